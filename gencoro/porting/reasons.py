@@ -195,8 +195,8 @@ REASONS = {
     ),
     "unfinished": Reason(
         "GC952",
-        "not every path through it ends with the answer ({name}), and the answer of "
-        "a coroutine is finished when it ends",
+        "not every path through it certainly finishes the answer ({name}), and that of"
+        " a coroutine is finished when it ends",
         "end each path with finish() or render(), or wait for what finishes it",
     ),
     "callbacks": Reason(

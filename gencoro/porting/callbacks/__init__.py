@@ -19,6 +19,7 @@ Inside::
     answering_callbacks  callbacks that finish the response of a request
     quiet_statements     statements that raise no error
     request_handlers     request handlers that answer in a callback
+    finished_answers     what certainly finishes the answer of a handler
     waits                stop() and wait() of tests
     engines_of_tests     engines inside tests that stop them
     modernized_tests     tests that would fail differently once their module is converted

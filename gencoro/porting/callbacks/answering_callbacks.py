@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.control_flow import IsEnd, ends_each_path
+from gencoro.porting.callbacks.finished_answers import (
+    finishes_on_each_path,
+    own_method,
+)
 from gencoro.porting.callbacks.future_callbacks import is_bound_once
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.library_names import library_name
@@ -40,14 +43,13 @@ class Answering(NamedTuple):
 
 
 def answering(
-    program: Program, function: Function, callback: ast.expr, count: int, ends: IsEnd
+    program: Program, function: Function, callback: ast.expr, count: int
 ) -> Answering | None:
     """Return a callback, if it finishes the response on each path.
 
     Args:
         function: The handler.
         count: How many arguments the callback gets.
-        ends: Tells whether a statement finishes the response.
     """
     given = _given(program, function, callback)
     if given is None:
@@ -59,7 +61,7 @@ def answering(
     is_method = isinstance(called, ast.Attribute)
     total = is_method + count + len(positional)
     names = {word.arg or "" for word in words}
-    if not _takes(found, total, names) or not _answers(program, found, ends):
+    if not _takes(found, total, names) or not _answers(program, found):
         return None
     # What has a name is evaluated after the wait.
     later = (word.value for word in words)
@@ -97,9 +99,7 @@ def _function(
 ) -> Function | None:
     match called:
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            every = program.functions_by_name.get(name, [])
-            named = [f for f in every if "<locals>" not in f.name]
-            return named[0] if len(named) == 1 else None
+            return own_method(program, function, name)
         case ast.Name(id=name):
             functions = function.module.functions
             named = [f for f in functions if f.node in function.node.body]
@@ -120,13 +120,13 @@ def _takes(function: Function, count: int, names: set[str]) -> bool:
     return len(every) >= count and names <= set(rest) and is_given
 
 
-def _answers(program: Program, function: Function, ends: IsEnd) -> bool:
+def _answers(program: Program, function: Function) -> bool:
     """Return whether a function is plain, and finishes the response on each path."""
     is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
     is_plain = is_plain and not function.node.decorator_list
     return (
         is_plain
-        and ends_each_path(function, ends)
+        and finishes_on_each_path(program, function)
         and not may_start_callbacks(program, function)
     )
 

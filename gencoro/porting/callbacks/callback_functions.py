@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from gencoro.porting.callbacks.legacy import is_certain_call
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import has_unknown_heir
+from gencoro.porting.program.receivers import is_collection
 from gencoro.porting.program.references import References, references_of
 from gencoro.porting.source.nodes import ended_like
 
@@ -76,6 +77,9 @@ def calls_of(
         return f"there are several functions {name}"
     found = []
     for use in references.of(function):
+        receiver = getattr(use.node, "value", use.node)
+        if not use.is_resolved and is_collection(program, use.module, receiver):
+            continue
         call = use.module.parents.get(use.node)
         is_call = isinstance(call, ast.Call) and is_known(use.module, call, use.node)
         if not isinstance(call, ast.Call) or not is_call:

@@ -16,6 +16,7 @@ from gencoro.porting.callbacks.legacy import CALLBACK_WORDS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import is_entry_point
 from gencoro.porting.program.origins import last_name
+from gencoro.porting.program.receivers import is_collection
 from gencoro.porting.program.references import references_of
 
 __all__ = ["may_start_callbacks", "names_to_call"]
@@ -185,14 +186,17 @@ def _called_names(
 
 
 def _called_name(program: Program, module: Module, call: ast.Call) -> str:
-    """Return the name of what is called; empty if it is that of a handler's method only.
+    """Return the name of what is called; empty if that is no method of the program.
 
-    A program calls ``get`` and the like of a handler by ``self``, ``super()`` or its class.
+    A program calls ``get`` and the like of a handler by ``self``, ``super()`` or its class,
+    and that of a dict is another one.
     """
     name, func = last_name(call.func), call.func
     named = program.functions_by_name.get(name, ())
     if not named or not isinstance(func, ast.Attribute):
         return name
+    if is_collection(program, module, func.value):
+        return ""
     owner = ast.unparse(func.value)
     is_own = owner in ("cls", "self") or owner.startswith("super(")
     if is_own or any(thing.node is not None for thing in module.things(func.value)):

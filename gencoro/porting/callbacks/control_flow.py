@@ -1,4 +1,4 @@
-"""Control flow of callback-style functions: how each path ends.
+"""Control flow of callback-style functions: how each path ends, and what it passes.
 
 Rule: every path counts, and one that is not understood does not end well.
 
@@ -7,11 +7,11 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gencoro.porting.program import Function
 
-__all__ = ["IsEnd", "ends_each_path"]
+__all__ = ["IsEnd", "block_of", "ends_each_path", "passes_on_each_path"]
 
 # Whether a statement is a last one.
 IsEnd: TypeAlias = Callable[[ast.stmt], bool]
@@ -48,13 +48,59 @@ def _ends(block: Sequence[ast.stmt], is_end: IsEnd) -> bool:
     return False
 
 
-def _ends_before(function: Function, node: ast.Return, is_end: IsEnd) -> bool:
-    """Return whether the statement before a ``return`` is a last one."""
+def passes_on_each_path(function: Function, is_passed: IsEnd) -> bool:
+    """Return whether each path through a function has a certain statement somewhere.
+
+    A path that raises an error before has none, and need not.
+    """
+    if not _passes(function.node.body, is_passed):
+        return False
+    returns = [node for node in function.own if isinstance(node, ast.Return)]
+    return all(_passes_before(function, node, is_passed) for node in returns)
+
+
+def _passes(block: Sequence[ast.stmt], is_passed: IsEnd) -> bool:
+    return any(_passes_in(statement, is_passed) for statement in block)
+
+
+def _passes_in(statement: ast.stmt, is_passed: IsEnd) -> bool:
+    match statement:
+        case ast.Raise():
+            return True
+        case ast.If(body=body, orelse=orelse):
+            return _passes(body, is_passed) and _passes(orelse, is_passed)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+            parts = [[*body, *orelse], *(handler.body for handler in handlers)]
+            in_each = all(_passes(part, is_passed) for part in parts)
+            return in_each or _passes(finalbody, is_passed)
+    return is_passed(statement)
+
+
+def _passes_before(function: Function, node: ast.Return, is_passed: IsEnd) -> bool:
+    """Return whether the way to a ``return`` has such a statement, or it is one."""
+    if is_passed(node):
+        return True
+    child: ast.AST = node
+    while child is not function.node:
+        block = block_of(function, child)
+        if _passes(block[: block.index(child)] if block else [], is_passed):
+            return True
+        child = function.module.parents[child]
+    return False
+
+
+def block_of(function: Function, node: ast.AST) -> list[Any]:
+    """Return the statements among which a node is one; none if it is no statement."""
     parent = function.module.parents[node]
     for name in ("body", "orelse", "finalbody"):
         block = getattr(parent, name, [])
         if isinstance(block, list) and node in block:
-            place = block.index(node)
-            is_bare = node.value is None and _ends(block[:place], is_end)
-            return is_bare or is_end(node)
-    return False
+            return block
+    return []
+
+
+def _ends_before(function: Function, node: ast.Return, is_end: IsEnd) -> bool:
+    """Return whether the statement before a ``return`` is a last one."""
+    block = block_of(function, node)
+    is_bare = node.value is None and _ends(block[: block.index(node)], is_end)
+    return is_bare or is_end(node)

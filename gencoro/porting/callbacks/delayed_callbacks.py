@@ -14,11 +14,14 @@ from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.library_names import library_name
 from gencoro.porting.source.nodes import returned
 
 __all__ = ["delay_of", "is_alone"]
 
 _TIMERS = frozenset({"add_timeout", "call_later"})
+
+_PARTIAL = "functools.partial"
 
 _VALUE = "result"
 
@@ -37,7 +40,7 @@ def delay_of(
         return None
     is_timer = call.func.attr in _TIMERS
     deadline = call.args[0] if is_timer and call.args else None
-    given = _value_given(call.args[is_timer:], name)
+    given = _value_given(program, function, call.args[is_timer:], name)
     wait = wait_of(program, function, call.func, deadline)
     if (
         given is None
@@ -52,15 +55,22 @@ def delay_of(
         is_kept = True
         if not _can_keep(function, value):
             return None
-    lines = _lines(wait.text, value is not None, is_later, is_kept)
+    lines = _lines(wait.text, is_timer, value is not None, is_kept)
     return Change(statement, lines, "SimpleStatementLine", wait.imports)
 
 
 def _value_given(
-    args: list[ast.expr], name: str
+    program: Program, function: Function, args: list[ast.expr], name: str
 ) -> tuple[ast.expr | None, bool] | None:
     """Return the value that a callback gets, and whether it is computed only then."""
     match args:
+        case [ast.Call(func=func, args=[ast.Name(id=found), *values], keywords=[])] if (
+            found == name and len(values) < 2
+        ):
+            is_partial = library_name(program, function.module, func) == _PARTIAL
+            is_plain = not any(isinstance(v, ast.Starred) for v in values)
+            now = values[0] if values else None
+            return (now, False) if is_partial and is_plain else None
         case [ast.Name(id=found), ast.expr() as value] if found == name:
             return None if isinstance(value, ast.Starred) else (value, False)
         case [
@@ -104,7 +114,7 @@ def _can_keep(function: Function, value: ast.expr) -> bool:
     return is_free and value.lineno == value.end_lineno
 
 
-def _lines(wait: str, has_value: bool, is_later: bool, is_kept: bool) -> Any:
+def _lines(wait: str, is_timer: bool, has_value: bool, is_kept: bool) -> Any:
     """Return what puts a wait and a ``return`` in the place of a line."""
 
     def change(node: Any) -> Any:
@@ -112,8 +122,10 @@ def _lines(wait: str, has_value: bool, is_later: bool, is_kept: bool) -> Any:
         lines: list[Any] = []
         end = cst.Return()
         if has_value:
-            argument = call.args[-1].value
-            value = argument.body.args[0].value if is_later else argument
+            value = call.args[-1].value
+            if len(call.args) == 1 + is_timer:  # it is inside a lambda or a partial
+                inner: Any = value.body if isinstance(value, cst.Lambda) else value
+                value = inner.args[-1].value
             if is_kept:
                 target = cst.AssignTarget(cst.Name(_VALUE))
                 lines.append(cst.Assign([target], value))

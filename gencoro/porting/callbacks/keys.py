@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gencoro.porting.callbacks.control_flow import block_of
 from gencoro.porting.program import Function
 
 __all__ = ["Pair", "pairs_of", "uses_keys"]
@@ -124,7 +125,7 @@ def _pair(
     parents = function.module.parents
     begin = parents[call]
     end = _statement_that_waits(function, waits)
-    block = _block_of(function, begin)
+    block = block_of(function, begin)
     if end not in block or _may_run_again(function, begin):
         return None
     place, last = block.index(begin), block.index(end)
@@ -153,16 +154,6 @@ def _statement_that_waits(function: Function, waits: ast.Call) -> ast.AST | None
     if isinstance(node, ast.While) or child in getattr(node, "body", ()):
         return None
     return node
-
-
-def _block_of(function: Function, statement: ast.AST) -> list[ast.AST]:
-    """Return the statements of the block that a statement is in."""
-    parent = function.module.parents[statement]
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, [])
-        if isinstance(block, list) and statement in block:
-            return block
-    return []
 
 
 def _may_run_again(function: Function, statement: ast.AST) -> bool:

@@ -13,24 +13,17 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
-from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.callbacks.answering_callbacks import Answering, answering
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
-from gencoro.porting.callbacks.control_flow import IsEnd, ends_each_path
+from gencoro.porting.callbacks.control_flow import block_of, ends_each_path
 from gencoro.porting.callbacks.delayed_callbacks import is_alone
+from gencoro.porting.callbacks.finished_answers import finisher_of
 from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
-from gencoro.porting.program.references import references_of
 
-__all__ = ["FINISHERS", "Answer", "answers_of", "finisher_of"]
-
-# Methods of a handler that finish the answer.
-FINISHERS = frozenset({"finish", "redirect", "render", "send_error"})
-
-# How many methods may call each other on the way to the end of an answer.
-_DEPTH = 5
+__all__ = ["Answer", "answers_of"]
 
 
 class Answer(NamedTuple):
@@ -45,44 +38,10 @@ class Answer(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def finisher_of(program: Program, depth: int = 0) -> IsEnd:
-    """Return a predicate that tells whether a statement finishes the response.
-
-    A method of the program does so if it is the only one of that name, and each path
-    through it finishes the response.
-    """
-
-    def finishes(statement: ast.stmt) -> bool:
-        match statement:
-            case ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))
-            ):
-                return name in FINISHERS or is_own_finisher(name)
-        return False
-
-    def is_own_finisher(name: str) -> bool:
-        named = program.functions_by_name.get(name, [])
-        if len(named) != 1 or depth == _DEPTH or not _is_plain_method(named[0]):
-            return False
-        if references_of(program).is_replaced(name):
-            return False
-        if TODAY.has(f"tornado.websocket.WebSocketHandler.{name}"):
-            return False
-        return ends_each_path(named[0], finisher_of(program, depth + 1))
-
-    return finishes
-
-
-def _is_plain_method(function: Function) -> bool:
-    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    has_decorator = bool(function.node.decorator_list)
-    return is_plain and function.owner is not None and not has_decorator
-
-
 def answers_of(program: Program, function: Function) -> list[Answer] | None:
     """Return the last statements that pass on methods; None if some path ends otherwise."""
     found: dict[ast.stmt, Answer] = {}
-    finishes = finisher_of(program)
+    finishes = finisher_of(program, function)
 
     def is_end(statement: ast.stmt) -> bool:
         answer = _answer(program, function, statement)
@@ -117,7 +76,7 @@ def _beginning(
     """
     parent = function.module.parents[statement]
     if _is_plain(function, statement):
-        block = _block_of(parent, statement)
+        block = block_of(function, statement)
         place = block.index(statement)
         while place and is_quiet(program, function, block[place]):
             place -= 1
@@ -127,11 +86,6 @@ def _beginning(
             if _is_plain(function, parent):
                 return statement, parent
     return None, None
-
-
-def _block_of(parent: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
-    blocks = (getattr(parent, name, []) for name in ("body", "orelse"))
-    return next(block for block in blocks if statement in block)
 
 
 def _started(
@@ -144,9 +98,8 @@ def _started(
     """Return an answer for a call that certainly calls back once."""
     call = statement.value
     assert isinstance(call, ast.Call), "it is the one that was started"
-    ends = finisher_of(program)
     place = _place_of(call, callback)
-    found = answering(program, function, callback, int(start.has_result), ends)
+    found = answering(program, function, callback, int(start.has_result))
     if found is not None and start.has_result:
         calling = _calling(found, place, start)
         return Answer(call, (start.in_place_of(call, calling, "Expr"),))
@@ -173,12 +126,12 @@ def _kept(
     """
     call = statement.value
     assert isinstance(call, ast.Call), "it is the one that was started"
-    found = answering(program, function, callback, 1, finisher_of(program))
+    found = answering(program, function, callback, 1)
     if found is None or not start.has_result or not is_alone(function, statement):
         return None
     assert after is not None, "the answer comes after something"
     is_in_try = isinstance(after, ast.Try)
-    block = _block_of(function.module.parents[statement], statement)
+    block = block_of(function, statement)
     between = [] if is_in_try else block[block.index(statement) + 1 :]
     if any(name in found.names for s in between for name in assigned_names(s)):
         return None
@@ -247,7 +200,7 @@ def _finishes_in_lambda(
     taken = {node.id for node in others if isinstance(node, ast.Name)}
     taken |= {node.arg for node in others if isinstance(node, ast.arg)}
     is_free = all(arg.arg not in taken for arg in args.args)
-    return is_free and finisher_of(program)(ast.Expr(value=callback.body))
+    return is_free and finisher_of(program, function)(ast.Expr(value=callback.body))
 
 
 def _is_plain(function: Function, statement: ast.AST) -> bool:

@@ -134,13 +134,19 @@ def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:
     """
     names = {thing.name for thing in module.things(method)}
     match method:
-        case ast.Attribute(
-            value=ast.Attribute(value=ast.Name(), attr=holder), attr=own
-        ):
-            given = assignments(program).get(holder, [])
-            if not names and given and all(_is_loop(m, v) for m, v in given):
+        case ast.Attribute(value=ast.Attribute(attr=holder), attr=own):
+            if not names and _holds_loop(program, holder):
                 return {f"{_LOOP}.{own}"} if has_one_loop(program) else set()
     return names
+
+
+def _holds_loop(program: Program, holder: str) -> bool:
+    """Return whether whatever is assigned to an attribute is the current loop.
+
+    A caller may pass another one.
+    """
+    given = assignments(program).get(holder, [])
+    return bool(given) and all(_is_loop(module, value) for module, value in given)
 
 
 def _is_loop(module: Module, value: ast.expr | None) -> bool:
@@ -157,7 +163,7 @@ def _is_loop(module: Module, value: ast.expr | None) -> bool:
 def has_one_loop(program: Program) -> bool:
     """Return whether a program runs a loop, and certainly makes no other one."""
     is_run = any(
-        isinstance(node, ast.Attribute) and {t.name for t in module.things(node)} & _RUN
+        _runs_loop(program, module, node)
         for module in program.modules.values()
         for node in module.nodes
         if isinstance(node, ast.Attribute) and node.attr in ("run_sync", "start")
@@ -172,6 +178,16 @@ def has_one_loop(program: Program) -> bool:
             for word in _words_of(node)
         )
     )
+
+
+def _runs_loop(program: Program, module: Module, method: ast.Attribute) -> bool:
+    """Return whether a method runs the current loop, or that of an attribute."""
+    if {thing.name for thing in module.things(method)} & _RUN:
+        return True
+    match method.value:
+        case ast.Attribute(attr=holder):
+            return _holds_loop(program, holder)
+    return False
 
 
 def _words_of(node: ast.AST) -> list[str]:

@@ -322,6 +322,10 @@ class Program:
             self._related[start] = related
         return self._related[start]
 
+    def is_imported(self, module: Module) -> bool:
+        """Return whether another module of the program imports a module."""
+        return bool(self._imports[1].get(module.top.file))
+
     @functools.cached_property
     def _imports(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         """The files that each file imports, and those that import it."""

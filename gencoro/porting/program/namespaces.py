@@ -11,7 +11,7 @@ import functools
 
 from gencoro.porting.program import Function, Module, Program
 
-__all__ = ["Namespaces", "heirs_of", "is_written", "namespace_of"]
+__all__ = ["Namespaces", "heirs_of", "is_written", "namespace_of", "relatives_of"]
 
 _METHODS_THAT_WRITE = frozenset(
     {"__setitem__", "clear", "pop", "popitem", "setdefault", "update"}
@@ -123,6 +123,17 @@ def heirs_of(program: Program, owner: ast.ClassDef | None) -> set[ast.ClassDef]:
     while size != len(found):
         size = len(found)
         found |= {node for node, its in bases.items() if its & found}
+    return found
+
+
+def relatives_of(program: Program, owner: ast.ClassDef) -> set[ast.ClassDef]:
+    """Return what the class of an object may inherit from, if it inherits from a class."""
+    bases = _bases(program)
+    found = heirs_of(program, owner)
+    size = 0
+    while size != len(found):
+        size = len(found)
+        found |= {base for node in found for base in bases.get(node, ())}
     return found
 
 

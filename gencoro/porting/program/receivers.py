@@ -15,7 +15,9 @@ from gencoro.porting.program.inheritance import overrides_tornado
 from gencoro.porting.program.patched_names import is_swapped
 from gencoro.porting.program.references import references_of
 
-__all__ = ["assignments", "certain_method", "is_certain_receiver"]
+__all__ = ["assignments", "certain_method", "is_certain_receiver", "is_collection"]
+
+_COLLECTIONS = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Set, ast.SetComp)
 
 
 def certain_method(program: Program, module: Module, func: ast.expr) -> str:
@@ -64,6 +66,24 @@ def is_certain_receiver(
             assigned = assignments(program).get(attr, [])
             return all(_has(m, v, method) for m, v in assigned)
     return False
+
+
+def is_collection(program: Program, module: Module, node: ast.expr) -> bool:
+    """Return whether an object certainly is a dict, list or set, as is ``self.rows``."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            values = [value for _, value in assignments(program).get(name, [])]
+            is_one = all(map(_is_none_or_collection, values)) and any(values)
+            return is_one and name not in references_of(program).lookups.patched
+        case ast.Name(id=name):
+            is_one = isinstance(module.values_of(node)[-1], _COLLECTIONS)
+            return is_one and not references_of(program).is_replaced(name)
+    return False
+
+
+def _is_none_or_collection(value: ast.expr | None) -> bool:
+    is_none = isinstance(value, ast.Constant) and value.value is None
+    return is_none or isinstance(value, _COLLECTIONS)
 
 
 def _has(module: Module, value: ast.expr | None, method: str) -> bool:

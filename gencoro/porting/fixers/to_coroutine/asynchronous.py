@@ -4,17 +4,15 @@ import ast
 from collections.abc import Iterator
 
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.finished_answers import (
+    FINISHERS,
+    finishes_on_each_path,
+)
 from gencoro.porting.callbacks.legacy import (
     as_coroutine,
     legacy_refusal,
 )
-from gencoro.porting.callbacks.request_handlers import (
-    FINISHERS,
-    Answer,
-    answers_of,
-    finisher_of,
-)
+from gencoro.porting.callbacks.request_handlers import Answer, answers_of
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.coroutines.decorators import forwards_result
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
@@ -94,7 +92,7 @@ def _problem(
         return None
     if FINISHERS & program.functions_by_name.keys():
         return "unfinished", "the program overrides finish() or the like"
-    if below and not ends_each_path(function, finisher_of(program)):
+    if below and not finishes_on_each_path(program, function):
         return "unfinished", "as far as can be seen"
     return None
 
@@ -126,7 +124,7 @@ ASYNCHRONOUS = Fixer(
     CODE,
     "web.asynchronous is left out above a coroutine, and makes way for one elsewhere",
     "A coroutine needs no decorator to be waited for.  An engine becomes a coroutine if "
-    "each path through it ends with finish() or the like, because the answer of a "
+    "each path through it calls finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "
     "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
     "coroutine if the last thing that it does is to pass a method, a function inside it, a "

@@ -47,9 +47,13 @@ def _may_be_in_thread(program: Program, module: Module, call: ast.Call) -> bool:
     Another package may call a function on a thread of its own; what it does there is to
     go back to the loop, by ``add_callback``.
     """
-    if _is_on_loop(program, module, call):
-        return False
     function = module.function_at(call)
+    is_on_loop = _is_on_loop(program, module, call)
+    if function is not None and is_on_loop:
+        return False
+    is_on_main = is_on_loop or _is_on_main_thread(program, module, call)
+    if is_on_main and (not uses_threads(program) or _is_for_one_thread(program)):
+        return False
     goes_back = function is not None and any(
         isinstance(node, ast.Attribute) and node.attr == "add_callback"
         for node in function.own
@@ -69,6 +73,41 @@ def _imports_other(program: Program, module: Module) -> bool:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             imported.add(node.module or "")
     return any(name.partition(".")[0] not in known for name in imported)
+
+
+def _is_on_main_thread(program: Program, module: Module, call: ast.Call) -> bool:
+    """Return whether a call is made while a script is run that no other module imports.
+
+    The body of another module runs where it is imported, which may be on a thread.
+    """
+    node: ast.AST = module.enclosing(call)
+    while isinstance(node, ast.ClassDef):
+        node = module.enclosing(node)
+    return node is module.tree and not program.is_imported(module)
+
+
+@functools.lru_cache(maxsize=1)
+def _is_for_one_thread(program: Program) -> bool:
+    """Return whether no other thread asks for the program's loop.
+
+    It might be the first to do so, and make the loop that the main thread then finds.
+    """
+    found = list(calls(program, _INSTANCE))
+    called = {call.func for _, call in found}
+    is_passed_on = any(
+        isinstance(node, ast.Attribute) and node.attr == "instance"
+        for module in program.modules.values()
+        for node in module.nodes
+        if node not in called and _INSTANCE in _names(module, node)
+    )
+    return not is_passed_on and all(
+        _is_on_loop(program, module, call) or _is_on_main_thread(program, module, call)
+        for module, call in found
+    )
+
+
+def _names(module: Module, node: ast.AST) -> set[str]:
+    return module.names(node) if isinstance(node, ast.Attribute) else set()
 
 
 def _is_on_loop(program: Program, module: Module, call: ast.Call) -> bool:
@@ -121,7 +160,8 @@ LOOP_INSTANCE = Fixer(
     "IOLoop.instance() becomes IOLoop.current()",
     "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
     "instance() was the loop of the main thread on every thread; so it stays where a "
-    "program has threads, except in coroutines of a program that makes no loops; and in a "
+    "program has threads, except in coroutines of a program that makes no loops, and where "
+    "a script is run that no other module imports, if nothing else asks for it; and in a "
     "function that calls ``add_callback``, if its module imports another package, which may "
     "run it on a thread.  It also "
     "stays outside of coroutines if a program clears the current loop, as tests do that "
@@ -166,6 +206,25 @@ def work(callback):
 threading.Thread(target=work).start()
 """,
             refused="GC950",
+        ),
+        Example(
+            "The statements of a script with threads",
+            """\
+import threading
+from tornado.ioloop import IOLoop
+
+loop = IOLoop.instance()
+threading.Thread(target=loop.add_callback, args=(loop.stop,)).start()
+loop.start()
+""",
+            """\
+import threading
+from tornado.ioloop import IOLoop
+
+loop = IOLoop.current()
+threading.Thread(target=loop.add_callback, args=(loop.stop,)).start()
+loop.start()
+""",
         ),
         Example(
             "A function that another package may call on a thread",

@@ -1,11 +1,12 @@
-"""``gen.Task`` of a coroutine becomes a call; of a loop method, a sleep or a moment."""
+"""``gen.Task`` of a coroutine becomes a call; of a loop method, a sleep or two moments."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.callbacks.delayed_callbacks import is_alone
 from gencoro.porting.callbacks.legacy import (
     called_coroutines,
     calls,
@@ -57,30 +58,56 @@ def _of_task(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
 def _wait(
     program: Program, module: Module, call: ast.Call, deadline: ast.expr | None
 ) -> Fix | None:
-    """Return the sleep that a timer of an IOLoop is, or the moment of a next turn."""
+    """Return the sleep that a timer of an IOLoop is, or the moments of a next turn."""
     function = module.function_at(call)
     if function is None or has_comment(module, call):
         return None
     wait = wait_of(program, function, call.args[0], deadline)
-    if wait is None or (deadline is None and not _is_yielded_alone(module, call)):
+    if wait is None:
         return None
 
     def change(node: Any) -> Any:
         new = cst.parse_expression(wait.text)
         return new.with_changes(lpar=node.lpar, rpar=node.rpar)
 
-    return Fix(CODE, module, call.lineno, (Change(call, change, imports=wait.imports),))
+    changes = [Change(call, change, imports=wait.imports)]
+    if deadline is None:
+        statement = _statement_of(module, call)
+        if statement is None or not is_alone(function, statement):
+            return None
+        changes.append(Change(statement, _after(wait.text), "SimpleStatementLine"))
+    return Fix(CODE, module, call.lineno, tuple(changes))
 
 
-def _is_yielded_alone(module: Module, call: ast.Call) -> bool:
-    """Return whether a Task is yielded by itself, where a moment can be as well."""
-    return isinstance(module.parents[call], ast.Yield)
+def _statement_of(module: Module, call: ast.Call) -> ast.stmt | None:
+    """Return the statement that only yields a Task, or assigns its result."""
+    waiting = module.parents[call]
+    statement = module.parents[waiting]
+    if not isinstance(statement, ast.Assign | ast.Expr):
+        return None
+    return statement if statement.value is waiting else None
+
+
+def _after(wait: str) -> Callable[[Any], Any]:
+    """Return what puts a line with a wait before a line.
+
+    A Task takes two turns of the loop: the callback is called in the first, and the
+    generator goes on in the second.
+    """
+
+    def change(node: Any) -> Any:
+        first = cst.parse_statement(f"yield {wait}\n")
+        first = first.with_changes(leading_lines=node.leading_lines)
+        return cst.FlattenSentinel([first, node.with_changes(leading_lines=[])])
+
+    return change
 
 
 TASKS = Fixer(
     CODE,
-    "gen.Task of a coroutine becomes its call, and of the loop a sleep or a moment",
-    "A coroutine returns a Future, which has its result and its error, as the Task has.",
+    "gen.Task of a coroutine becomes its call, and of the loop a sleep or two moments",
+    "A coroutine returns a Future, which has its result and its error, as the Task has.  A "
+    "Task of ``add_callback`` takes two turns of the loop, and a moment takes one.",
     (
         Example(
             "A coroutine, a timer, and the next turn of the loop",
@@ -107,6 +134,7 @@ from tornado.ioloop import IOLoop
 @gen.coroutine
 def double(number):
     yield gen.sleep(0.01)
+    yield gen.moment
     yield gen.moment
     return 2 * number
 
