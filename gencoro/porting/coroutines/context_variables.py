@@ -11,7 +11,8 @@ import functools
 
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.origins import original_names
+from gencoro.porting.program.origins import last_name, original_names
+from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = [
@@ -153,7 +154,37 @@ def probable_uses(function: Function, program: Program) -> list[Use]:
     name = function.node.name
     is_only = all(map(is_plain, program.functions_by_name[name]))
     is_only = is_only and not references.is_common(name)
-    return [use for use in references.of(function) if use.is_resolved or is_only]
+    return [
+        use
+        for use in references.of(function)
+        if use.is_resolved or (is_only and not _is_of_self(use, function, program))
+    ]
+
+
+def _is_of_self(use: Use, function: Function, program: Program) -> bool:
+    """Return whether a use is an attribute of ``self`` that a function of a module is not.
+
+    It would have to be assigned to the object or to its class.
+    """
+    name = function.node.name
+    match use.node:
+        case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attr) if (
+            attr == name
+        ):
+            assigned = [value for _, value in assignments(program).get(name, ())]
+            is_patched = name in references_of(program).lookups.patched
+            is_own = function.owner is not None or "<locals>" in function.name
+            return not (is_own or is_patched) and all(
+                _is_another(value, name) for value in assigned
+            )
+    return False
+
+
+def _is_another(value: ast.expr | None, name: str) -> bool:
+    """Return whether a value is a constant, or made by a call that does not name a function."""
+    if not isinstance(value, (ast.Call, ast.Constant)):
+        return False
+    return all(last_name(node) != name for node in ast.walk(value))
 
 
 def is_plain(function: Function) -> bool:
