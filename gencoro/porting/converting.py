@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import parse
 from gencoro.porting.callbacks.legacy import legacy_refusal
-from gencoro.porting.callbacks.modernized_tests import modernized_tests
+from gencoro.porting.callbacks.modernized_tests import modernized, modernized_tests
 from gencoro.porting.callbacks.remaining import remaining_uses
 from gencoro.porting.fixer import Fix, Fixer, Refusal
 from gencoro.porting.fixers.to_async import TO_ASYNC
 from gencoro.porting.fixers.to_async.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
+from gencoro.porting.fixers.to_coroutine.eras import TEST_ERAS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.listed_names import listed_at
 from gencoro.porting.reasons import REASONS, refusal
@@ -119,6 +120,8 @@ def convert(
         unread: Why other files could not be read, by file.
     """
     conversion = _convert(sources, selection, unread or {})
+    if selection.has("GC117"):
+        conversion.fixes.extend(_keep_eras(sources, conversion.sources))
     modern = modernized_tests(sources, conversion.sources)
     if not modern:
         return conversion
@@ -263,6 +266,19 @@ def _drop_imports(before: Mapping[str, bytes], changed: dict[str, bytes]) -> lis
     done, _, _ = _rewrite(changed, fixes)
     changed.update(done)
     return fixes
+
+
+def _keep_eras(before: Mapping[str, bytes], changed: dict[str, bytes]) -> list[Fix]:
+    """Write into changed sources for which Tornado their tests were, where it is needed."""
+    eras = modernized(before, changed)
+    legacy = [path for path, was_legacy in eras.items() if was_legacy]
+    if not legacy:
+        return []
+    program = Program({**before, **changed}, legacy_before=legacy)
+    fixes = [fix for fix in TEST_ERAS.find(program) if isinstance(fix, Fix)]
+    done, _, _ = _rewrite(changed, fixes)
+    changed.update(done)
+    return [_at_origin(fix, before) for fix in fixes if fix.module.path in done]
 
 
 def _names_in(source: bytes) -> frozenset[str]:

@@ -305,7 +305,7 @@ REASONS = {
         "the module stays: gencoro.compat fails tests such as {name}() on errors of callbacks, "
         "and gives them responses for fetches that fail, only if their module uses something "
         "of Tornado 5",
-        "let the tests yield what they wait for, and convert by hand",
+        "convert with GC117 too, or let the tests yield what they wait for",
     ),
     "used-in-test": Reason(
         "GC970",

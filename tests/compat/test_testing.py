@@ -9,12 +9,14 @@ import unittest
 
 import pytest
 
+from gencoro.compat.doctor.eras import MARK
 from gencoro.compat.tornado_ import testing as legacy_testing
 from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.
 LEGACY = "from tornado.stack_context import wrap\n"
 OF_PYTHON_2 = "from __future__ import print_function\n"
+CONVERTED = f"{MARK}\n"
 
 
 @pytest.fixture
@@ -78,7 +80,7 @@ class Test(AsyncTestCase):
 
 
 @uses("tornado.testing.AsyncTestCase.run")
-@pytest.mark.parametrize("head", [LEGACY, OF_PYTHON_2])
+@pytest.mark.parametrize("head", [LEGACY, OF_PYTHON_2, CONVERTED])
 def test_error_in_a_callback_ends_a_legacy_test_at_once(module, head):
     assert passes(module(IN_CALLBACK, head))
 
@@ -99,8 +101,7 @@ def test_class_inherits_its_era(module):
 def test_era_is_found_when_tests_are_collected(module, monkeypatch):
     tests = module(IN_CALLBACK)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(tests.Test)
-    monkeypatch.setattr(legacy_testing, "scan", None)
-    monkeypatch.setattr(legacy_testing, "parse", None)
+    monkeypatch.setattr(legacy_testing, "is_of_tornado_5", None)
     result = unittest.TestResult()
 
     suite.run(result)

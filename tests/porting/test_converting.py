@@ -11,12 +11,24 @@ import textwrap
 import pytest
 
 from gencoro.__main__ import main
+from gencoro.compat.doctor.eras import MARK
 from gencoro.porting.fixers.to_async import TO_ASYNC
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.source import files
 
 pytestmark = pytest.mark.once
+
+TASKS = """\
+from tornado import gen
+from tornado.testing import AsyncTestCase, gen_test
+
+class Test(AsyncTestCase):
+    @gen_test
+    def test(self):
+        self.io_loop.add_callback(lambda: 1 / 0)
+        yield gen.Task(self.io_loop.add_callback)
+"""
 
 CHAIN = """\
 from tornado import gen
@@ -489,3 +501,19 @@ def test_comments_beside_a_removed_argument_stay(tmp_path, capsys):
     after = re.findall(r"# .*", path.read_text())
     assert [comment for comment in before if comment not in after] == ["# the callback"]
     assert "callback" not in re.sub(r"#.*", "", path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("skipped", "is_marked"), [("GC211", True), ("GC211,GC117", False)]
+)
+def test_tests_keep_what_fails_them_or_stay(tmp_path, capsys, skipped, is_marked):
+    path = tmp_path / "shop_test.py"
+    head = '#!/usr/bin/python\n# coding: utf-8\n"""Tests."""; import unittest\n\n'
+    path.write_text(f"{head}# Of a task.\n{TASKS}")
+
+    main(["convert", str(path), "--write", f"--skip={skipped}"])
+
+    converted = path.read_text()
+    assert (f"\n# Of a task.\n{MARK}\n" in converted) is is_marked
+    assert ("gen.Task" in converted) is not is_marked
+    assert ("GC969" in capsys.readouterr().err) is not is_marked

@@ -8,6 +8,7 @@ Inside::
 
     targets      finds the source files for a path or a name
     scan         finds the uses of legacy names in a module
+    eras         for which Tornado the tests of a module were written
     visitor      visits the syntax tree of a module
     findings     what has been found, and how it is printed
     uses         a use of a legacy name

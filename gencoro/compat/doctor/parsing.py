@@ -3,7 +3,7 @@
 Rule: a source that uses ``async`` or ``await`` as a name is parsed as if the name were
 another one; one of Python 2 is refused, with its line.
 
-Pure.  Used by the other modules of the doctor and `gencoro.compat.tornado_.testing`.
+Pure.  Used by the other modules of the doctor and by the converter.
 """
 
 import ast

@@ -6,7 +6,7 @@ where Tornado accepts none.  Something the module can do without, such as an imp
 ``except ImportError``, is not a use.
 
 Nothing that is scanned is run or imported.  Used by `gencoro.compat.doctor` and
-`gencoro.compat.tornado_.testing`.
+`gencoro.compat.doctor.eras`.
 """
 
 import ast

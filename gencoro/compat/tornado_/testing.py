@@ -3,11 +3,10 @@
 Until Tornado 5 an error in a callback ended the test that had scheduled it; since 6 it
 is logged, and the test goes on.  A test gets the behavior for which it was written.
 
-Rule: a test is legacy if its module, or the module of one of its base classes, uses
-names that Tornado 6 has removed, or supports Python 2, which Tornado 6 does not.
+Rule: a test is legacy if its module, or the module of one of its base classes, was written
+for Tornado 5 or earlier (`gencoro.compat.doctor.eras`).
 """
 
-import ast
 import asyncio
 import contextlib
 import functools
@@ -24,8 +23,7 @@ from typing import Any
 
 import tornado.testing
 
-from gencoro.compat.doctor.parsing import parse
-from gencoro.compat.doctor.scan import scan
+from gencoro.compat.doctor.eras import is_of_tornado_5
 from gencoro.legacy.contexts import ExceptionStackContext
 
 __all__ = [
@@ -40,17 +38,6 @@ __all__ = [
 
 # The first port that `get_unused_port` tries.
 FIRST_PORT = 10000
-
-# Names of `from __future__ import` that Python 3 does not need.
-_OF_PYTHON_2 = frozenset(
-    {
-        "absolute_import",
-        "division",
-        "print_function",
-        "unicode_literals",
-        "with_statement",
-    }
-)
 
 # Whether the tests of a module are legacy.
 _is_legacy_by_module: "weakref.WeakKeyDictionary[types.ModuleType, bool]"
@@ -183,28 +170,8 @@ def _is_module_legacy(module: types.ModuleType) -> bool:
     if module not in _is_legacy_by_module:
         try:
             source = inspect.getsource(module)
-            is_legacy = _is_for_python_2(source) or _has_legacy_names(source)
+            is_legacy = is_of_tornado_5(source)
         except (OSError, SyntaxError, TypeError):  # no source, or not in Python
             is_legacy = False
         _is_legacy_by_module[module] = is_legacy
     return _is_legacy_by_module[module]
-
-
-def _has_legacy_names(source: str) -> bool:
-    return any(use.name.startswith("tornado.") for use in scan(source))
-
-
-def _is_for_python_2(source: str) -> bool:
-    """Return whether a source has a ``__future__`` import that only Python 2 needs.
-
-    >>> _is_for_python_2("from __future__ import print_function")
-    True
-    >>> _is_for_python_2("from __future__ import annotations")
-    False
-    """
-    return any(
-        isinstance(node, ast.ImportFrom)
-        and node.module == "__future__"
-        and any(alias.name in _OF_PYTHON_2 for alias in node.names)
-        for node in parse(source).body
-    )

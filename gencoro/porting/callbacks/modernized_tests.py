@@ -2,17 +2,19 @@
 
 Rule: with gencoro.compat, the error of a callback fails a test, and a fetch that fails gives
 a response with the code 599, only in a module that uses something of Tornado 5
-(`gencoro.compat.tornado_.testing`).  So a conversion must not remove the last of these names
-from a module with tests that may need that, and not add the first one.
+(`gencoro.compat.doctor.eras`).  A conversion that removes the last of these names from a
+module with tests that may need that leaves a comment instead, and one that adds the first
+is undone.
 
-Pure.  Used by `gencoro.porting.converting`.
+Pure.  Used by `gencoro.porting.converting` and by the fixer that writes the comment.
 """
 
 import ast
+import functools
 from collections.abc import Mapping
 
+from gencoro.compat.doctor.eras import is_of_tornado_5
 from gencoro.compat.doctor.rows import TODAY
-from gencoro.compat.doctor.scan import scan
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
 from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.waits import use_of_wait
@@ -20,60 +22,79 @@ from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.namespaces import heirs_of
 
-__all__ = ["modernized_tests"]
+__all__ = ["modernized", "modernized_tests", "tests_needing_era"]
 
 _CASE = "tornado.testing.AsyncTestCase"
 
 
-def modernized_tests(
+def modernized(
     before: Mapping[str, bytes], changed: Mapping[str, bytes]
-) -> list[Refusal]:
-    """Return the refusals of modules whose conversion must be undone.
+) -> dict[str, bool]:
+    """Return whether sources were for Tornado 5, of those that changed in that.
 
     Args:
         before: The source of each file.
         changed: The sources that a conversion has changed.
     """
-    if not changed or not any(b"TestCase" in source for source in before.values()):
+    if not any(b"TestCase" in source for source in before.values()):
+        return {}
+    eras = {path: _is_legacy(before[path]) for path in changed}
+    return {path: era for path, era in eras.items() if _is_legacy(changed[path]) != era}
+
+
+@functools.lru_cache(maxsize=2000)
+def _is_legacy(source: bytes) -> bool:
+    return is_of_tornado_5(source)
+
+
+def modernized_tests(
+    before: Mapping[str, bytes], changed: Mapping[str, bytes]
+) -> list[Refusal]:
+    """Return the refusals of modules whose conversion must be undone."""
+    eras = modernized(before, changed)
+    if not eras:
         return []
     program = Program({**before, **changed})
     return [
-        legacy_refusal(module, place, "test-era", name)
-        for path, module in program.modules.items()
-        if path in changed and _is_legacy(before[path]) != _is_legacy(changed[path])
-        for place, name in _needing(program, module, _is_legacy(before[path]))[:1]
+        legacy_refusal(program.modules[path], place, "test-era", name)
+        for path, was_legacy in eras.items()
+        for place, name in tests_needing_era(program, path, was_legacy)
     ]
 
 
-def _is_legacy(source: bytes) -> bool:
-    return any(use.name.startswith("tornado.") for use in scan(source))
-
-
-def _needing(
-    program: Program, module: Module, was_legacy: bool
+def tests_needing_era(
+    program: Program, path: str, was_legacy: bool
 ) -> list[tuple[ast.stmt, str]]:
-    """Return the methods of tests that may need the era that a module had.
+    """Return the first method of tests that may need the era that a module had.
 
-    Of Tornado 5, those that wait, that start callbacks, or that may get a response for a
+    Of Tornado 5, one that waits, that starts callbacks, or that may get a response for a
     fetch that failed; of today's, any.  Its subclasses in other modules have its era, too.
 
     Returns:
-        The method or the class in the module, and the name of the method.
+        The method or the class in the module, and the name of the method; or nothing.
     """
-    classes = [node for node in module.nodes if isinstance(node, ast.ClassDef)]
+    module = program.modules[path]
     fetches = any(b"self.fetch(" in m.source for m in program.modules.values())
-    return [
-        (function.node if function.module is module else owner, function.node.name)
-        for owner in classes
-        for heirs in [heirs_of(program, owner)]
-        for function in program.functions
-        if function.owner in heirs and _is_of_test(function)
-        if function.module is module or not _is_legacy(function.module.source)
-        if not was_legacy
-        or use_of_wait(function)
-        or may_start_callbacks(program, function)
+    heirs = {owner: heirs_of(program, owner) for owner in module.classes}
+    for function in program.functions:
+        owners = [owner for owner in module.classes if function.owner in heirs[owner]]
+        if owners and _may_need_era(program, function, was_legacy, fetches):
+            if function.module is module:
+                return [(function.node, function.node.name)]
+            if not _is_legacy(function.module.source):
+                return [(owners[0], function.node.name)]
+    return []
+
+
+def _may_need_era(
+    program: Program, function: Function, was_legacy: bool, fetches: bool
+) -> bool:
+    return _is_of_test(function) and (
+        not was_legacy
+        or bool(use_of_wait(function))
+        or bool(may_start_callbacks(program, function))
         or (fetches and _may_expect_failure(function))
-    ]
+    )
 
 
 def _may_expect_failure(function: Function) -> bool:

@@ -241,6 +241,7 @@ class Program:
         sources: The source of each file.
         kept: The keys of functions that stay as they are.
         used_before: The names that modules used before they were converted, by file.
+        legacy_before: The files whose tests were of Tornado 5, and are no longer.
 
     Attributes:
         modules: The modules that could be parsed, by file.
@@ -252,9 +253,11 @@ class Program:
         sources: Mapping[str, bytes],
         kept: Collection[tuple[str, int]] = frozenset(),
         used_before: Mapping[str, frozenset[str]] | None = None,
+        legacy_before: Collection[str] = (),
     ) -> None:
         self.kept = kept
         self.used_before = used_before or {}
+        self.legacy_before = legacy_before
         self.modules: dict[str, Module] = {}
         self.unreadable: list[tuple[str, int, str]] = []
         self._unread: list[bytes] = []

@@ -20,6 +20,7 @@ Inside, in the order in which they run::
     contexts            StackContext around what starts nothing
     null_context        stack_context.NullContext and wrap, where they do nothing
     removed_imports     imports of removed names that nothing uses any more
+    eras                a comment that says for which Tornado tests were written
 """
 
 from gencoro.porting.fixer import Fixer
@@ -28,6 +29,7 @@ from gencoro.porting.fixers.to_coroutine.asynchronous import ASYNCHRONOUS
 from gencoro.porting.fixers.to_coroutine.callback_argument import CALLBACK_ARGUMENTS
 from gencoro.porting.fixers.to_coroutine.contexts import CONTEXTS
 from gencoro.porting.fixers.to_coroutine.engine import ENGINES
+from gencoro.porting.fixers.to_coroutine.eras import TEST_ERAS
 from gencoro.porting.fixers.to_coroutine.fetches import FETCHES
 from gencoro.porting.fixers.to_coroutine.functions_of_tasks import FUNCTIONS_OF_TASKS
 from gencoro.porting.fixers.to_coroutine.io_loop_argument import IO_LOOP_ARGUMENT
@@ -59,4 +61,5 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     CONTEXTS,
     NULL_CONTEXTS,
     REMOVED_IMPORTS,
+    TEST_ERAS,
 )
