@@ -17,6 +17,7 @@ Inside::
     delegations          which generators are only delegated to with yield from
     handled_errors       which coroutines see an error that their caller handles, or exit
     raised_returns       what sees a raised gen.Return
+    return_classes       classes that inherit from gen.Return
     returned_generators  which returned values may be generators
     scheduling           which coroutines wake what runs before their callers go on
     stack_inspection     which coroutines ask who called them

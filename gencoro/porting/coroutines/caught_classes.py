@@ -8,12 +8,11 @@ Pure.  Used by `gencoro.porting.coroutines.raised_returns` and
 
 import ast
 
+from gencoro.porting.coroutines.return_classes import is_return_class
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.receivers import assignments
 
-__all__ = ["RETURN", "catching", "may_catch"]
-
-RETURN = "tornado.gen.Return"
+__all__ = ["catching", "may_catch"]
 
 # Classes that catch gen.Return, and classes that do not although they look like variables.
 _BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
@@ -44,7 +43,7 @@ def _only_raises(handler: ast.ExceptHandler) -> bool:
 
 def may_catch(program: Program, module: Module, node: ast.expr) -> bool:
     """Return whether a handler of a class may catch gen.Return."""
-    if not isinstance(node, (ast.Name, ast.Attribute)) or RETURN in module.names(node):
+    if not isinstance(node, (ast.Name, ast.Attribute)) or is_return_class(module, node):
         return True
     things = module.things(node)
     if things:  # a class of the program is no base class of gen.Return

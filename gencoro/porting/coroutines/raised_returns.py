@@ -10,7 +10,7 @@ import ast
 import functools
 from collections.abc import Iterator
 
-from gencoro.porting.coroutines.caught_classes import RETURN, catching
+from gencoro.porting.coroutines.caught_classes import catching
 from gencoro.porting.coroutines.context_managers import is_neutral
 from gencoro.porting.coroutines.context_variables import (
     is_plain,
@@ -18,8 +18,13 @@ from gencoro.porting.coroutines.context_variables import (
     users_of,
 )
 from gencoro.porting.coroutines.handled_errors import asks_for_error
+from gencoro.porting.coroutines.return_classes import (
+    RETURN,
+    is_return_class,
+    raised_objects,
+)
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program import Function, Program
 from gencoro.porting.reasons import refusal
 
 __all__ = ["callee_of", "problems_of_returns", "raised_returns"]
@@ -35,8 +40,10 @@ def problems_of_returns(
     """
     yield from _of_returns(function, program)
     if is_helper:
-        for node, exc in raised_returns(function):
-            yield refusal(function, "return-elsewhere", node, ast.unparse(exc))
+        objects = ((node, node.exc) for node in raised_objects(function, program))
+        for node, exc in [*raised_returns(function), *objects]:
+            if exc is not None:
+                yield refusal(function, "return-elsewhere", node, ast.unparse(exc))
     yield from _of_helpers_that_return(function, program)
 
 
@@ -63,12 +70,16 @@ def _of_returns(function: Function, program: Program) -> Iterator[Refusal]:
         if isinstance(exc, ast.Call) and not _has_one_value(exc):
             yield refusal(function, "return-arguments", node)
         yield from _of_surroundings(function, program, node)
+    for node in raised_objects(function, program):
+        if isinstance(node.exc, ast.Call):
+            callees.add(node.exc.func)
+        yield from _of_surroundings(function, program, node)
     for part in function.own:
         if isinstance(part, (ast.Name, ast.Attribute)) and part not in callees:
             is_caught = isinstance(
                 function.module.parents.get(part), (ast.ExceptHandler, ast.Tuple)
             )
-            if not is_caught and _is_return(function.module, part):
+            if not is_caught and is_return_class(function.module, part):
                 yield refusal(function, "return-elsewhere", part, ast.unparse(part))
 
 
@@ -128,18 +139,8 @@ def _raisers(program: Program) -> list[Function]:
         and any(
             isinstance(node, ast.Raise)
             and node.exc is not None
-            and _is_return(function.module, callee_of(node.exc))
+            and is_return_class(function.module, callee_of(node.exc))
             for node in function.own
         )
     ]
     return [f for f in users_of(found, program, True) if is_plain(f)]
-
-
-def _is_return(module: Module, node: ast.expr) -> bool:
-    """Return whether an expression is gen.Return or a class that inherits from it."""
-    return RETURN in module.names(node) or any(
-        isinstance(thing.node, ast.ClassDef)
-        and thing.home is not None
-        and RETURN in thing.home.bases(thing.node)
-        for thing in module.things(node)
-    )

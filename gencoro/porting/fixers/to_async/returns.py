@@ -7,6 +7,7 @@ import libcst as cst
 
 from gencoro.porting.coroutines.decisions import decisions_of
 from gencoro.porting.coroutines.raised_returns import raised_returns
+from gencoro.porting.coroutines.return_classes import raised_objects
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Program
 from gencoro.porting.source.nodes import returned
@@ -22,6 +23,9 @@ def find(program: Program) -> Iterator[Fix]:
         function = conversion.function
         for node, _ in raised_returns(function):
             change = Change(node, _change)
+            yield Fix(CODE, function.module, node.lineno, (change,), function)
+        for node in raised_objects(function, program):
+            change = Change(node, _to_value)
             yield Fix(CODE, function.module, node.lineno, (change,), function)
 
 
@@ -42,6 +46,15 @@ def _change(node: cst.Raise) -> Any:
         value = bare
     result = returned(value, call.whitespace_before_args, after)
     return result.with_changes(semicolon=semicolon)
+
+
+def _to_value(node: cst.Raise) -> Any:
+    assert node.exc is not None, "an object is raised"
+    return cst.Return(
+        cst.Attribute(node.exc, cst.Name("value")),
+        whitespace_after_return=node.whitespace_after_raise,
+        semicolon=node.semicolon,
+    )
 
 
 RETURNS = Fixer(
@@ -74,6 +87,32 @@ async def main(number):
             {"number": number}  # negative
         )
     return 2 * number
+""",
+        ),
+        Example(
+            "A class that inherits from it",
+            """\
+from tornado import gen
+
+class Created(gen.Return):
+    def __init__(self, thing):
+        super().__init__((201, thing))
+
+@gen.coroutine
+def post(thing):
+    yield gen.sleep(0.01)
+    raise Created(thing)
+""",
+            """\
+from tornado import gen
+
+class Created(gen.Return):
+    def __init__(self, thing):
+        super().__init__((201, thing))
+
+async def post(thing):
+    await gen.sleep(0.01)
+    return Created(thing).value
 """,
         ),
         Example(
