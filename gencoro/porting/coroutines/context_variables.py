@@ -21,6 +21,7 @@ __all__ = [
     "probable_uses",
     "sets_context",
     "users_of",
+    "uses_that_run",
 ]
 
 _BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
@@ -123,12 +124,12 @@ def direct_users(
     function: Function, program: Program, are_probable: bool = False
 ) -> dict[Function, None]:
     """Return the functions whose bodies run another one; see `users_of`."""
-    uses = _uses_that_run(function, program, are_probable)
+    uses = uses_that_run(function, program, are_probable)
     users = (use.module.function_at(use.node) for use in uses)
     return dict.fromkeys(user for user in users if user is not None)
 
 
-def _uses_that_run(
+def uses_that_run(
     function: Function, program: Program, are_probable: bool
 ) -> list[Use]:
     """Return the uses that run a plain function, or a generator by ``yield from``."""

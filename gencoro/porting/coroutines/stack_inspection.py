@@ -9,9 +9,10 @@ Pure.  Used by `gencoro.porting.coroutines.problems`.
 import ast
 import functools
 
-from gencoro.porting.coroutines.context_variables import direct_users
+from gencoro.porting.coroutines.context_variables import uses_that_run
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import original_names
+from gencoro.porting.program.references import Use
 
 __all__ = ["asks_for_caller"]
 
@@ -24,6 +25,9 @@ _LEVEL_BY_FUNCTION = {
     "walk_stack": 1,
 }
 _UNKNOWN = 2
+
+# The frames of functions of json above that of what they get as a ``default`` or a hook.
+_FRAMES_OF_JSON = {"dump": 2, "dumps": 2, "load": 3, "loads": 2}
 
 
 def asks_for_caller(function: Function, program: Program) -> ast.AST | None:
@@ -45,11 +49,38 @@ def _levels(program: Program) -> dict[Function, int]:
     found = list(levels)
     for used in found:  # it grows
         level = levels[used] - 1
-        for user in direct_users(used, program, True) if level > 0 else ():
-            if level > levels.get(user, 0):
+        for use in uses_that_run(used, program, True) if level > 0 else ():
+            user = use.module.function_at(use.node)
+            if user is not None and level > max(levels.get(user, 0), _frames(use)):
                 levels[user] = level
                 found.append(user)
     return levels
+
+
+def _frames(use: Use) -> int:
+    """Return how many frames there certainly are between a use of a function and its call."""
+    node = use.module.parents[use.node]
+    call = use.module.parents[node] if isinstance(node, ast.keyword) else node
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="json"), attr=name)):
+            is_passed = use.node is not call.func
+            return _FRAMES_OF_JSON.get(name, 0) if is_passed and _is_json(use) else 0
+    return 0
+
+
+def _is_json(use: Use) -> bool:
+    """Return whether the name ``json`` is that of the standard library where a use is."""
+    imported = [
+        alias
+        for node in use.module.nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+        if "json" in (alias.name, alias.asname)
+        if not (isinstance(node, ast.Import) and alias.asname is None)
+    ]
+    scope = use.module.scope_at(use.node)._scope_of("json")
+    bindings = scope._bindings["json"] if scope is use.module.top else ()
+    return len(bindings) == 1 and not imported
 
 
 def _level(module: Module, node: ast.AST) -> int:
