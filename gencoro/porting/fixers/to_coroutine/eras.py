@@ -76,6 +76,7 @@ class Test(AsyncTestCase):
         done = []
         self.io_loop.add_callback(lambda: done.append(1))
         yield gen.moment
+        yield gen.moment
         self.assertEqual(done, [1])
 """,
         ),
@@ -97,6 +98,7 @@ from tornado.testing import AsyncTestCase, gen_test
 class Test(AsyncTestCase):
     @gen_test
     def test(self):
+        yield gen.moment
         yield gen.moment
 """,
         ),
