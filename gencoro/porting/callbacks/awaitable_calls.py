@@ -15,7 +15,7 @@ import libcst as cst
 from gencoro.porting.callbacks.fetches import fetch_of
 from gencoro.porting.callbacks.legacy import (
     called_coroutines,
-    without_arguments,
+    without_callback,
     without_last_positional,
 )
 from gencoro.porting.callbacks.timers import has_comment, wait_of
@@ -70,15 +70,11 @@ def start_of(
     if not is_by_name:
         return None
     if called_coroutines(program, module, call.func):
-        return Start(_without_callback, may_fail=True)
+        return Start(without_callback, may_fail=True)
     gen = reference_to_gen(function)
     if gen.text and _is_engine(program, module, call.func):
         return Start(task_of(gen.text), gen.imports, may_fail=True)
     return None
-
-
-def _without_callback(node: Any) -> Any:
-    return without_arguments(node, "callback")
 
 
 def _of_timer(program: Program, function: Function, call: ast.Call) -> Start | None:
@@ -112,7 +108,7 @@ def task_of(gen: str, is_last: bool = False) -> Callable[[Any], Any]:
     """
 
     def change(node: Any) -> Any:
-        kept = without_last_positional(node) if is_last else _without_callback(node)
+        kept = without_last_positional(node) if is_last else without_callback(node)
         function = cst.Arg(kept.func)
         task = cst.parse_expression(f"{gen}.Task")
         return kept.with_changes(func=task, args=[function, *kept.args])

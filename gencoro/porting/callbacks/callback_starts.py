@@ -15,7 +15,7 @@ from collections.abc import Container
 from gencoro.porting.callbacks.legacy import CALLBACK_WORDS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import is_entry_point
-from gencoro.porting.program.origins import last_name
+from gencoro.porting.program.origins import last_name, root_of
 from gencoro.porting.program.receivers import is_collection
 from gencoro.porting.program.references import references_of
 
@@ -151,9 +151,7 @@ def _is_harmless(module: Module, call: ast.Call) -> bool:
     name = last_name(func)
     if name in _HARMLESS or name.startswith("assert"):
         return True
-    root = func
-    while isinstance(root, (ast.Attribute, ast.Call)):
-        root = root.value if isinstance(root, ast.Attribute) else root.func
+    root = root_of(func)
     if not isinstance(root, ast.Name):
         return isinstance(root, ast.Constant)
     if root.id in _names_from_library(module):

@@ -24,6 +24,7 @@ from gencoro.porting.callbacks.waits import (
 )
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
+from gencoro.porting.source.nodes import removed
 
 __all__ = ["InnerEngine", "inner_engine"]
 
@@ -110,12 +111,8 @@ def _without(engine: Function, statement: ast.stmt) -> Change:
     above = lines[body[-2].end_lineno or 0 : statement.end_lineno] if body[1:] else []
     has_comment = not above or any(b"#" in line for line in above)
     if statement is body[-1] and is_alone(engine, statement) and not has_comment:
-        return Change(statement, _removed, "SimpleStatementLine")
+        return Change(statement, removed, "SimpleStatementLine")
     return Change(statement.value, _ended, "Expr")  # type: ignore[attr-defined]
-
-
-def _removed(_line: Any) -> Any:
-    return cst.RemoveFromParent()
 
 
 def _ended(node: Any) -> Any:

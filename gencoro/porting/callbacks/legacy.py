@@ -36,6 +36,7 @@ __all__ = [
     "task_call",
     "uses_threads",
     "without_arguments",
+    "without_callback",
     "without_last_positional",
 ]
 
@@ -251,11 +252,16 @@ def _is_gen(function: Function, node: ast.expr) -> bool:
 
 
 def without_arguments(node: Any, *names: str) -> Any:
-    """Return a call, or the parameters of a function, without some of its arguments."""
+    """Return a call without the arguments that have one of these names."""
     return _with_only(
         node,
         [arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)],
     )
+
+
+def without_callback(node: Any) -> Any:
+    """Return a call without ``callback=``."""
+    return without_arguments(node, "callback")
 
 
 def without_last_positional(node: Any) -> Any:
@@ -265,7 +271,7 @@ def without_last_positional(node: Any) -> Any:
 
 
 def _with_only(node: Any, kept: list[Any]) -> Any:
-    """Return a call, or the parameters of a function, with some of its arguments."""
+    """Return a call with some of its arguments."""
     if kept:
         kept[-1] = ended_like(kept[-1], node.args[-1])
     space = node.whitespace_before_args if kept else cst.SimpleWhitespace("")

@@ -21,8 +21,9 @@ from gencoro.porting.coroutines.problems import may_stop_iteration
 from gencoro.porting.coroutines.returned_generators import may_evaluate_to_generator
 from gencoro.porting.fixer import Change, Fix
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.origins import is_name
 from gencoro.porting.source.imports import reference_to_gen
-from gencoro.porting.source.nodes import raising, returned
+from gencoro.porting.source.nodes import raising, removed, returned
 
 __all__ = ["Tail", "fix_of_function", "tails_of"]
 
@@ -96,7 +97,7 @@ def _whole(
     if sum(tail.uses for tail in found.values()) != _uses_of(name, function.node):
         return None
     dead = (_return_after(function, s) for s in found)
-    changes = tuple(Change(node, _removed) for node in dead if node is not None)
+    changes = tuple(Change(node, removed) for node in dead if node is not None)
     return [*found.values(), Tail(changes, uses=0)] if changes else [*found.values()]
 
 
@@ -114,13 +115,9 @@ def _return_after(function: Function, statement: ast.stmt) -> ast.Return | None:
     return None
 
 
-def _removed(_statement: Any) -> Any:
-    return cst.RemoveFromParent()
-
-
 def _uses_of(name: str, node: ast.AST) -> int:
     nodes = ast.walk(node)
-    return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
+    return sum(is_name(node, name) for node in nodes)
 
 
 def _tail(
@@ -167,8 +164,12 @@ def _is_optional(function: Function, statement: ast.If, name: str) -> bool:
 def _is_call_of(call: ast.Call, name: str) -> bool:
     """Return whether a call is that of the callback, with one value or none."""
     has_stars = any(isinstance(arg, ast.Starred) for arg in call.args)
-    is_callback = isinstance(call.func, ast.Name) and call.func.id == name
-    return is_callback and len(call.args) < 2 and not call.keywords and not has_stars
+    return (
+        is_name(call.func, name)
+        and len(call.args) < 2
+        and not call.keywords
+        and not has_stars
+    )
 
 
 def _is_guarded(function: Function, statement: ast.AST) -> bool:
@@ -196,10 +197,6 @@ def _passing(
     return None
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 def _then(
     function: Function, callback: ast.expr, name: str
 ) -> tuple[tuple[Change, ...], str] | None:
@@ -207,7 +204,7 @@ def _then(
 
     That is no change for the callback itself; and the name of the function, or nothing.
     """
-    if _is_name(callback, name):
+    if is_name(callback, name):
         return (), ""
     if not isinstance(callback, ast.Name):
         return None

@@ -11,6 +11,7 @@ import ast
 from gencoro.porting.coroutines.candidates import is_transparent
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.library_names import library_name
+from gencoro.porting.program.origins import is_name
 from gencoro.porting.program.replacements import replacements_of
 
 __all__ = ["forwards_call", "forwards_result"]
@@ -46,7 +47,7 @@ def forwards_call(
         return None
     returned = [n.value for n in wrapper.own if isinstance(n, ast.Return)]
     name = applied.node.args.args[0].arg if applied is not None else ""
-    is_each = all(isinstance(r, ast.Call) and _is_name(r.func, name) for r in returned)
+    is_each = all(isinstance(r, ast.Call) and is_name(r.func, name) for r in returned)
     return wrapper if is_each else None
 
 
@@ -87,7 +88,7 @@ def _passes_on(program: Program, decorator: Function) -> Function | None:
     module = wrapper.module
     if not all(_is_wraps(program, module, d) for d in wrapper.node.decorator_list):
         return None
-    uses = [n for n in ast.walk(decorator.node) if _is_name(n, args[0].arg)]
+    uses = [n for n in ast.walk(decorator.node) if is_name(n, args[0].arg)]
     return (
         wrapper if all(_is_passed_on(program, wrapper, use) for use in uses) else None
     )
@@ -110,10 +111,6 @@ def _is_wraps(program: Program, module: Module, node: ast.expr) -> bool:
     """Return whether an expression is ``functools.wraps(...)``."""
     func = node.func if isinstance(node, ast.Call) else None
     return func is not None and library_name(program, module, func) == "functools.wraps"
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_passed_on(program: Program, wrapper: Function, use: ast.AST) -> bool:

@@ -47,9 +47,6 @@ FUNCTIONS = 20_000
 # The greatest depth of a tree, such as that of a sum; the fixers visit it recursively.
 DEEPEST = 600
 
-# What has a scope of its own.
-_SCOPES = (*DEFS, ast.ClassDef, ast.Lambda, ast.Module)
-
 
 class Function(NamedTuple):
     """A function of a program.

@@ -17,6 +17,7 @@ from gencoro.porting.program import Function, Program
 from gencoro.porting.program.namespaces import heirs_of
 
 __all__ = [
+    "VERBS",
     "has_unknown_base",
     "has_unknown_heir",
     "is_entry_point",
@@ -25,11 +26,12 @@ __all__ = [
     "overrides_tornado",
 ]
 
-_VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
+# The methods of a handler that answer requests.
+VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 
 # The methods by the class of Tornado that awaits them.
 _AWAITED = {
-    "tornado.web.RequestHandler": _VERBS | {"prepare", "data_received"},
+    "tornado.web.RequestHandler": VERBS | {"prepare", "data_received"},
     "tornado.websocket.WebSocketHandler": frozenset({"open", "on_message"}),
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.library_names import library_name
+from gencoro.porting.program.origins import is_name
 
 __all__ = ["is_filtered"]
 
@@ -93,9 +94,9 @@ def _excluding(program: Program, module: Module, name: str, value: str) -> _Excl
             case ast.BoolOp(op=ast.And(), values=[first, *_]):
                 return excludes(first)
             case ast.Call(func=ast.Name(id="isinstance"), args=[of, kind]):
-                return _is_name(of, value) and _is_other_class(module, kind)
+                return is_name(of, value) and _is_other_class(module, kind)
             case ast.Call(func=ast.Attribute() | ast.Name() as func, args=[of]) if (
-                _is_name(of, value)
+                is_name(of, value)
             ):
                 return _is_class_test(program, module, func)
             case ast.Call(
@@ -103,13 +104,13 @@ def _excluding(program: Program, module: Module, name: str, value: str) -> _Excl
                 args=[ast.Constant(value=str(part))],
             ):
                 is_met = any(getattr(added, way)(part) for added in _ADDED)
-                return _is_name(of, name) and not is_met
+                return is_name(of, name) and not is_met
             case ast.Call(func=ast.Attribute(value=of, attr="isupper"), args=[]):
-                return _is_name(of, name)
+                return is_name(of, name)
             case ast.Compare(
                 left=of, ops=[ast.Eq()], comparators=[ast.Constant(value=v)]
             ):
-                return _is_name(of, name) and v not in _ADDED
+                return is_name(of, name) and v not in _ADDED
         return False
 
     return excludes
@@ -168,7 +169,3 @@ def _is_one_class(module: Module, kind: ast.expr) -> bool:
         and all(ast.unparse(base) == "object" for base in thing.node.bases)
         for thing in things
     )
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name != ""

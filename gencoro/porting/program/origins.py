@@ -11,12 +11,24 @@ from collections.abc import Iterator
 
 from gencoro.porting.program import Module
 
-__all__ = ["last_name", "original_names"]
+__all__ = ["is_name", "last_name", "original_names", "root_of"]
 
 
 def last_name(node: ast.AST) -> str:
     """Return a name, or that of an attribute, as it is written; empty for the rest."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    """Return whether an expression is a certain name, and no attribute."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def root_of(node: ast.expr) -> ast.expr:
+    """Return what attributes and calls begin with: ``a`` of ``a.b().c``."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node
 
 
 def original_names(module: Module, node: ast.AST) -> frozenset[str]:

@@ -12,6 +12,7 @@ import functools
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.inheritance import overrides_tornado
+from gencoro.porting.program.origins import root_of
 from gencoro.porting.program.patched_names import is_swapped
 from gencoro.porting.program.references import references_of
 
@@ -39,9 +40,7 @@ def certain_method(program: Program, module: Module, func: ast.expr) -> str:
 
 def _is_own(node: ast.expr) -> bool:
     """Return whether what is called belongs to ``self`` or to its class."""
-    root = node
-    while isinstance(root, (ast.Attribute, ast.Call)):
-        root = root.value if isinstance(root, ast.Attribute) else root.func
+    root = root_of(node)
     return isinstance(root, ast.Name) and root.id in ("cls", "self")
 
 

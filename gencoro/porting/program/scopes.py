@@ -15,7 +15,7 @@ from gencoro.compat.doctor.parsing import statements
 from gencoro.compat.doctor.project import Project
 from gencoro.compat.doctor.rows import TODAY
 
-__all__ = ["SourceScope", "Sources", "canonical", "find_nothing", "starred"]
+__all__ = ["SourceScope", "Sources", "canonical"]
 
 _Lookup: TypeAlias = Callable[[str], "Scope | None"]
 
@@ -54,7 +54,7 @@ class SourceScope(Scope):
             return False
         scope = self._scope_of(node.id)
         if scope is None:
-            return self.has_stars or bool(starred(self, node.id))
+            return self.has_stars or bool(_starred(self, node.id))
         return all(
             self._is_tornado(scope, binding) for binding in scope._bindings[node.id]
         )
@@ -80,7 +80,7 @@ class Sources(Project):
     """
 
     def __init__(self, files: list[str], lookup: _Lookup) -> None:
-        super().__init__(files, TODAY, find_nothing)
+        super().__init__(files, TODAY, _find_nothing)
         self._lookup = lookup
 
     def imported_by(self, source: bytes, file: str) -> set[str]:
@@ -91,7 +91,9 @@ class Sources(Project):
         return self._lookup(file) or super()._scope_in(file)
 
 
-def starred(scope: Scope, name: str, seen: frozenset[str] = frozenset()) -> bool | None:
+def _starred(
+    scope: Scope, name: str, seen: frozenset[str] = frozenset()
+) -> bool | None:
     """Return whether ``import *`` certainly gives a module a name of Tornado.
 
     None if that is not certain, and False if it certainly gives no such name.
@@ -109,7 +111,7 @@ def starred(scope: Scope, name: str, seen: frozenset[str] = frozenset()) -> bool
 def _given(
     scope: Scope, star: ast.ImportFrom, name: str, seen: frozenset[str]
 ) -> bool | None:
-    """Return what `starred` does, for one import."""
+    """Return what `_starred` does, for one import."""
     imported = star.module or ""
     known = scope.known_module(imported, star.level)
     if known is not None:
@@ -142,7 +144,7 @@ def _exported(scope: Scope, name: str, seen: frozenset[str]) -> bool | None:
                 return None
     elif name.startswith("_"):
         return False
-    given = starred(scope, name, seen)
+    given = _starred(scope, name, seen)
     bindings = scope._bindings.get(name)
     if bindings is None:
         is_package = os.path.basename(scope.file) == "__init__.py"
@@ -170,7 +172,7 @@ def _is_of_tornado(binding: object) -> bool:
     return isinstance(binding, str)
 
 
-def find_nothing(
+def _find_nothing(
     _modules: Modules, _module: ast.Module, _file: str
 ) -> frozenset[ast.alias]:
     """Return no import: each one counts."""

@@ -17,6 +17,7 @@ __all__ = [
     "ended_like",
     "made_async",
     "raising",
+    "removed",
     "returned",
     "without_decorator",
     "without_parentheses",
@@ -152,6 +153,11 @@ def without_decorator(node: cst.FunctionDef, place: int) -> cst.FunctionDef:
         leading_lines=[*node.leading_lines, *after],
         lines_after_decorators=[],
     )
+
+
+def removed(_node: Any) -> Any:
+    """Return what removes a statement, or its line."""
+    return cst.RemoveFromParent()
 
 
 def _code(node: cst.CSTNode) -> str:

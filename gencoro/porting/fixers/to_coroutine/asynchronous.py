@@ -17,6 +17,7 @@ from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.coroutines.decorators import forwards_result
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.inheritance import VERBS
 from gencoro.porting.program.references import references_of
 from gencoro.porting.source.nodes import without_decorator
 
@@ -26,8 +27,6 @@ CODE = "GC103"
 
 _ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
-
-_VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -78,7 +77,7 @@ def _problem(
     """Return the reason for which a handler stays, and what the reason names."""
     if below not in ([], [{COROUTINE}], [{_ENGINE}]):
         return "callback-style", ""
-    is_verb = function.node.name in _VERBS  # others are not waited for
+    is_verb = function.node.name in VERBS  # others are not waited for
     if below != [{COROUTINE}] and not is_verb or not below and answers is None:
         return "callback-style", ""
     apart_from = {answer.call for answer in answers or ()}

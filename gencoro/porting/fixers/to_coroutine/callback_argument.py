@@ -2,10 +2,9 @@
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from gencoro.porting.callbacks.future_callbacks import given_to_loop
-from gencoro.porting.callbacks.legacy import called_coroutines, without_arguments
+from gencoro.porting.callbacks.legacy import called_coroutines, without_callback
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
 
@@ -27,14 +26,10 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 def _of_call(
     program: Program, module: Module, call: ast.Call, callback: ast.expr
 ) -> Fix | Refusal:
-    given = given_to_loop(program, module, call, callback, _without_callback)
+    given = given_to_loop(program, module, call, callback, without_callback)
     if isinstance(given, Refusal):
         return given
     return Fix(CODE, module, call.lineno, (given,))
-
-
-def _without_callback(node: Any) -> Any:
-    return without_arguments(node, "callback")
 
 
 CALLBACK_ARGUMENTS = Fixer(

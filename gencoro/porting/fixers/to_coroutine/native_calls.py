@@ -13,7 +13,7 @@ from gencoro.porting.callbacks.legacy import (
     is_yielded,
     legacy_refusal,
     task_call,
-    without_arguments,
+    without_callback,
     without_last_positional,
 )
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
@@ -81,7 +81,7 @@ def _of_call(
 
     def change(node: Any) -> Any:
         if "callback" in words:
-            called = without_arguments(node, "callback")
+            called = without_callback(node)
         else:
             called = without_last_positional(node)
         called = called.with_changes(lpar=[], rpar=[])
