@@ -10,6 +10,7 @@ Inside::
     control_flow         how the paths through a function end
     callback_starts      what in a function may start a callback
     awaitable_calls      calls with a callback that can return a Future instead
+    kept_values          values that are the same after a wait
     delayed_callbacks    callbacks that the loop gets with their values
     current_loops        loops that certainly are the current one
     timers               timers of the loop, and how long they run

@@ -18,6 +18,7 @@ from gencoro.porting.callbacks.finished_answers import (
     own_method,
 )
 from gencoro.porting.callbacks.future_callbacks import is_bound_once
+from gencoro.porting.callbacks.kept_values import is_same_later
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.library_names import library_name
 
@@ -65,7 +66,7 @@ def answering(
         return None
     # What has a name is evaluated after the wait.
     later = (word.value for word in words)
-    if not all(_is_kept(function, value) for value in later):
+    if not all(is_same_later(function, value) for value in later):
         return None
     parts = [called, *positional, *(word.value for word in words)]
     return Answering(_call, frozenset(n for part in parts for n in _names_in(part)))
@@ -129,15 +130,6 @@ def _answers(program: Program, function: Function) -> bool:
         and finishes_on_each_path(program, function)
         and not may_start_callbacks(program, function)
     )
-
-
-def _is_kept(function: Function, value: ast.expr) -> bool:
-    """Return whether a value is the same after the wait."""
-    if not isinstance(value, ast.Name):
-        return True
-    is_own = function.scope._scope_of(value.id) is function.scope
-    shared = (n for n in ast.walk(function.node) if isinstance(n, ast.Nonlocal))
-    return is_own and not any(value.id in node.names for node in shared)
 
 
 def _names_in(node: ast.AST) -> Iterator[str]:

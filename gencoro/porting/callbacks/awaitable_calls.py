@@ -18,10 +18,11 @@ from gencoro.porting.callbacks.legacy import (
     without_callback,
     without_last_positional,
 )
-from gencoro.porting.callbacks.timers import has_comment, wait_of
+from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.source.imports import reference_to_gen
+from gencoro.porting.source.lines import has_comment
 
 __all__ = ["Start", "start_of", "task_of"]
 

@@ -7,11 +7,12 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gencoro.porting.program import Function
+from gencoro.porting.program.trees import block_of
 
-__all__ = ["IsEnd", "block_of", "ends_each_path", "passes_on_each_path"]
+__all__ = ["IsEnd", "ends_each_path", "passes_on_each_path"]
 
 # Whether a statement is a last one.
 IsEnd: TypeAlias = Callable[[ast.stmt], bool]
@@ -82,25 +83,15 @@ def _passes_before(function: Function, node: ast.Return, is_passed: IsEnd) -> bo
         return True
     child: ast.AST = node
     while child is not function.node:
-        block = block_of(function, child)
+        block = block_of(function.module.parents, child)
         if _passes(block[: block.index(child)] if block else [], is_passed):
             return True
         child = function.module.parents[child]
     return False
 
 
-def block_of(function: Function, node: ast.AST) -> list[Any]:
-    """Return the statements among which a node is one; none if it is no statement."""
-    parent = function.module.parents[node]
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, [])
-        if isinstance(block, list) and node in block:
-            return block
-    return []
-
-
 def _ends_before(function: Function, node: ast.Return, is_end: IsEnd) -> bool:
     """Return whether the statement before a ``return`` is a last one."""
-    block = block_of(function, node)
+    block = block_of(function.module.parents, node)
     is_bare = node.value is None and _ends(block[: block.index(node)], is_end)
     return is_bare or is_end(node)

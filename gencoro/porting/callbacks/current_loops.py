@@ -16,8 +16,8 @@ from gencoro.porting.callbacks.callback_starts import names_to_call
 from gencoro.porting.callbacks.legacy import calls, uses_threads
 from gencoro.porting.callbacks.timers import has_one_loop
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.families import heirs_of
 from gencoro.porting.program.inheritance import has_unknown_heir, overrides_tornado
-from gencoro.porting.program.namespaces import heirs_of
 from gencoro.porting.program.origins import last_name, original_names
 from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import references_of

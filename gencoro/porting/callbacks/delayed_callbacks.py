@@ -10,14 +10,16 @@ from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.callbacks.kept_values import is_same_later
 from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.library_names import library_name
+from gencoro.porting.source.lines import is_alone
 from gencoro.porting.source.nodes import returned
 
-__all__ = ["delay_of", "is_alone"]
+__all__ = ["delay_of"]
 
 _TIMERS = frozenset({"add_timeout", "call_later"})
 
@@ -51,7 +53,7 @@ def delay_of(
         return None
     value, is_later = given
     is_kept = False
-    if value is not None and not is_later and not _is_constant(function, value):
+    if value is not None and not is_later and not is_same_later(function, value):
         is_kept = True
         if not _can_keep(function, value):
             return None
@@ -83,29 +85,6 @@ def _value_given(
             later = values[0] if values else None
             return (later, True) if len(values) < 2 and is_plain else None
     return None
-
-
-def is_alone(function: Function, statement: ast.stmt) -> bool:
-    """Return whether a statement has its lines for itself, and no comment inside."""
-    module = function.module
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
-    lines = module.source.splitlines()[first - 1 : last]
-    is_first = not lines[0][: statement.col_offset].strip()
-    has_comment = any(b"#" in line for line in lines[:-1])
-    others = (n for n in function.own if isinstance(n, ast.stmt) and n is not statement)
-    return is_first and not has_comment and all(n.lineno != last for n in others)
-
-
-def _is_constant(function: Function, value: ast.expr) -> bool:
-    """Return whether a value is the same after the wait."""
-    if isinstance(value, ast.Constant):
-        return True
-    if not isinstance(value, ast.Name):
-        return False
-    scope = function.scope
-    is_own = scope._scope_of(value.id) is scope
-    shared = (n for n in ast.walk(function.node) if isinstance(n, ast.Nonlocal))
-    return is_own and not any(value.id in node.names for node in shared)
 
 
 def _can_keep(function: Function, value: ast.expr) -> bool:

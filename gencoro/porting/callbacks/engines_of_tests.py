@@ -14,16 +14,15 @@ import libcst as cst
 
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
 from gencoro.porting.callbacks.control_flow import ends_each_path
-from gencoro.porting.callbacks.delayed_callbacks import is_alone
 from gencoro.porting.callbacks.legacy import as_coroutine
 from gencoro.porting.callbacks.waits import (
     Stop,
-    have_own_lines,
     timeout_of,
     uses_of_wait,
 )
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
+from gencoro.porting.source.lines import have_own_lines, is_alone
 from gencoro.porting.source.nodes import removed
 
 __all__ = ["InnerEngine", "inner_engine"]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.callbacks.control_flow import passes_on_each_path
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.families import relatives_of
 from gencoro.porting.program.inheritance import has_unknown_base
-from gencoro.porting.program.namespaces import relatives_of
 from gencoro.porting.program.references import references_of
 
 __all__ = ["FINISHERS", "finisher_of", "finishes_on_each_path", "own_method"]

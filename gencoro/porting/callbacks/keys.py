@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gencoro.porting.callbacks.control_flow import block_of
 from gencoro.porting.program import Function
+from gencoro.porting.program.trees import block_of
 
 __all__ = ["Pair", "pairs_of", "uses_keys"]
 
@@ -125,7 +125,7 @@ def _pair(
     parents = function.module.parents
     begin = parents[call]
     end = _statement_that_waits(function, waits)
-    block = block_of(function, begin)
+    block = block_of(parents, begin)
     if end not in block or _may_run_again(function, begin):
         return None
     place, last = block.index(begin), block.index(end)

@@ -20,7 +20,7 @@ from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.waits import use_of_wait
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.namespaces import heirs_of
+from gencoro.porting.program.families import heirs_of
 
 __all__ = ["modernized", "modernized_tests", "tests_needing_era"]
 

@@ -15,13 +15,14 @@ import libcst as cst
 
 from gencoro.porting.callbacks.answering_callbacks import Answering, answering
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
-from gencoro.porting.callbacks.control_flow import block_of, ends_each_path
-from gencoro.porting.callbacks.delayed_callbacks import is_alone
+from gencoro.porting.callbacks.control_flow import ends_each_path
 from gencoro.porting.callbacks.finished_answers import finisher_of
 from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.trees import block_of
+from gencoro.porting.source.lines import is_alone
 
 __all__ = ["Answer", "answers_of"]
 
@@ -76,7 +77,7 @@ def _beginning(
     """
     parent = function.module.parents[statement]
     if _is_plain(function, statement):
-        block = block_of(function, statement)
+        block = block_of(function.module.parents, statement)
         place = block.index(statement)
         while place and is_quiet(program, function, block[place]):
             place -= 1
@@ -131,7 +132,7 @@ def _kept(
         return None
     assert after is not None, "the answer comes after something"
     is_in_try = isinstance(after, ast.Try)
-    block = block_of(function, statement)
+    block = block_of(function.module.parents, statement)
     between = [] if is_in_try else block[block.index(statement) + 1 :]
     if any(name in found.names for s in between for name in assigned_names(s)):
         return None

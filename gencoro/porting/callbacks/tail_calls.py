@@ -22,6 +22,7 @@ from gencoro.porting.coroutines.returned_generators import may_evaluate_to_gener
 from gencoro.porting.fixer import Change, Fix
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.origins import is_name
+from gencoro.porting.program.trees import block_of
 from gencoro.porting.source.imports import reference_to_gen
 from gencoro.porting.source.nodes import raising, removed, returned
 
@@ -104,14 +105,12 @@ def _whole(
 def _return_after(function: Function, statement: ast.stmt) -> ast.Return | None:
     """Return the ``return`` that follows a statement, unless a comment is there."""
     module = function.module
-    for name in ("body", "orelse"):
-        block = getattr(module.parents[statement], name, [])
-        if isinstance(block, list) and statement in block[:-1]:
-            following = block[block.index(statement) + 1]
+    block = block_of(module.parents, statement)
+    match block[block.index(statement) + 1 :]:
+        case [ast.Return(value=None) as following, *_]:
             first, last = statement.lineno - 1, following.lineno
             text = b"".join(module.source.splitlines(True)[first:last])
-            is_return = isinstance(following, ast.Return) and following.value is None
-            return following if is_return and b"#" not in text else None
+            return following if b"#" not in text else None
     return None
 
 

@@ -17,7 +17,7 @@ from gencoro.porting.program.patched_names import is_swapped, may_be_fake
 from gencoro.porting.program.receivers import assignments
 from gencoro.porting.source.imports import reference_to_gen
 
-__all__ = ["Pause", "Wait", "has_comment", "has_one_loop", "wait_of"]
+__all__ = ["Pause", "Wait", "has_one_loop", "wait_of"]
 
 _LOOP = "tornado.ioloop.IOLoop"
 _NEXT_TURN = f"{_LOOP}.add_callback"
@@ -85,12 +85,6 @@ def wait_of(
     if found.is_timedelta:
         text += ".total_seconds()"
     return Wait(f"{gen.text}.sleep({text})", gen.imports)
-
-
-def has_comment(module: Module, call: ast.Call) -> bool:
-    """Return whether there may be a comment inside a call, which a wait would not have."""
-    lines = module.source.splitlines()[call.lineno - 1 : call.end_lineno]
-    return any(b"#" in line for line in lines[:-1])
 
 
 def _pause(

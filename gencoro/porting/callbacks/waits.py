@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.program import Function, Program
-from gencoro.porting.program.namespaces import heirs_of
+from gencoro.porting.program.families import heirs_of
 from gencoro.porting.program.origins import last_name
+from gencoro.porting.source.lines import have_own_lines
 
 __all__ = [
     "Stop",
-    "have_own_lines",
     "other_stop",
     "statement_that_begins_with",
     "stops_of",
@@ -151,17 +151,6 @@ def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop |
             if len(passed) == 1 and times:
                 return Stop(call, passed[0], wait, timeout, times)
     return None
-
-
-def have_own_lines(function: Function, block: list[ast.stmt]) -> bool:
-    """Return whether no two statements of a block, or it and its head, share a line."""
-    head = function.module.parents[block[0]]
-    ends = [
-        getattr(head, "lineno", 0),
-        *(statement.end_lineno or 0 for statement in block),
-    ]
-    begins = [statement.lineno for statement in block]
-    return all(end < begin for end, begin in zip(ends, begins, strict=False))
 
 
 def timeout_of(wait: ast.Call) -> float | None:

@@ -10,6 +10,7 @@ Pure.  Used by `gencoro.porting.coroutines.decisions`.
 import ast
 
 from gencoro.porting.program import Module
+from gencoro.porting.program.trees import block_of
 
 __all__ = ["delegated", "is_delegated"]
 
@@ -59,10 +60,8 @@ def _statement_before(module: Module, node: ast.YieldFrom) -> ast.AST | None:
 
 def _neighbor(module: Module, statement: ast.AST, distance: int) -> ast.AST | None:
     """Return a statement of the same block, so many places further on; None if none."""
-    parent = module.parents.get(statement)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and statement in block:
-            place = block.index(statement) + distance
-            return block[place] if 0 <= place < len(block) else None
-    return None
+    block = block_of(module.parents, statement)
+    if not block:
+        return None
+    place = block.index(statement) + distance
+    return block[place] if 0 <= place < len(block) else None

@@ -6,6 +6,7 @@ Pure: sources come as bytes.  Used by everything in `gencoro.porting`.
 
 Inside::
 
+    trees            syntax trees, the parents of nodes, blocks of statements
     scopes           resolves names, also gencoro's
     origins          what names are called where they come from
     library_names    full names of the standard library's functions and classes
@@ -13,6 +14,7 @@ Inside::
     reflection       where functions may be looked up by name
     call_graph       groups functions that call each other
     inheritance      which base classes are known, and what overrides Tornado's methods
+    families         classes with their base classes and subclasses
     class_hooks      classes that are changed when they are defined
     namespaces       classes and modules whose members are used without naming them
     listed_names     modules whose names are listed or copied
@@ -28,24 +30,16 @@ import functools
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from gencoro.compat.doctor.naming import Scope
-from gencoro.compat.doctor.parsing import DEFS, TOO_DEEP, parse, parse_older
+from gencoro.compat.doctor.parsing import DEFS, parse_older
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Thing
 from gencoro.porting.program.scopes import Sources, SourceScope, canonical
+from gencoro.porting.program.trees import Definition, own_nodes, parsed
 
 __all__ = ["Definition", "Function", "Module", "Program"]
-
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-
-# How many sources and functions are kept; each source may have several states.
-TREES = 2000
-FUNCTIONS = 20_000
-
-# The greatest depth of a tree, such as that of a sum; the fixers visit it recursively.
-DEEPEST = 600
 
 
 class Function(NamedTuple):
@@ -129,7 +123,7 @@ class Module:
     def __init__(self, path: str, source: bytes, sources: Sources) -> None:
         self.path = path
         self.source = source
-        self.tree, self.parents, self.nodes = _parsed(source)
+        self.tree, self.parents, self.nodes = parsed(source)
         self.functions: list[Function] = []
         self.classes: list[ast.ClassDef] = []
         self.top = SourceScope(
@@ -148,7 +142,7 @@ class Module:
                 self._find_functions(child, f"{prefix}{child.name}.", child)
             elif isinstance(child, DEFS):
                 name = prefix + child.name
-                own = _own_nodes(child)
+                own = own_nodes(child)
                 self.functions.append(Function(self, child, name, owner, own))
                 self._find_functions(child, f"{name}.<locals>.", None)
             else:
@@ -358,49 +352,3 @@ def _reason(source: bytes, error: SyntaxError) -> str:
     if lines:
         return "async or await is used as a name"
     return error.msg
-
-
-@functools.lru_cache(maxsize=TREES)
-def _parsed(
-    source: bytes,
-) -> tuple[ast.Module, dict[ast.AST, ast.AST], tuple[ast.AST, ...]]:
-    """Return the tree of a source, the parents of its nodes, and all nodes.
-
-    Each fixer needs them again, and most sources do not change from one to the next.
-    """
-    tree = parse(source)
-    nodes = tuple(ast.walk(tree))
-    parents: dict[ast.AST, ast.AST] = {}
-    depths: dict[ast.AST, int] = {tree: 0}
-    for node in nodes:
-        depth = depths.get(node, 0) + 1
-        for child in ast.iter_child_nodes(node):
-            # One object stands for each context such as Load: it has no parent.
-            if not isinstance(child, (ast.expr_context, ast.operator)):
-                parents[child] = node
-                depths[child] = depth
-    if max(depths.values()) > DEEPEST:
-        raise SyntaxError(TOO_DEEP)
-    return tree, parents, nodes
-
-
-@functools.lru_cache(maxsize=FUNCTIONS)
-def _own_nodes(function: Definition) -> tuple[ast.AST, ...]:
-    """Return the nodes of a body, without those of other scopes inside it."""
-    found: list[ast.AST] = []
-    pending: list[ast.AST] = list(reversed(function.body))
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        pending += reversed(list(_children(node)))
-    return tuple(found)
-
-
-def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a node that are evaluated in the same scope."""
-    for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(node, (*DEFS, ast.ClassDef, ast.Lambda)):
-            continue
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, ast.AST):
-                yield part

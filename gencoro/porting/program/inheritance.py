@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
 from gencoro.porting.program import Function, Program
-from gencoro.porting.program.namespaces import heirs_of
+from gencoro.porting.program.families import heirs_of
 
 __all__ = [
     "VERBS",

@@ -7,11 +7,11 @@ Pure.  Used by `gencoro.porting.program.reflection` and
 """
 
 import ast
-import functools
 
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.families import family_of
 
-__all__ = ["Namespaces", "heirs_of", "is_written", "namespace_of", "relatives_of"]
+__all__ = ["Namespaces", "is_written", "namespace_of"]
 
 _METHODS_THAT_WRITE = frozenset(
     {"__setitem__", "clear", "pop", "popitem", "setdefault", "update"}
@@ -41,7 +41,7 @@ class Namespaces:
         things = module.things(_without_class(node))
         owners = {t.node for t in things if isinstance(t.node, ast.ClassDef)}
         if owners:
-            self._classes |= _family(self._program, owners)
+            self._classes |= family_of(self._program, owners)
         elif not things:
             self.are_all_classes = self.are_all_modules = True
         for thing in things:
@@ -62,7 +62,7 @@ class Namespaces:
 
     def add_class(self, node: ast.ClassDef) -> None:
         """Add a class with its family."""
-        self._classes |= _family(self._program, {node})
+        self._classes |= family_of(self._program, {node})
 
     def has_module(self, module: Module) -> bool:
         """Return whether a module certainly is among them."""
@@ -113,50 +113,3 @@ def _without_class(node: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Name(id="type"), args=[value]):
             return value
     return node
-
-
-def heirs_of(program: Program, owner: ast.ClassDef | None) -> set[ast.ClassDef]:
-    """Return a class and the classes that inherit from it; none for no class."""
-    bases = _bases(program)
-    found = set() if owner is None else {owner}
-    size = 0
-    while size != len(found):
-        size = len(found)
-        found |= {node for node, its in bases.items() if its & found}
-    return found
-
-
-def relatives_of(program: Program, owner: ast.ClassDef) -> set[ast.ClassDef]:
-    """Return what the class of an object may inherit from, if it inherits from a class."""
-    bases = _bases(program)
-    found = heirs_of(program, owner)
-    size = 0
-    while size != len(found):
-        size = len(found)
-        found |= {base for node in found for base in bases.get(node, ())}
-    return found
-
-
-def _family(program: Program, owners: set[ast.ClassDef]) -> set[ast.ClassDef]:
-    """Return classes, their subclasses, and the base classes of all of these."""
-    bases = _bases(program)
-    found = set(owners)
-    size = 0
-    while size != len(found):
-        size = len(found)
-        found |= {node for node, its in bases.items() if its & found}
-        found |= {base for node in found for base in bases.get(node, ())}
-    return found
-
-
-@functools.lru_cache(maxsize=1)
-def _bases(program: Program) -> dict[ast.ClassDef, set[ast.ClassDef]]:
-    return {
-        node: {
-            thing.node
-            for thing in module.scope_at(node).own_bases(node)
-            if isinstance(thing.node, ast.ClassDef)
-        }
-        for module in program.modules.values()
-        for node in module.classes
-    }

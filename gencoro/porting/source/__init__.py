@@ -6,5 +6,6 @@ Inside::
     rewriting  makes the changes in a source with LibCST
     nodes      nodes of LibCST that several fixers make
     imports    how a module refers to gen and asyncio
+    lines      lines of statements, and the comments in them
     helpers    functions that converted modules define
 """

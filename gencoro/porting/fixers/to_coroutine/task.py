@@ -6,7 +6,6 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.callbacks.delayed_callbacks import is_alone
 from gencoro.porting.callbacks.legacy import (
     called_coroutines,
     calls,
@@ -14,9 +13,10 @@ from gencoro.porting.callbacks.legacy import (
     legacy_refusal,
     task_call,
 )
-from gencoro.porting.callbacks.timers import has_comment, wait_of
+from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
+from gencoro.porting.source.lines import has_comment, is_alone
 
 __all__ = ["TASKS"]
 
