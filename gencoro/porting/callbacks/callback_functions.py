@@ -23,6 +23,7 @@ __all__ = [
     "is_task",
     "returns_value",
     "takes_callback",
+    "takes_only",
     "without_parameter",
 ]
 
@@ -39,6 +40,12 @@ def takes_callback(function: Function) -> bool:
     if args.vararg or args.kwarg or args.kwonlyargs or not args.args:
         return False
     return args.args[-1].arg == CALLBACK
+
+
+def takes_only(args: ast.arguments, count: int) -> bool:
+    """Return whether there are so many plain parameters, without defaults, and no others."""
+    others = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
+    return len(args.args) == count and not any(others)
 
 
 def returns_value(function: Function) -> bool:

@@ -153,7 +153,7 @@ def _is_never_passed(
 ) -> bool:
     """Return whether the program calls a function, but never with a loop of its own."""
     defaults = function.node.args.defaults
-    optional = _named(function)[-len(defaults) :] if defaults else []
+    optional = _positional(function)[-len(defaults) :] if defaults else []
     default = defaults[optional.index(name)] if name in optional else None
     is_none = isinstance(default, ast.Constant) and default.value is None
     if not is_none or function.node.decorator_list:
@@ -253,7 +253,7 @@ def _passes_none(
     seen: _Seen,
 ) -> bool:
     """Return whether a call passes nothing, None or the current loop for a parameter."""
-    place = _named(function).index(name)
+    place = _positional(function).index(name)
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
     if any(keyword.arg is None for keyword in call.keywords):
@@ -275,6 +275,7 @@ def _has_all(module: Module, call: ast.Call, function: Function) -> bool:
     )
 
 
-def _named(function: Function) -> list[str]:
+def _positional(function: Function) -> list[str]:
+    """Return the names of the parameters that may be passed by position."""
     args = function.node.args
     return [argument.arg for argument in (*args.posonlyargs, *args.args)]

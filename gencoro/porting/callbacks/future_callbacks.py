@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 
 from gencoro.compat.doctor.things import Thing
+from gencoro.porting.callbacks.callback_functions import takes_only
 from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.fixer import Change, Refusal
 from gencoro.porting.program import Module, Program
@@ -73,7 +74,7 @@ def _made_of(
     if is_bound_once(program, module, callback):
         return _calling
     match callback:
-        case ast.Lambda() if _takes_one(callback):
+        case ast.Lambda() if takes_only(callback.args, 1):
             return (
                 _with_result if _begins_with_it(program, module, callback) else _keeping
             )
@@ -87,12 +88,6 @@ def _made_of(
                 _keeping if is_plain and is_bound_once(program, module, first) else None
             )
     return None
-
-
-def _takes_one(function: ast.Lambda) -> bool:
-    args = function.args
-    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
-    return len(args.args) == 1 and not any(rest)
 
 
 def _begins_with_it(program: Program, module: Module, function: ast.Lambda) -> bool:

@@ -26,6 +26,7 @@ __all__ = [
     "as_coroutine",
     "called_coroutines",
     "calls",
+    "function_refusal",
     "is_certain_call",
     "is_method_of_tornado",
     "is_of_library",
@@ -84,6 +85,11 @@ def legacy_refusal(
     why = found.why.replace("{name}", " ".join(name.split())[:60])
     line = getattr(node, "lineno", 0)
     return Refusal(module.path, line, found.code, why, found.advice, function)
+
+
+def function_refusal(function: Function, reason: str, name: str = "") -> Refusal:
+    """Return why a function in callback style stays, see `legacy_refusal`."""
+    return legacy_refusal(function.module, function.node, reason, name, function)
 
 
 def calls(program: Program, *names: str) -> Iterator[tuple[Module, ast.Call]]:
@@ -168,9 +174,7 @@ def is_method_of_tornado(name: str) -> bool:
 
 
 def _is_plain_coroutine(function: Function) -> bool:
-    args = function.node.args
-    parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-    if any(parameter.arg in CALLBACK_WORDS for parameter in parameters):
+    if any(parameter.arg in CALLBACK_WORDS for parameter in function.parameters):
         return False
     decorators = [
         (decorator, names)

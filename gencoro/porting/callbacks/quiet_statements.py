@@ -93,9 +93,7 @@ def _is_value(
 
 def _is_bound(function: Function, statement: ast.stmt, name: str) -> bool:
     """Return whether a variable certainly has a value where a statement is."""
-    args = function.node.args
-    named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-    if any(argument.arg == name for argument in named):
+    if any(parameter.arg == name for parameter in function.parameters):
         return not any(isinstance(node, ast.Delete) for node in function.own)
     return any(
         isinstance(earlier, ast.Assign)

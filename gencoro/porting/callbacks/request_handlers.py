@@ -15,6 +15,7 @@ import libcst as cst
 
 from gencoro.porting.callbacks.answering_callbacks import Answering, answering
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
+from gencoro.porting.callbacks.callback_functions import takes_only
 from gencoro.porting.callbacks.control_flow import ends_each_path
 from gencoro.porting.callbacks.finished_answers import finisher_of
 from gencoro.porting.callbacks.legacy import uses_threads
@@ -22,6 +23,7 @@ from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.trees import block_of
+from gencoro.porting.source.imports import unused_name
 from gencoro.porting.source.lines import is_alone
 
 __all__ = ["Answer", "answers_of"]
@@ -138,7 +140,7 @@ def _kept(
         return None
     if not is_in_try and not is_alone(function, after):
         return None
-    place, name = _place_of(call, callback), _free_name(function)
+    place, name = _place_of(call, callback), unused_name("future", function.module)
     taken: list[Any] = []
 
     def keep(node: Any) -> Any:
@@ -157,17 +159,6 @@ def _kept(
     return Answer(
         call, (start.in_place_of(call, keep, "Expr"), Change(after, then, kind))
     )
-
-
-def _free_name(function: Function) -> str:
-    """Return a name for a Future that the module of a handler does not use."""
-    nodes = function.module.nodes
-    used = {node.id for node in nodes if isinstance(node, ast.Name)}
-    used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    name = "future"
-    while name in used:
-        name += "_"
-    return name
 
 
 def _is_on_own_loop(program: Program, start: Start) -> bool:
@@ -192,15 +183,13 @@ def _finishes_in_lambda(
     """
     if not isinstance(callback, ast.Lambda):
         return False
-    args = callback.args
-    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
-    if any(rest) or len(args.args) != start.has_result:
+    if not takes_only(callback.args, int(start.has_result)):
         return False
     own = set(ast.walk(callback))
     others = [node for node in ast.walk(function.node) if node not in own]
     taken = {node.id for node in others if isinstance(node, ast.Name)}
     taken |= {node.arg for node in others if isinstance(node, ast.arg)}
-    is_free = all(arg.arg not in taken for arg in args.args)
+    is_free = all(arg.arg not in taken for arg in callback.args.args)
     return is_free and finisher_of(program, function)(ast.Expr(value=callback.body))
 
 

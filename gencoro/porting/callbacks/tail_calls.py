@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.porting.callbacks.awaitable_calls import start_of
-from gencoro.porting.callbacks.callback_functions import without_parameter
+from gencoro.porting.callbacks.callback_functions import takes_only, without_parameter
 from gencoro.porting.callbacks.control_flow import ends_each_path
 from gencoro.porting.callbacks.delayed_callbacks import delay_of
 from gencoro.porting.coroutines.problems import may_stop_iteration
@@ -232,11 +232,9 @@ def _then(
 
 def _takes_one(function: Function) -> bool:
     """Return whether a function is a plain one of one argument."""
-    args = function.node.args
-    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
-    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    has_decorators = bool(function.node.decorator_list)
-    return is_plain and len(args.args) == 1 and not any(rest) and not has_decorators
+    node = function.node
+    is_plain = isinstance(node, ast.FunctionDef) and not function.is_generator
+    return is_plain and takes_only(node.args, 1) and not node.decorator_list
 
 
 def _returning(change: Callable[[Any], Any], then: str) -> Callable[[Any], Any]:

@@ -80,6 +80,12 @@ class Function(NamedTuple):
         return [node for node in self.own if isinstance(node, ast.Yield)]
 
     @property
+    def parameters(self) -> list[ast.arg]:
+        """Its parameters, without ``*args`` and ``**kwargs``."""
+        args = self.node.args
+        return [*args.posonlyargs, *args.args, *args.kwonlyargs]
+
+    @property
     def scope(self) -> SourceScope:
         """The scope of its body."""
         return self.module.scope_of(self.node)

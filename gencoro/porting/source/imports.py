@@ -1,8 +1,8 @@
-"""Names and imports by which a module refers to ``gen`` and ``asyncio``.
+"""Names and imports by which a module refers to other modules, and names that are free.
 
 Rule: a name that the module binds to something else is not used.
 
-Pure.  Used by the fixers.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers.
 """
 
 import ast
@@ -27,6 +27,7 @@ __all__ = [
     "reference_to",
     "reference_to_gen",
     "standard_module",
+    "unused_name",
 ]
 
 _GEN = "tornado.gen"
@@ -139,6 +140,20 @@ def name_in_module(owner: str, name: str, module: Module) -> Reference:
     package = "gencoro" if _imports_gencoro(module) else "tornado"
     origin = package + owner.removeprefix("tornado")
     return Reference(name, (f"from {origin} import {name}",))
+
+
+def unused_name(name: str, module: Module, taken: Iterable[str] = ()) -> str:
+    """Return a name for a new variable: ``name``, with ``_`` behind it if it is used.
+
+    Args:
+        taken: Further names that are used.
+    """
+    used = {node.id for node in module.nodes if isinstance(node, ast.Name)}
+    used |= {node.arg for node in module.nodes if isinstance(node, ast.arg)}
+    used.update(taken)
+    while name in used:
+        name += "_"
+    return name
 
 
 def is_free(name: str, function: Function) -> bool:

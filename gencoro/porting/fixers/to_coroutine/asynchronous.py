@@ -10,7 +10,7 @@ from gencoro.porting.callbacks.finished_answers import (
 )
 from gencoro.porting.callbacks.legacy import (
     as_coroutine,
-    legacy_refusal,
+    function_refusal,
 )
 from gencoro.porting.callbacks.request_handlers import Answer, answers_of
 from gencoro.porting.coroutines.candidates import COROUTINE
@@ -50,22 +50,18 @@ def _of_function(
     if not refused and (becomes_coroutine or below):
         refused = _unknown_above(program, function, place)
     if refused:
-        return _refusal(function, *refused)
+        return function_refusal(function, *refused)
     coroutine = None
     if becomes_coroutine:
         coroutine = as_coroutine(function, place + len(below))
         if coroutine is None:
-            return _refusal(function, "name-taken", "gen")
+            return function_refusal(function, "name-taken", "gen")
     changes = [] if coroutine is None else [coroutine]
     if answers:
         changes += [change for answer in answers for change in answer.changes]
     else:
         changes.append(Change(function.node, lambda n: without_decorator(n, place)))
     return Fix(CODE, function.module, function.line, tuple(changes), function)
-
-
-def _refusal(function: Function, reason: str, name: str) -> Refusal:
-    return legacy_refusal(function.module, function.node, reason, name, function)
 
 
 def _problem(

@@ -13,7 +13,7 @@ from gencoro.porting.callbacks.callback_functions import (
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
 from gencoro.porting.callbacks.legacy import (
     as_coroutine,
-    legacy_refusal,
+    function_refusal,
     task_call,
 )
 from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
@@ -45,7 +45,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         if len(names) > 1 and not _is_method_of_class(function):
             others = [d for d, found in decorators if found != {_ENGINE}]
             name = ast.unparse(others[0] if others else decorators[0][0])
-            yield _refusal(function, "used-otherwise", f"@{name}")
+            yield function_refusal(function, "used-otherwise", f"@{name}")
         elif _has_callback(function):
             yield from _of_engine(program, function)
         else:
@@ -61,9 +61,8 @@ def _is_method_of_class(function: Function) -> bool:
 
 
 def _has_callback(function: Function) -> bool:
-    args = function.node.args
-    names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
-    return CALLBACK in names or bool(args.kwarg)
+    names = {parameter.arg for parameter in function.parameters}
+    return CALLBACK in names or bool(function.node.args.kwarg)
 
 
 def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
@@ -73,13 +72,13 @@ def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
     tasks = calls_of(program, function, is_task)
     coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
     if tails is None:
-        yield _refusal(function, "callback-use")
+        yield function_refusal(function, "callback-use")
     elif started:
-        yield _refusal(function, "callbacks", started)
+        yield function_refusal(function, "callbacks", started)
     elif isinstance(tasks, str):
-        yield _refusal(function, "used-otherwise", tasks)
+        yield function_refusal(function, "used-otherwise", tasks)
     elif coroutine is None:
-        yield _refusal(function, "name-taken", "gen")
+        yield function_refusal(function, "name-taken", "gen")
     else:
         yield fix_of_function(CODE, function, coroutine, tails)
         for user, call in tasks:
@@ -100,11 +99,11 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
     coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
     if isinstance(used, str) or returns_value(function):
         name = used if isinstance(used, str) else "return"
-        return _refusal(function, "engine-alone", name)
+        return function_refusal(function, "engine-alone", name)
     if started:
-        return _refusal(function, "callbacks", started)
+        return function_refusal(function, "callbacks", started)
     if coroutine is None:
-        return _refusal(function, "name-taken", "gen")
+        return function_refusal(function, "name-taken", "gen")
     return Fix(CODE, function.module, function.line, (coroutine,), function)
 
 
@@ -121,10 +120,6 @@ def _is_in_no_context(
         use.is_resolved and _is_in_no_context(program, use.module, use.node, depth + 1)
         for use in uses
     )
-
-
-def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
-    return legacy_refusal(function.module, function.node, reason, name, function)
 
 
 ENGINES = Fixer(

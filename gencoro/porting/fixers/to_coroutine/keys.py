@@ -17,8 +17,8 @@ from gencoro.porting.callbacks.waits import statement_that_begins_with
 from gencoro.porting.coroutines.awaitables import awaitables_of
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.program import Function, Program
-from gencoro.porting.source.imports import reference_to_gen
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.source.imports import reference_to_gen, unused_name
 
 __all__ = ["KEYS"]
 
@@ -53,7 +53,7 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
         if start is None or (start.may_fail and not pair.is_adjacent):
             name = ast.unparse(pair.call.func)
             return legacy_refusal(module, pair.call, "key", name, function)
-        names[pair.key] = name = _name_for(pair.key, function, names)
+        names[pair.key] = name = _name_for(pair.key, function.module, names)
         statement = module.parents[pair.call]
         changes.append(start.in_place_of(statement, _keeping(name, start), "Expr"))
     for waits in {pair.waits: None for pair in pairs}:
@@ -115,19 +115,11 @@ def _is_coroutine(function: Function) -> bool:
     return decorators[-1:] in ([{COROUTINE}], [{_ENGINE}])
 
 
-def _name_for(key: object, function: Function, taken: dict[object, str]) -> str:
-    """Return a name that is free in a function for the Future of a key."""
-    module = function.module
-    used = {
-        getattr(node, "id", getattr(node, "arg", ""))
-        for node in module.nodes
-        if isinstance(node, (ast.Name, ast.arg))
-    } | set(taken.values())
+def _name_for(key: object, module: Module, taken: dict[object, str]) -> str:
+    """Return a name that is free in a module for the Future of a key."""
     name = re.sub(r"\W", "_", str(key))
     name = f"{name}_future" if name[:1].isalpha() else f"future_{name}"
-    while name in used:
-        name += "_"
-    return name
+    return unused_name(name, module, taken.values())
 
 
 def _keeping(name: str, start: Start) -> Callable[[Any], Any]:

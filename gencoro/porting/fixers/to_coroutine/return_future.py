@@ -10,7 +10,7 @@ from gencoro.porting.callbacks.callback_functions import (
     takes_callback,
 )
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.legacy import as_coroutine, legacy_refusal
+from gencoro.porting.callbacks.legacy import as_coroutine, function_refusal
 from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
 from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
@@ -32,7 +32,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
                 yield _of_function(program, function)
             else:
                 name = ast.unparse(function.node.decorator_list[0])
-                yield _refusal(function, "return-future", name)
+                yield function_refusal(function, "return-future", name)
 
 
 def _of_function(program: Program, function: Function) -> Fix | Refusal:
@@ -41,24 +41,20 @@ def _of_function(program: Program, function: Function) -> Fix | Refusal:
     if is_plain and takes_callback(function):
         tails = tails_of(program, function, CALLBACK)
     if tails is None:
-        return _refusal(function, "callback-use")
+        return function_refusal(function, "callback-use")
     apart_from = {tail.call for tail in tails if tail.call is not None}
     if sets_context(function, program):
-        return _refusal(function, "sets-context")
+        return function_refusal(function, "sets-context")
     started = may_start_callbacks(program, function, apart_from)
     if started:
-        return _refusal(function, "callbacks", started)
+        return function_refusal(function, "callbacks", started)
     used = calls_of(program, function, _is_yielded_or_task)
     if isinstance(used, str):
-        return _refusal(function, "future-kept", used)
+        return function_refusal(function, "future-kept", used)
     coroutine = as_coroutine(function, 0)
     if coroutine is None:
-        return _refusal(function, "name-taken", "gen")
+        return function_refusal(function, "name-taken", "gen")
     return fix_of_function(CODE, function, coroutine, tails)
-
-
-def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
-    return legacy_refusal(function.module, function.node, reason, name, function)
 
 
 def _is_yielded_or_task(module: Module, call: ast.Call, function: ast.expr) -> bool:
