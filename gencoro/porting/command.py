@@ -111,11 +111,12 @@ class _Misused(Exception):
 
 
 class _Tools(NamedTuple):
-    """The modules that need LibCST."""
+    """The modules that only this command needs; most of them need LibCST."""
 
     converting: ModuleType
     planning: ModuleType
     report: ModuleType
+    selection: ModuleType
 
 
 def convert_files(args: argparse.Namespace) -> int:
@@ -147,7 +148,7 @@ def convert_files(args: argparse.Namespace) -> int:
 
 
 def _tools() -> _Tools:
-    names = ("converting", "plan", "report")
+    names = ("converting", "plan", "report", "selection")
     try:
         return _Tools(*(importlib.import_module(f"gencoro.porting.{n}") for n in names))
     except ModuleNotFoundError as exc:
@@ -170,8 +171,8 @@ def _check(args: argparse.Namespace, tools: _Tools) -> None:
 
 def _result(args: argparse.Namespace, tools: _Tools, sources: Sources) -> Any:
     """Return the plan as text, or the conversion."""
-    selecting = tools.converting.selecting(args.only_functions)
-    selection = tools.converting.Selection(args.to, args.only, args.skip, selecting)
+    is_selected = tools.selection.selecting(args.only_functions)
+    selection = tools.selection.Selection(args.to, args.only, args.skip, is_selected)
     if args.plan:
         as_json = args.format == "json"
         return tools.planning.plan_of(sources.by_file, selection, as_json)

@@ -8,9 +8,7 @@ Pure: sources come and go as bytes.  Used by `gencoro.porting.command`.
 
 import ast
 import functools
-import os
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import parse
@@ -22,12 +20,13 @@ from gencoro.porting.fixers.to_async import TO_ASYNC
 from gencoro.porting.fixers.to_async.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.fixers.to_coroutine.eras import TEST_ERAS
-from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program import Function, Program
 from gencoro.porting.program.listed_names import listed_at
 from gencoro.porting.reasons import REASONS, refusal
+from gencoro.porting.selection import Selection
 from gencoro.porting.source.rewriting import CannotRewrite, moved_line, rewrite
 
-__all__ = ["CODES", "Conversion", "Selection", "convert", "selecting"]
+__all__ = ["CODES", "Conversion", "convert"]
 
 _Key = tuple[str, int]
 
@@ -36,45 +35,6 @@ CODES = frozenset(fixer.code for fixer in (*TO_COROUTINE, *TO_ASYNC))
 
 # How often the fixers of callback-style code run: one may prepare another.
 ROUNDS = 10
-
-
-class Selection(NamedTuple):
-    """Which fixers and functions to convert.
-
-    Attributes:
-        target: ``coroutine`` or ``async``.
-        only: The codes of the fixers to use; empty for all.
-        skip: The codes of fixers not to use.
-        is_selected: Whether a function of a module may be converted, by its name, or what is
-            outside of functions, by no name.
-        frozen: The files that stay as they are.
-    """
-
-    target: str = "async"
-    only: frozenset[str] = frozenset()
-    skip: frozenset[str] = frozenset()
-    is_selected: Callable[[Module, str], bool] = lambda _module, _name: True
-    frozen: frozenset[str] = frozenset()
-
-    def has(self, code: str) -> bool:
-        """Return whether a fixer is to be used."""
-        return code not in self.skip and (not self.only or code in self.only)
-
-    def allows(self, function: Function) -> bool:
-        """Return whether a function may be converted."""
-        module = function.module
-        return module.path not in self.frozen and self.is_selected(
-            module, function.name
-        )
-
-    def allows_change(self, fix: Fix) -> bool:
-        """Return whether the place of a fix that converts no function may be changed."""
-        module = fix.module
-        function = module.function_at(fix.changes[0].node)
-        names = [f.name for f in module.functions] if function is None else []
-        names.append(function.name if function is not None else "")
-        is_selected = any(self.is_selected(module, name) for name in names)
-        return module.path not in self.frozen and is_selected
 
 
 class Conversion(NamedTuple):
@@ -94,18 +54,6 @@ class Conversion(NamedTuple):
         """Return it with refusals that have the lines of the sources after it."""
         after = {**before, **self.sources}
         return self._replace(refusals=_moved(self.refusals, before, after))
-
-
-def selecting(pattern: re.Pattern[str] | None) -> Callable[[Module, str], bool]:
-    """Return a predicate that searches the names of a module and a function for a pattern."""
-    if pattern is None:
-        return lambda _module, _name: True
-
-    def is_selected(module: Module, name: str) -> bool:
-        path = module.path.removesuffix(".py").replace(os.sep, ".")
-        return pattern.search(f"{path}.{name}") is not None
-
-    return is_selected
 
 
 def convert(

@@ -11,11 +11,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gencoro.porting.converting import Conversion, Selection, convert
+from gencoro.porting.converting import Conversion, convert
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.call_graph import components
 from gencoro.porting.program.references import references_of
+from gencoro.porting.selection import Selection
 
 __all__ = ["plan_of", "steps_of"]
 

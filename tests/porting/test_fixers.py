@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from gencoro.compat.doctor.conversions import CONVERSIONS, IO_LOOP
-from gencoro.porting.converting import Selection, convert
+from gencoro.porting.converting import convert
 from gencoro.porting.fixers.to_async import TO_ASYNC
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
+from gencoro.porting.selection import Selection
 
 pytestmark = pytest.mark.once
 

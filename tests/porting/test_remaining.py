@@ -15,9 +15,10 @@ from gencoro.compat.doctor.rows import ROWS
 from gencoro.compat.doctor.scan import Scanner
 from gencoro.compat.doctor.uses import use_of
 from gencoro.compat.names import TORNADO
-from gencoro.porting.converting import Selection, convert
+from gencoro.porting.converting import convert
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
+from gencoro.porting.selection import Selection
 from tests.helpers.porting.battery import BATTERY, cases
 
 pytestmark = pytest.mark.once

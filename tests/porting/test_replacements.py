@@ -5,7 +5,8 @@ What does count is in ``tests/porting/battery/replacements.txt``.
 
 import pytest
 
-from gencoro.porting.converting import Selection, convert
+from gencoro.porting.converting import convert
+from gencoro.porting.selection import Selection
 
 CLIENT = """\
 import abc
