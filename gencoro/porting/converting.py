@@ -3,7 +3,8 @@
 Rule: a function is converted whole or not at all, and only if all its fixers are selected;
 what depends on a function that stays is decided again.
 
-Pure: sources come and go as bytes.  Used by `gencoro.porting.command`.
+Pure: sources come and go as bytes.  Used by `gencoro.porting.command` and
+`gencoro.porting.plan`.
 """
 
 import ast

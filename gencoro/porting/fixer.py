@@ -2,7 +2,7 @@
 
 Rule: a fixer decides on the syntax tree of the whole program, and says which nodes to
 change; `gencoro.porting.source.rewriting` changes them.  A function is converted whole or not at
-all.  Used by every module in `gencoro.porting.fixers`.
+all.  Used by everything in `gencoro.porting` that makes changes or refusals.
 """
 
 import ast

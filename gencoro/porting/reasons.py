@@ -2,7 +2,7 @@
 
 Rule: each has a code, says in one sentence what is there, and what a person would do.
 
-Pure.  Used by `gencoro.porting.coroutines`.
+Pure.  Used by everything that refuses to convert something.
 """
 
 import ast

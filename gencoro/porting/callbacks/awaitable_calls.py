@@ -3,7 +3,7 @@
 Rule: only calls of which it is certain that they call back once: fetches, timers, and the
 coroutines and engines of the program.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 Rule: a function has no other uses than those that are known.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -3,7 +3,7 @@
 Rule: what may start a callback counts, wherever it is in the program; a function that is
 passed to something that may call it later is a callback.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 Rule: every path counts, and one that is not understood does not end well.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by the other modules of `gencoro.porting.callbacks`.
 """
 
 import ast

@@ -4,7 +4,7 @@ Rule: a loop that a function got from ``IOLoop.current()`` is the current one un
 function ends, in a program that makes no other one current.  A parameter for a loop is None
 if the program calls the function, and no call passes anything else.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.fixers.to_coroutine.io_loop_argument`.
 """
 
 import ast

@@ -3,7 +3,7 @@
 Rule: the method must certainly be that of a client, and have arguments that the helper
 takes.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -3,7 +3,8 @@
 Rule: each path counts.  A method does so if every class that the handler may inherit from
 has the same one.
 
-Pure.  Used by `gencoro.porting.callbacks.request_handlers` and
+Pure.  Used by `gencoro.porting.callbacks.answering_callbacks`,
+`gencoro.porting.callbacks.request_handlers` and
 `gencoro.porting.fixers.to_coroutine.asynchronous`.
 """
 

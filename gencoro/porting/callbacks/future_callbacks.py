@@ -3,7 +3,7 @@
 Rule: the callback must be the same later, and never None: a function or method that is never
 replaced, because its name is looked up later, a lambda, or a ``functools.partial``.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -2,7 +2,8 @@
 
 Rule: what may start a callback counts, wherever it is in the program.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.callbacks`, the fixers for ``--to coroutine`` and
+`gencoro.porting.converting`.
 """
 
 import ast

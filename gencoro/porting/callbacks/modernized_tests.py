@@ -6,7 +6,8 @@ a response with the code 599, only in a module that uses something of Tornado 5
 module with tests that may need that leaves a comment instead, and one that adds the first
 is undone.
 
-Pure.  Used by `gencoro.porting.converting` and by the fixer that writes the comment.
+Pure.  Used by `gencoro.porting.converting` and
+`gencoro.porting.fixers.to_coroutine.eras`.
 """
 
 import ast

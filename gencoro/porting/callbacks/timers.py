@@ -2,7 +2,8 @@
 
 Rule: the deadline must certainly count from now.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by other modules of `gencoro.porting.callbacks` and by
+`gencoro.porting.fixers.to_coroutine.task`.
 """
 
 import ast

@@ -3,7 +3,7 @@
 Rule: each ``stop`` is the callback of one statement, and the next statement begins with
 the ``wait`` for it.
 
-Pure.  Used by `gencoro.porting.fixers.to_coroutine.stop_and_wait`.
+Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

@@ -2,7 +2,8 @@
 
 Rule: certain, or `ANYTHING`.  What is only likely is not certain.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and the fixers.
+Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks` and the
+fixers.
 """
 
 import ast

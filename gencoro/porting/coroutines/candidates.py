@@ -2,7 +2,8 @@
 
 Rule: a decorator counts only if it is certainly Tornado's or gencoro's.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and the fixers.
+Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks.legacy` and the
+fixers.
 """
 
 import ast

@@ -1,9 +1,10 @@
-"""Finds coroutines that set context variables.
+"""Finds coroutines that set context variables, and functions that run certain others.
 
 Rule: the body of a coroutine runs in a copy of its caller's context; an ``async def`` that is
 awaited runs in that of its caller.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions`.
+Pure.  Used by other modules of `gencoro.porting.coroutines` and the fixers for
+``--to coroutine``.
 """
 
 import ast

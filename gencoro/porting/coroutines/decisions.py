@@ -4,7 +4,7 @@ Rule: a call of a coroutine starts its body at once, and that of an ``async def`
 So a coroutine whose calls are all awaited at once becomes a bare ``async def``; any other
 gets a decorator that starts it and returns a Future, as before.
 
-Pure.  Used by the fixers in `gencoro.porting.fixers` and by `gencoro.porting.plan`.
+Pure.  Used by `gencoro.porting.coroutines.yields` and the fixers for ``--to async``.
 """
 
 import ast

@@ -4,8 +4,7 @@ Rule: after its first wait, the body of a coroutine is resumed by the loop, wher
 being handled, and which SystemExit ends.  An ``async def`` that is awaited is resumed by its
 caller, perhaps in an ``except`` clause.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and
-`gencoro.porting.coroutines.context_managers`.
+Pure.  Used by other modules of `gencoro.porting.coroutines`.
 """
 
 import ast

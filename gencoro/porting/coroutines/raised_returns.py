@@ -2,8 +2,7 @@
 
 Rule: a handler or a context manager that may see it does.
 
-Pure.  Used by `gencoro.porting.coroutines.problems` and
-by the fixer of such statements.
+Pure.  Used by `gencoro.porting.coroutines.problems` and `gencoro.porting.fixers.to_async.returns`.
 """
 
 import ast

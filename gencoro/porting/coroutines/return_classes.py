@@ -2,7 +2,8 @@
 
 Rule: the value is certain only if each constructor calls the one of its base class.
 
-Pure.  Used by `gencoro.porting.coroutines.raised_returns`.
+Pure.  Used by `gencoro.porting.coroutines.caught_classes`,
+`gencoro.porting.coroutines.raised_returns` and `gencoro.porting.fixers.to_async.returns`.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """Yield expressions in converted functions, and their replacements.
 
-Pure.  Used by the fixers.
+Pure.  Used by the fixers for ``--to async``.
 """
 
 import ast

@@ -8,7 +8,7 @@ Inside::
 
     trees            syntax trees, the parents of nodes, blocks of statements
     scopes           resolves names, also gencoro's
-    origins          what names are called where they come from
+    origins          names as written, and as they are where things come from
     library_names    full names of the standard library's functions and classes
     references       where functions are used
     reflection       where functions may be looked up by name

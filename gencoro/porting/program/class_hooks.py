@@ -2,8 +2,7 @@
 
 Rule: a metaclass, a decorator or a base class that cannot be read may do so.
 
-Pure.  Used by `gencoro.porting.program.reflection` and
-`gencoro.porting.program.replacements`.
+Pure.  Used by `gencoro.porting.program` and `gencoro.porting.coroutines.return_classes`.
 """
 
 import ast

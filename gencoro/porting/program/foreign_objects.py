@@ -3,7 +3,7 @@
 Rule: what an unknown import gives may have any methods, and so may whatever gets a part of
 it.  The names of attributes, keywords and keys count for the whole program.
 
-Pure.  Used by `gencoro.porting.coroutines`.
+Pure.  Used by `gencoro.porting.program.library_names` and `gencoro.porting.coroutines`.
 """
 
 import ast

@@ -3,7 +3,8 @@
 Rule: only methods whose result Tornado awaits at once; of any other base class nothing is
 known, and its methods go on returning Futures.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions`.
+Pure.  Used by `gencoro.porting.program`, `gencoro.porting.coroutines`,
+`gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

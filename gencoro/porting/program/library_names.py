@@ -2,7 +2,8 @@
 
 Rule: only where nothing else may be meant.
 
-Pure.  Used by `gencoro.porting.coroutines` and `gencoro.porting.callbacks`.
+Pure.  Used by `gencoro.porting.program.name_filters`, `gencoro.porting.coroutines`
+and `gencoro.porting.callbacks`.
 """
 
 import ast

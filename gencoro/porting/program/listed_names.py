@@ -3,7 +3,8 @@
 Rule: a conversion imports modules such as asyncio, and defines helpers.  That matters
 to ``dir(module)`` and the like, and to ``import *`` where a name is another one's.
 
-Pure.  Used by `gencoro.porting.coroutines.problems` and `gencoro.porting.converting`.
+Pure.  Used by `gencoro.porting.coroutines.problems`, `gencoro.porting.converting` and
+`gencoro.porting.fixers.to_async.unused_imports`.
 """
 
 import ast

@@ -2,8 +2,8 @@
 
 Rule: an object that cannot be resolved may be each of them.
 
-Pure.  Used by `gencoro.porting.program.reflection` and
-`gencoro.porting.program.replacements`.
+Pure.  Used by `gencoro.porting.program.listed_names`,
+`gencoro.porting.program.reflection` and `gencoro.porting.program.replacements`.
 """
 
 import ast

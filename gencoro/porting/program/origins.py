@@ -1,8 +1,9 @@
-"""The names that things have where they come from, whatever a module calls them.
+"""Names in expressions, as they are written and as they are where things come from.
 
 Rule: ``from sys import exit as leave`` and ``leave = sys.exit`` hide nothing.
 
-Pure.  Used by `gencoro.porting.program` and `gencoro.porting.coroutines`.
+Pure.  Used by `gencoro.porting.program`, `gencoro.porting.coroutines`,
+`gencoro.porting.callbacks` and the fixers for ``--to coroutine``.
 """
 
 import ast

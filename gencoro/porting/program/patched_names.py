@@ -3,7 +3,8 @@
 Rule: what is assigned to a module or a class counts, and so does every name that a patch or
 ``setattr`` has, whatever it belongs to.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.program.receivers`, `gencoro.porting.callbacks.timers` and
+`gencoro.porting.fixers.to_coroutine.loop_instance`.
 """
 
 import ast

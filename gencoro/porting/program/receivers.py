@@ -2,8 +2,8 @@
 
 Rule: everything that the program assigns to an attribute of that name counts.
 
-Pure.  Used by `gencoro.porting.coroutines.awaitables` and
-the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks` and the
+fixers for ``--to coroutine``.
 """
 
 import ast

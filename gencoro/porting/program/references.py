@@ -2,8 +2,8 @@
 
 Rule: a use that cannot be resolved counts for every function of that name.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and
-`gencoro.porting.coroutines.awaitables`.
+Pure.  Used by `gencoro.porting.program`, everything above it, and
+`gencoro.porting.plan`.
 """
 
 import ast

@@ -2,7 +2,8 @@
 
 Rule: a call of such a function may return anything.
 
-Pure.  Used by `gencoro.porting.coroutines.awaitables`.
+Pure.  Used by `gencoro.porting.program`, `gencoro.porting.coroutines` and
+`gencoro.porting.callbacks`.
 """
 
 import ast

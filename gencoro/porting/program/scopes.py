@@ -1,7 +1,7 @@
 """Resolves names in a scope, and maps those of gencoro to Tornado's.
 
 Rule: a name of gencoro stands for Tornado's, so that a fixer asks for one name only.
-Used by `gencoro.porting.program`.
+Used by `gencoro.porting.program`, and by the modules that look up names themselves.
 """
 
 import ast

@@ -2,7 +2,8 @@
 
 Rule: a tree that is too deep to be visited recursively cannot be parsed.
 
-Pure: sources come as bytes.  Used by `gencoro.porting`.
+Pure: sources come as bytes.  Used by `gencoro.porting.program` and by the modules that look at the
+statements beside one.
 """
 
 import ast

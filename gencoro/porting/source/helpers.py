@@ -3,7 +3,8 @@
 Rule: they need nothing but what the module imports already, so that a converted program
 does not depend on gencoro.
 
-Pure.  Used by the fixers and by `gencoro.porting.source.rewriting`.
+Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks`, the fixers and
+`gencoro.porting.source.imports`.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 Rule: comments stay, and an expression that spans lines stays in parentheses.
 
-Pure.  Used by the fixers.
+Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks` and the fixers.
 """
 
 import ast
