@@ -38,7 +38,7 @@ REASONS = {
     "unread": Reason(
         "GC921",
         "the file cannot be read: {name}",
-        "make it readable; until then the converter does not know what it uses",
+        "make it readable, and convert again: it may use what is converted",
     ),
     "rewriting": Reason(
         "GC901",
@@ -61,7 +61,7 @@ REASONS = {
         "GC904",
         "it yields {name}, which only a generator coroutine can wait for",
         "yield a Future in its place; if this line has another reason too, that one "
-        "says why this is not done",
+        "says why the converter does not do this",
     ),
     "return-caught": Reason(
         "GC905",
@@ -190,13 +190,13 @@ REASONS = {
     "io-loop": Reason(
         "GC951",
         "`{name}` may be another loop than the current one",
-        "Tornado 5 removed the argument: leave it out where that loop runs this code, "
-        "and else start this on that loop, with its add_callback",
+        "Tornado 5 removed the argument: leave it out if that loop runs this code; "
+        "otherwise start this on that loop, with its add_callback",
     ),
     "unfinished": Reason(
         "GC952",
-        "not every path through it certainly finishes the answer ({name}), and that of"
-        " a coroutine is finished when it ends",
+        "not every path through it certainly finishes the response ({name}), and a "
+        "coroutine finishes it when it ends",
         "end each path with finish() or render(), or wait for what finishes it",
     ),
     "callbacks": Reason(
@@ -248,19 +248,19 @@ REASONS = {
     ),
     "callback-value": Reason(
         "GC958",
-        "the callback `{name}` may be None or another one when it is called, or the call that "
-        "gets it is a part of an expression",
+        "the callback `{name}` may be None, or may be replaced before it is called, or the call "
+        "that gets it is a part of an expression",
         "make the call a statement, and pass a function or method of this module, a lambda of "
         "one parameter, or a functools.partial of one of these with plain names",
     ),
     "context": Reason(
         "GC959",
-        "the program has stack contexts that it matters for ({name})",
-        "replace them with context variables or try statements first",
+        "it leaves or passes on stack contexts, and the program may have some ({name})",
+        "replace those with context variables or `try` statements first, and convert again",
     ),
     "library-callback": Reason(
         "GC960",
-        "{name} tells its callback of errors in another way than its Future",
+        "{name} gives an error to its callback in another way than its Future raises it",
         "yield the call without its callback, and catch the error that it raises there",
     ),
     "key": Reason(
@@ -291,7 +291,8 @@ REASONS = {
     ),
     "future-kept": Reason(
         "GC967",
-        "its Future is not yielded at once ({name}), and its own errors come from the call",
+        "its Future is not yielded at once ({name}), and the call itself raises its errors, "
+        "as that of a coroutine does not",
         "yield the call at once, or check that no error is caught where it is called",
     ),
     "wait": Reason(
@@ -302,9 +303,9 @@ REASONS = {
     ),
     "test-era": Reason(
         "GC969",
-        "the module stays: gencoro.compat fails tests such as {name}() on errors of callbacks, "
-        "and gives them responses for fetches that fail, only if their module uses something "
-        "of Tornado 5",
+        "the module stays: with gencoro.compat, an error in a callback fails tests such as "
+        "{name}(), and a failed fetch gives them a response, only if their module uses "
+        "something of Tornado 5",
         "convert with GC117 too, or let the tests yield what they wait for",
     ),
     "used-in-test": Reason(
