@@ -200,7 +200,7 @@ def _run(
 def _in_listed_module(program: Program, fix: Fix) -> Refusal | None:
     """Return the refusal of a fix that adds names to a module whose names are listed."""
     adds_names = any(change.imports or change.helpers for change in fix.changes)
-    place = listed_at(fix.module, program, has_filters=False) if adds_names else ""
+    place = listed_at(fix.module, program, ignores_filtered=False) if adds_names else ""
     if not place:
         return None
     node = fix.changes[0].node

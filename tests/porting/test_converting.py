@@ -506,7 +506,7 @@ def test_comments_beside_a_removed_argument_stay(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("skipped", "is_marked"), [("GC211", True), ("GC211,GC117", False)]
 )
-def test_tests_keep_what_fails_them_or_stay(tmp_path, capsys, skipped, is_marked):
+def test_tests_of_tornado_5_get_a_comment_or_stay(tmp_path, capsys, skipped, is_marked):
     path = tmp_path / "shop_test.py"
     head = '#!/usr/bin/python\n# coding: utf-8\n"""Tests."""; import unittest\n\n'
     path.write_text(f"{head}# Of a task.\n{TASKS}")

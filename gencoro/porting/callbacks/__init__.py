@@ -4,7 +4,7 @@ Rule: what may start a callback counts, wherever it is in the program.
 
 Inside::
 
-    legacy               what a program in callback style does
+    legacy               analysis and changes that several fixers need
     callback_functions   functions that take a callback
     tail_calls           their last statements, and what these become
     control_flow         how the paths through a function end

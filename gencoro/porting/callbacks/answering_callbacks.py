@@ -22,7 +22,7 @@ from gencoro.porting.callbacks.kept_values import is_same_later
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.library_names import library_name
 
-__all__ = ["Answering", "answering"]
+__all__ = ["AnsweringCallback", "answering_callback"]
 
 _PARTIAL = "functools.partial"
 _WRAPPERS = frozenset(
@@ -30,7 +30,7 @@ _WRAPPERS = frozenset(
 )
 
 
-class Answering(NamedTuple):
+class AnsweringCallback(NamedTuple):
     """A callback that finishes the response.
 
     Attributes:
@@ -43,9 +43,9 @@ class Answering(NamedTuple):
     names: frozenset[str]
 
 
-def answering(
+def answering_callback(
     program: Program, function: Function, callback: ast.expr, count: int
-) -> Answering | None:
+) -> AnsweringCallback | None:
     """Return a callback, if it finishes the response on each path.
 
     Args:
@@ -69,7 +69,9 @@ def answering(
     if not all(is_same_later(function, value) for value in later):
         return None
     parts = [called, *positional, *(word.value for word in words)]
-    return Answering(_call, frozenset(n for part in parts for n in _names_in(part)))
+    return AnsweringCallback(
+        _call, frozenset(n for part in parts for n in _names_in(part))
+    )
 
 
 def _given(

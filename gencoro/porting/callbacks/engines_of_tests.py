@@ -46,7 +46,7 @@ def inner_engine(program: Program, test: Function) -> InnerEngine | None:
     """Return the engine that a test waits for; None if it waits for anything else."""
     module = test.module
     inner = [f for f in module.functions if f.node in test.node.body and f.is_generator]
-    uses = uses_of_wait(test)
+    uses = list(uses_of_wait(test))
     waits = [use for use in uses if module.function_at(use) is test]
     if len(inner) != 1 or len(waits) != 1:
         return None

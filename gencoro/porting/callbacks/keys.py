@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gencoro.porting.program import Function
 from gencoro.porting.program.trees import block_of
 
-__all__ = ["Pair", "pairs_of", "uses_keys"]
+__all__ = ["Pair", "first_use_of_key", "pairs_of"]
 
 _CALLBACK = "tornado.gen.Callback"
 _WAIT = "tornado.gen.Wait"
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
     is_adjacent: bool
 
 
-def uses_keys(function: Function) -> ast.expr | None:
+def first_use_of_key(function: Function) -> ast.expr | None:
     """Return the first use of a key in a function; None if there is none."""
     return next(_uses(function), None)
 

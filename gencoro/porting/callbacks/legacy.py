@@ -1,6 +1,7 @@
 """Shared analysis and rewrites for the fixers of callback style.
 
-Rule: what may start a callback counts, wherever it is in the program.
+Rule: a call counts only if it certainly is that of a function of Tornado or the program;
+what may start a thread counts, wherever it is.
 
 Pure.  Used by `gencoro.porting.callbacks`, the fixers for ``--to coroutine`` and
 `gencoro.porting.converting`.

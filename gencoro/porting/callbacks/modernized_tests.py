@@ -31,7 +31,9 @@ _CASE = "tornado.testing.AsyncTestCase"
 def modernized(
     before: Mapping[str, bytes], changed: Mapping[str, bytes]
 ) -> dict[str, bool]:
-    """Return whether sources were for Tornado 5, of those that changed in that.
+    """Return the files that a conversion moves from one era to the other, see `eras`.
+
+    The value tells whether the file was for Tornado 5 before.
 
     Args:
         before: The source of each file.

@@ -104,7 +104,7 @@ def _is_bound(function: Function, statement: ast.stmt, name: str) -> bool:
 
 
 def _is_log(program: Program, function: Function, call: ast.Call) -> bool:
-    """Return whether a call logs something, in a program whose own handlers do not."""
+    """Return whether a call logs something, and runs no logging code of the program."""
     module, func = function.module, call.func
     if not isinstance(func, ast.Attribute) or func.attr not in _LOGS:
         return False

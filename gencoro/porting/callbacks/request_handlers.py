@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
-from gencoro.porting.callbacks.answering_callbacks import Answering, answering
+from gencoro.porting.callbacks.answering_callbacks import (
+    AnsweringCallback,
+    answering_callback,
+)
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
 from gencoro.porting.callbacks.callback_functions import takes_only
 from gencoro.porting.callbacks.control_flow import ends_each_path
@@ -102,7 +105,7 @@ def _started(
     call = statement.value
     assert isinstance(call, ast.Call), "it is the one that was started"
     place = _place_of(call, callback)
-    found = answering(program, function, callback, int(start.has_result))
+    found = answering_callback(program, function, callback, int(start.has_result))
     if found is not None and start.has_result:
         calling = _calling(found, place, start)
         return Answer(call, (start.in_place_of(call, calling, "Expr"),))
@@ -129,7 +132,7 @@ def _kept(
     """
     call = statement.value
     assert isinstance(call, ast.Call), "it is the one that was started"
-    found = answering(program, function, callback, 1)
+    found = answering_callback(program, function, callback, 1)
     if found is None or not start.has_result or not is_alone(function, statement):
         return None
     assert after is not None, "the answer comes after something"
@@ -201,7 +204,9 @@ def _is_plain(function: Function, statement: ast.AST) -> bool:
     return node is function.node
 
 
-def _calling(found: Answering, place: int, start: Start) -> Callable[[Any], Any]:
+def _calling(
+    found: AnsweringCallback, place: int, start: Start
+) -> Callable[[Any], Any]:
     """Return what calls a method with the result of a call that is waited for."""
 
     def change(node: Any) -> Any:
@@ -214,7 +219,9 @@ def _calling(found: Answering, place: int, start: Start) -> Callable[[Any], Any]
     return change
 
 
-def _lines(start: Start, place: int, found: Answering | None) -> Callable[[Any], Any]:
+def _lines(
+    start: Start, place: int, found: AnsweringCallback | None
+) -> Callable[[Any], Any]:
     """Return what waits in one line, and answers in the next.
 
     Args:

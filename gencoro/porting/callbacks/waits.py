@@ -67,16 +67,11 @@ class Stop(NamedTuple):
 
 def use_of_wait(function: Function) -> ast.expr | None:
     """Return the first use of ``stop`` or ``wait`` in a method; None if there is none."""
-    return next(_uses(function), None)
+    return next(uses_of_wait(function), None)
 
 
-def uses_of_wait(function: Function) -> list[ast.expr]:
-    """Return the uses of ``stop`` and ``wait`` in a method and the functions inside it."""
-    return list(_uses(function))
-
-
-def _uses(function: Function) -> Iterator[ast.expr]:
-    """Yield the uses, also those in functions inside the method."""
+def uses_of_wait(function: Function) -> Iterator[ast.expr]:
+    """Yield the uses of ``stop`` and ``wait`` in a method and the functions inside it."""
     for node in ast.walk(function.node):
         if isinstance(node, ast.Attribute) and node.attr in ("stop", "wait"):
             names = {
@@ -90,7 +85,7 @@ def _uses(function: Function) -> Iterator[ast.expr]:
 def stops_of(function: Function) -> list[Stop] | None:
     """Return where a test waits; None if some use is not understood."""
     module = function.module
-    uses = list(_uses(function))
+    uses = list(uses_of_wait(function))
     if any(module.function_at(use) is not function for use in uses):
         return None
     waits = [
@@ -177,13 +172,13 @@ def statement_that_begins_with(function: Function, first: ast.expr) -> ast.AST |
                 pass
             case ast.Assign(targets=[ast.Name()]):
                 pass
-            case ast.Subscript(value=first) | ast.Call(func=first) if first is child:
+            case ast.Subscript(value=part) | ast.Call(func=part) if part is child:
                 pass
             case ast.Call(func=func, args=args) if child in args:
                 before = args[: args.index(child)]
                 if not _is_name(func) or not all(map(_is_constant, before)):
                     return None
-            case ast.Compare(left=first) if first is child:
+            case ast.Compare(left=part) if part is child:
                 pass
             case _:
                 return None
@@ -237,7 +232,7 @@ def _length_of(function: Function, items: ast.expr) -> int:
 
 
 def used_names(function: Function) -> set[str]:
-    """Return the names and attributes that a function uses; of ``fetch``, only a test's."""
+    """Return the names and attributes that a function uses; ``fetch`` only of ``self``."""
     return {
         last_name(node)
         for node in ast.walk(function.node)

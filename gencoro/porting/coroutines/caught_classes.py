@@ -22,7 +22,7 @@ _CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
 def catching(
     program: Program, module: Module, handlers: list[ast.ExceptHandler]
 ) -> str:
-    """Return what of the handlers would catch gen.Return; empty if nothing does."""
+    """Return the classes of the handler that would catch gen.Return; empty if none would."""
     for handler in handlers:
         if handler.type is None:
             return "..." if not _only_raises(handler) else ""

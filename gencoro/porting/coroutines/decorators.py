@@ -37,7 +37,7 @@ def forwards_result(program: Program, function: Function, place: int) -> bool:
 def forwards_call(
     program: Program, function: Function, decorator: ast.expr
 ) -> Function | None:
-    """Return the wrapper of a decorator each call of which is one of the function.
+    """Return the wrapper that a decorator puts around a function, if it always calls that.
 
     None for any other decorator: it may look into the function, or not call it.
     """

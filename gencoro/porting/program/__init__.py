@@ -18,7 +18,7 @@ Inside::
     class_hooks      classes that are changed when they are defined
     namespaces       classes and modules whose members are used without naming them
     listed_names     modules whose names are listed or copied
-    name_filters     loops over names that pass by what a conversion adds
+    name_filters     loops over names that skip what a conversion adds
     replacements     what may take the place of a function
     patched_names    names of Tornado that the program replaces
     receivers        which method of Tornado a call is of

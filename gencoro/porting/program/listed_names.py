@@ -1,7 +1,7 @@
 """Modules that must not gain names, because the program lists or copies their names.
 
 Rule: a conversion imports modules such as asyncio, and defines helpers.  That matters
-to ``dir(module)`` and the like, and to ``import *`` where a name is another one's.
+to ``dir(module)`` and the like, and to ``import *`` where the other module has such a name.
 
 Pure.  Used by `gencoro.porting.coroutines.problems`, `gencoro.porting.converting` and
 `gencoro.porting.fixers.to_async.unused_imports`.
@@ -29,17 +29,17 @@ _COLLECTIONS = frozenset(
 )
 
 
-def listed_at(module: Module, program: Program, has_filters: bool = True) -> str:
+def listed_at(module: Module, program: Program, ignores_filtered: bool = True) -> str:
     """Return where a program lists or copies the names of a module; empty if nowhere.
 
     Args:
-        has_filters: Whether loops do not count that pass by what ``--to async`` adds.
+        ignores_filtered: Whether loops that skip what ``--to async`` adds do not count.
     """
-    return _places(program, has_filters).get(module.top.file, "")
+    return _places(program, ignores_filtered).get(module.top.file, "")
 
 
 @functools.lru_cache(maxsize=2)
-def _places(program: Program, has_filters: bool) -> dict[str, str]:
+def _places(program: Program, ignores_filtered: bool) -> dict[str, str]:
     """Return the places by the files of the modules."""
     found: dict[str, str] = {}
     stars = {
@@ -56,7 +56,7 @@ def _places(program: Program, has_filters: bool) -> dict[str, str]:
             for file in _copied(module.top.file, stars, chosen):
                 found[file] = f"import * in {module.path}"
         for node in module.nodes:
-            for file in _listed(program, module, node, has_filters):
+            for file in _listed(program, module, node, ignores_filtered):
                 found[file] = f"{module.path}:{getattr(node, 'lineno', 1)}"
     return found
 
@@ -81,7 +81,7 @@ def _copied(file: str, stars: dict[str, set[str]], chosen: set[str]) -> set[str]
 
 
 def _listed(
-    program: Program, module: Module, node: ast.AST, has_filters: bool
+    program: Program, module: Module, node: ast.AST, ignores_filtered: bool
 ) -> Iterator[str]:
     """Yield the files of the modules whose names an expression lists."""
     match node:
@@ -96,7 +96,7 @@ def _listed(
             if not is_namespace or not _is_collection(module, node):
                 return
     assert isinstance(node, ast.expr), "it has the names"
-    if has_filters and is_filtered(program, module, node):
+    if ignores_filtered and is_filtered(program, module, node):
         return
     if owner is None:
         is_global = "globals" in ast.unparse(node)

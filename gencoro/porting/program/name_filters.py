@@ -1,4 +1,4 @@
-"""Loops over the names of a module that pass by what a conversion adds.
+"""Loops over the names of a module that skip what a conversion adds.
 
 Rule: what is added are modules and functions of known names.  A condition must exclude them
 before anything else looks at them.
@@ -30,13 +30,14 @@ _ADDED = (
 _CLASSES = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str"})
 _CLASSES |= {"tuple", "type"}
 
+# Functions whose results have the same items.
 _KEPT = frozenset({"frozenset", "iter", "list", "sorted", "tuple"})
 
 _Excludes = Callable[[ast.expr], bool]
 
 
 def is_filtered(program: Program, module: Module, node: ast.expr) -> bool:
-    """Return whether a loop over a list of names, or of what has them, passes by the rest.
+    """Return whether a loop over the names of a module, or their values, skips what is added.
 
     Args:
         node: Such as ``vars(module)``, ``dir(module)`` or ``inspect.getmembers(module)``.

@@ -67,6 +67,17 @@ def reference_to_gen(function: Function) -> Reference:
     return Reference("tornado.gen" if is_usable else "", ("import tornado.gen",))
 
 
+def reference_in_module(module: Module) -> Reference:
+    """Return how a helper of a module can refer to ``gen``, which a function imports.
+
+    The reference is empty if the module itself imports nothing of that package: when it is
+    executed, the package may not be ready to be imported.
+    """
+    package = "gencoro" if _imports_gencoro(module) else "tornado"
+    is_imported = _imports(package, module.tree.body)
+    return module_reference(_GEN, module) if is_imported else Reference("")
+
+
 def reference_to(name: str, function: Function) -> Reference:
     """Return how a function refers to a module of the standard library."""
     is_bound = function.scope._scope_of(name) is not None
@@ -279,16 +290,6 @@ def _is_deleted(name: str, module: Module) -> bool:
         if isinstance(statement, ast.Delete)
         for target in statement.targets
     )
-
-
-def reference_in_module(module: Module) -> Reference:
-    """Return how a helper of a module can refer to ``gen``, which a function imports.
-
-    If nothing else of that package is imported before, that may be when it can be imported.
-    """
-    package = "gencoro" if _imports_gencoro(module) else "tornado"
-    is_imported = _imports(package, module.tree.body)
-    return module_reference(_GEN, module) if is_imported else Reference("")
 
 
 def _imports_gencoro(module: Module) -> bool:

@@ -29,7 +29,7 @@ def find(program: Program) -> Iterator[Fix]:
     for path, before in program.used_before.items():
         module = program.modules[path]
         unused = before - _used_names(module) - exported
-        is_listed = listed_at(module, program, has_filters=False)
+        is_listed = listed_at(module, program, ignores_filtered=False)
         if path.endswith("__init__.py") or not unused or is_listed:
             continue
         for node in module.tree.body:

@@ -117,7 +117,7 @@ def _own_use(program: Program, function: Function) -> str:
 
 ASYNCHRONOUS = Fixer(
     CODE,
-    "web.asynchronous is left out above a coroutine, and makes way for one elsewhere",
+    "web.asynchronous is left out, and its handler becomes a coroutine",
     "A coroutine needs no decorator to be waited for.  An engine becomes a coroutine if "
     "each path through it calls finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "

@@ -1,4 +1,4 @@
-"""A comment keeps what fails tests that were written for Tornado 5."""
+"""Tests that were written for Tornado 5 get a comment that says so."""
 
 import ast
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ CODE = "GC117"
 
 
 def find(program: Program) -> Iterator[Fix]:
-    """Yield the comments of the modules whose tests need what these say."""
+    """Yield the comments of the modules whose tests need them."""
     for path in program.legacy_before:
         module = program.modules[path]
         place = _place(module)
@@ -45,7 +45,7 @@ def _with_comment(node: Any) -> Any:
 
 TEST_ERAS = Fixer(
     CODE,
-    "a comment keeps tests of Tornado 5 what they are",
+    "tests of Tornado 5 get a comment that says so",
     "With `gencoro.compat`, the error of a callback fails a test only in a module that uses "
     "something of Tornado 5, or has this comment.  It is written where a conversion removes "
     "the last such use from tests that may need that; it has no meaning without "

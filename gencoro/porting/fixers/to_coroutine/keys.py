@@ -10,7 +10,7 @@ import libcst as cst
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of, task_of
 from gencoro.porting.callbacks.callback_functions import CALLBACK, takes_callback
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.keys import Pair, pairs_of, uses_keys
+from gencoro.porting.callbacks.keys import Pair, first_use_of_key, pairs_of
 from gencoro.porting.callbacks.legacy import is_certain_call, legacy_refusal
 from gencoro.porting.callbacks.tail_calls import tails_of
 from gencoro.porting.callbacks.waits import statement_that_begins_with
@@ -30,7 +30,7 @@ _ENGINE = "tornado.gen.engine"
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the functions that keep Futures instead of keys."""
     for function in program.functions:
-        use = uses_keys(function)
+        use = first_use_of_key(function)
         if use is not None:
             yield _of_function(program, function, use)
 

@@ -159,13 +159,14 @@ LOOP_INSTANCE = Fixer(
     CODE,
     "IOLoop.instance() becomes IOLoop.current()",
     "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
-    "instance() was the loop of the main thread on every thread; so it stays where a "
-    "program has threads, except in coroutines of a program that makes no loops, and where "
-    "a script is run that no other module imports, if nothing else asks for it; and in a "
-    "function that calls ``add_callback``, if its module imports another package, which may "
-    "run it on a thread.  It also "
-    "stays outside of coroutines if a program clears the current loop, as tests do that "
-    "share a loop by ``get_new_ioloop``: current() would make another one.",
+    "instance() was the loop of the main thread on every thread.  So a call stays if it may be "
+    "made on another thread: in a program with threads, and in a function that calls "
+    "``add_callback``, if its module imports another package, which may run the function on a "
+    "thread.  Two kinds of calls are replaced even there: those in coroutines, if the program "
+    "makes no loops, and the statements of a script that no other module imports, if nothing "
+    "else may ask for the loop first.  Calls outside of coroutines also stay if the program "
+    "clears the current loop, as tests do that share a loop by ``get_new_ioloop``: current() "
+    "would make another one.",
     (
         Example(
             "A program with one thread",

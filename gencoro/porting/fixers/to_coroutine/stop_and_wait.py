@@ -221,8 +221,8 @@ def _changes(module: Module, stop: Stop, start: Start) -> list[Change]:
 STOP_AND_WAIT = Fixer(
     CODE,
     "stop() and wait() of a test become yield in a gen_test",
-    "Only where it is certain what calls ``self.stop``, how often, and nothing else in the test runs the "
-    "loop, which a ``gen_test`` does itself.  An engine inside the test, whose last statement is "
+    "Only if it is certain what calls ``self.stop``, and how often, and if nothing else in the "
+    "test runs the loop, because a ``gen_test`` does that itself.  An engine inside the test, whose last statement is "
     "``self.stop()``, becomes a coroutine that the test yields.",
     (
         Example(
