@@ -19,6 +19,7 @@ from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.inheritance import VERBS
 from gencoro.porting.program.references import references_of
+from gencoro.porting.source.helpers import fetch
 from gencoro.porting.source.nodes import without_decorator
 
 __all__ = ["ASYNCHRONOUS"]
@@ -195,24 +196,9 @@ class Page(web.RequestHandler):
 import time
 from tornado import gen, httpclient, web
 
-def _fetch(client, request, **kwargs):
-    \"""Return a Future of the response; if it fails, of one with its error.\"""
-    if not isinstance(request, httpclient.HTTPRequest):
-        request = httpclient.HTTPRequest(request, **kwargs)
-        kwargs = {}
-    fetching = client.fetch(request, **kwargs)
-
-    @gen.coroutine
-    def fetched():
-        try:
-            return (yield fetching)
-        except Exception as error:
-            if isinstance(error, httpclient.HTTPError) and error.response is not None:
-                return error.response
-            took = time.time() - request.start_time
-            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
-
-    return fetched()
+"""
+            + fetch("gen", "httpclient", "time.time")
+            + """\
 
 class Page(web.RequestHandler):
     @gen.coroutine

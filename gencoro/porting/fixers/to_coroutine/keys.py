@@ -18,6 +18,7 @@ from gencoro.porting.coroutines.awaitables import awaitables_of
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.source.helpers import fetch
 from gencoro.porting.source.imports import reference_to_gen, unused_name
 
 __all__ = ["KEYS"]
@@ -200,24 +201,9 @@ def main():
     number = yield number_future
     yield pause_future
 
-def _fetch(client, request, **kwargs):
-    \"""Return a Future of the response; if it fails, of one with its error.\"""
-    if not isinstance(request, httpclient.HTTPRequest):
-        request = httpclient.HTTPRequest(request, **kwargs)
-        kwargs = {}
-    fetching = client.fetch(request, **kwargs)
-
-    @gen.coroutine
-    def fetched():
-        try:
-            return (yield fetching)
-        except Exception as error:
-            if isinstance(error, httpclient.HTTPError) and error.response is not None:
-                return error.response
-            took = time.time() - request.start_time
-            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
-
-    return fetched()
+"""
+            + fetch("gen", "httpclient", "time.time")
+            + """\
 
 @gen.coroutine
 def load(first, second):

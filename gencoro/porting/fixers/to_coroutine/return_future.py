@@ -15,6 +15,7 @@ from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
 from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.source.helpers import fetch
 
 __all__ = ["RETURN_FUTURES"]
 
@@ -107,24 +108,9 @@ import time
 import json
 from tornado import gen, httpclient
 
-def _fetch(client, request, **kwargs):
-    \"""Return a Future of the response; if it fails, of one with its error.\"""
-    if not isinstance(request, httpclient.HTTPRequest):
-        request = httpclient.HTTPRequest(request, **kwargs)
-        kwargs = {}
-    fetching = client.fetch(request, **kwargs)
-
-    @gen.coroutine
-    def fetched():
-        try:
-            return (yield fetching)
-        except Exception as error:
-            if isinstance(error, httpclient.HTTPError) and error.response is not None:
-                return error.response
-            took = time.time() - request.start_time
-            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
-
-    return fetched()
+"""
+            + fetch("gen", "httpclient", "time.time")
+            + """\
 
 class Users:
     def __init__(self):

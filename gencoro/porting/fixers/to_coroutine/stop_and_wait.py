@@ -22,6 +22,7 @@ from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
+from gencoro.porting.source.helpers import fetch
 from gencoro.porting.source.imports import name_in_module
 
 __all__ = ["STOP_AND_WAIT"]
@@ -262,24 +263,9 @@ def double(number):
     yield gen.sleep(0.01)
     return 2 * number
 
-def _fetch(client, request, **kwargs):
-    \"""Return a Future of the response; if it fails, of one with its error.\"""
-    if not isinstance(request, httpclient.HTTPRequest):
-        request = httpclient.HTTPRequest(request, **kwargs)
-        kwargs = {}
-    fetching = client.fetch(request, **kwargs)
-
-    @gen.coroutine
-    def fetched():
-        try:
-            return (yield fetching)
-        except Exception as error:
-            if isinstance(error, httpclient.HTTPError) and error.response is not None:
-                return error.response
-            took = time.time() - request.start_time
-            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
-
-    return fetched()
+"""
+            + fetch("gen", "httpclient", "time.time")
+            + """\
 
 class PageTest(testing.AsyncHTTPTestCase):
     def get_app(self):
