@@ -12,7 +12,7 @@ from typing import TypeAlias
 from gencoro.porting.program import Function
 from gencoro.porting.program.trees import block_of
 
-__all__ = ["IsEnd", "ends_each_path", "passes_on_each_path"]
+__all__ = ["IsEnd", "ends_each_path", "is_guarded", "passes_on_each_path"]
 
 # Whether a statement is a last one.
 IsEnd: TypeAlias = Callable[[ast.stmt], bool]
@@ -88,6 +88,11 @@ def _passes_before(function: Function, node: ast.Return, is_passed: IsEnd) -> bo
             return True
         child = function.module.parents[child]
     return False
+
+
+def is_guarded(function: Function, statement: ast.AST) -> bool:
+    """Return whether a statement is inside a ``try``, a ``with`` or a loop."""
+    return not all(isinstance(node, ast.If) for node in function.around(statement))
 
 
 def _ends_before(function: Function, node: ast.Return, is_end: IsEnd) -> bool:

@@ -136,9 +136,7 @@ def _is_kept(program: Program, module: Module, node: ast.expr, seen: _Seen) -> b
 
 def _is_assigned_before(function: Function, node: ast.expr, name: str) -> bool:
     """Return whether each path through a method to a use of an attribute assigns it."""
-    statement: ast.AST = node
-    while function.module.parents[statement] is not function.node:
-        statement = function.module.parents[statement]
+    statement = [node, *function.around(node)][-1]
     body = function.node.body
     place = body.index(statement) if isinstance(statement, ast.stmt) else 0
     return any(

@@ -159,10 +159,8 @@ def _statement_that_waits(function: Function, waits: ast.Call) -> ast.AST | None
 def _may_run_again(function: Function, statement: ast.AST) -> bool:
     """Return whether an error may be caught before the wait, and a loop come back."""
     is_caught = False
-    node = function.module.parents[statement]
-    while node is not function.node:
+    for node in function.around(statement):
         is_caught = is_caught or (isinstance(node, ast.Try) and bool(node.handlers))
         if is_caught and isinstance(node, _LOOPS):
             return True
-        node = function.module.parents[node]
     return False

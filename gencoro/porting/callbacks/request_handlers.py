@@ -19,7 +19,7 @@ from gencoro.porting.callbacks.answering_callbacks import (
 )
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
 from gencoro.porting.callbacks.callback_functions import takes_only
-from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.control_flow import ends_each_path, is_guarded
 from gencoro.porting.callbacks.finished_answers import finisher_of
 from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
@@ -81,7 +81,7 @@ def _beginning(
     what ends the body of a ``try``, whose clauses the callback is not in.
     """
     parent = function.module.parents[statement]
-    if _is_plain(function, statement):
+    if not is_guarded(function, statement):
         block = block_of(function.module.parents, statement)
         place = block.index(statement)
         while place and is_quiet(program, function, block[place]):
@@ -89,7 +89,7 @@ def _beginning(
         return block[place], statement if block[place] is not statement else None
     match parent:
         case ast.Try(body=[*_, last], orelse=[], finalbody=[]) if last is statement:
-            if _is_plain(function, parent):
+            if not is_guarded(function, parent):
                 return statement, parent
     return None, None
 
@@ -194,14 +194,6 @@ def _finishes_in_lambda(
     taken |= {node.arg for node in others if isinstance(node, ast.arg)}
     is_free = all(arg.arg not in taken for arg in callback.args.args)
     return is_free and finisher_of(program, function)(ast.Expr(value=callback.body))
-
-
-def _is_plain(function: Function, statement: ast.AST) -> bool:
-    """Return whether a statement is in no ``try``, ``with`` or loop."""
-    node = function.module.parents[statement]
-    while isinstance(node, ast.If):
-        node = function.module.parents[node]
-    return node is function.node
 
 
 def _calling(

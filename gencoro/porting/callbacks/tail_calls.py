@@ -15,7 +15,7 @@ import libcst as cst
 
 from gencoro.porting.callbacks.awaitable_calls import start_of
 from gencoro.porting.callbacks.callback_functions import takes_only, without_parameter
-from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.control_flow import ends_each_path, is_guarded
 from gencoro.porting.callbacks.delayed_callbacks import delay_of
 from gencoro.porting.coroutines.problems import may_stop_iteration
 from gencoro.porting.coroutines.returned_generators import may_evaluate_to_generator
@@ -82,7 +82,7 @@ def _of_plain_function(
     for statement, tail in found.items():
         if not may_evaluate_to_generator(tail.value):
             continue
-        if not gen.text or _is_guarded(function, statement):
+        if not gen.text or is_guarded(function, statement):
             return None
         [change] = tail.changes
         raise_ = raising(change.by, gen.text)
@@ -129,7 +129,7 @@ def _tail(
         case ast.Return(value=ast.Call() as call) if _is_call_of(call, name):
             value = call.args[0] if call.args else None
             return Tail((Change(statement, _result),), value=value)
-        case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
+        case ast.Expr(value=ast.Call() as call) if not is_guarded(function, statement):
             delay = delay_of(program, function, statement, call, name)
             if delay is not None:
                 return Tail((delay,), call)
@@ -169,16 +169,6 @@ def _is_call_of(call: ast.Call, name: str) -> bool:
         and not call.keywords
         and not has_stars
     )
-
-
-def _is_guarded(function: Function, statement: ast.AST) -> bool:
-    """Return whether a statement is inside a ``try``, a ``with`` or a loop."""
-    node = function.module.parents[statement]
-    while node is not function.node:
-        if not isinstance(node, ast.If):
-            return True
-        node = function.module.parents[node]
-    return False
 
 
 def _passing(

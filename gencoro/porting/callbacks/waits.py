@@ -201,15 +201,13 @@ def _times_of(function: Function, call: ast.AST, has_timeout: bool) -> int:
     Also if a timeout may be caught there.
     """
     times = 1
-    node = function.module.parents[call]
-    while node is not function.node:
+    for node in function.around(call):
         if isinstance(node, (ast.AsyncFor, ast.While)):
             return 0
         if has_timeout and isinstance(node, _GUARDS):
             return 0
         if isinstance(node, ast.For):
             times *= _length_of(function, node.iter)
-        node = function.module.parents[node]
     return times
 
 

@@ -95,6 +95,13 @@ class Function(NamedTuple):
         """The scope that defines it, where its decorators are evaluated."""
         return self.module.scope_at(self.node)
 
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what is around a node of its body, from the inmost on, without itself."""
+        node = self.module.parents[node]
+        while node is not self.node:
+            yield node
+            node = self.module.parents[node]
+
     def names(self, node: ast.expr) -> set[str]:
         """Return the names of Tornado that an expression in its body may stand for."""
         return self.module.names(node, self.scope)

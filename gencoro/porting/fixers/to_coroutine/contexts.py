@@ -57,13 +57,11 @@ def _passes_errors_on(function: Function) -> bool:
         return False
     if len(function.yields) != 1:
         return False
-    node: ast.AST = function.yields[0]
-    while node is not function.node:
+    for node in function.around(function.yields[0]):
         if isinstance(node, ast.With) or (isinstance(node, ast.Try) and node.handlers):
             return False
         if isinstance(node, ast.Try) and _leaves(node.finalbody):
             return False
-        node = function.module.parents[node]
     return True
 
 

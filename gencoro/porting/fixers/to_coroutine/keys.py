@@ -104,11 +104,8 @@ def _task_of_own(program: Program, function: Function, pair: Pair) -> Start | No
 
 def _may_be_caught(function: Function, node: ast.AST) -> bool:
     """Return whether a function may go on after an error."""
-    while node is not function.node:
-        if isinstance(node, (ast.AsyncWith, ast.Try, ast.TryStar, ast.With)):
-            return True
-        node = function.module.parents[node]
-    return False
+    guards = (ast.AsyncWith, ast.Try, ast.TryStar, ast.With)
+    return any(isinstance(outer, guards) for outer in function.around(node))
 
 
 def _is_coroutine(function: Function) -> bool:
