@@ -112,7 +112,7 @@ def _function(
 
 
 def _takes(function: Function, count: int, names: set[str]) -> bool:
-    """Return whether a plain function takes so many arguments, and those with names."""
+    """Return whether ``count`` arguments and those with names fit plain parameters."""
     args = function.node.args
     if args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg:
         return False

@@ -43,7 +43,7 @@ def takes_callback(function: Function) -> bool:
 
 
 def takes_only(args: ast.arguments, count: int) -> bool:
-    """Return whether there are so many plain parameters, without defaults, and no others."""
+    """Return whether there are ``count`` plain parameters without defaults, and no others."""
     others = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
     return len(args.args) == count and not any(others)
 

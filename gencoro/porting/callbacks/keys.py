@@ -1,7 +1,7 @@
 """Pairs of ``gen.Callback`` and ``gen.Wait`` with the same key.
 
 Rule: each key is a constant with one callback and one wait, in this order in one block, so
-that whatever reaches the one reaches the other.
+that each path through the one goes through the other.
 
 Pure.  Used by `gencoro.porting.fixers.to_coroutine.keys`.
 """
@@ -121,7 +121,7 @@ def _pair(
     callback: ast.Yield,
     waits: ast.Call,
 ) -> Pair | None:
-    """Return a key if whatever passes its callback waits for it, too."""
+    """Return a key, if each path that passes its callback waits for it, too."""
     parents = function.module.parents
     begin = parents[call]
     end = _statement_that_waits(function, waits)

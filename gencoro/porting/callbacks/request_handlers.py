@@ -59,7 +59,7 @@ def answers_of(program: Program, function: Function) -> list[Answer] | None:
 
 
 def _answer(program: Program, function: Function, statement: ast.stmt) -> Answer | None:
-    """Return an answer that a statement is the end of; None if it is none."""
+    """Return the answer that ends with a statement; None if no answer does."""
     begin, after = _beginning(program, function, statement)
     match begin:
         case ast.Expr(value=ast.Call() as call):

@@ -191,7 +191,9 @@ def _then(
 ) -> tuple[tuple[Change, ...], str] | None:
     """Return what makes a function inside this one return what it passes to the callback.
 
-    That is no change for the callback itself; and the name of the function, or nothing.
+    Returns:
+        The changes, and the name of the function; no change and no name for the callback
+        itself; None for anything else.
     """
     if is_name(callback, name):
         return (), ""

@@ -124,8 +124,8 @@ def _is_now(program: Program, module: Module, node: ast.expr) -> bool:
 def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:
     """Return the names of Tornado that a method may have.
 
-    An attribute such as ``self.io_loop`` is the loop of a program that has one, if whatever
-    is assigned to it is the current loop, where a caller passes none.
+    An attribute such as ``self.io_loop`` is the loop of a program that has one, if
+    everything that is assigned to it is the current loop, unless a caller passes another.
     """
     names = {thing.name for thing in module.things(method)}
     match method:
@@ -136,7 +136,7 @@ def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:
 
 
 def _holds_loop(program: Program, holder: str) -> bool:
-    """Return whether whatever is assigned to an attribute is the current loop.
+    """Return whether everything that is assigned to an attribute is the current loop.
 
     A caller may pass another one.
     """

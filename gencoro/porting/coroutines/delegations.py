@@ -59,7 +59,7 @@ def _statement_before(module: Module, node: ast.YieldFrom) -> ast.AST | None:
 
 
 def _neighbor(module: Module, statement: ast.AST, distance: int) -> ast.AST | None:
-    """Return a statement of the same block, so many places further on; None if none."""
+    """Return the statement at a distance in the same block; None if there is none."""
     block = block_of(module.parents, statement)
     if not block:
         return None

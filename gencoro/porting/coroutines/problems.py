@@ -181,7 +181,7 @@ def may_stop_iteration(program: Program, function: Function) -> bool:
 def _stopping(program: Program) -> dict[Function, ast.AST]:
     """Return the functions that may raise StopIteration, and where.
 
-    Those of generators are none: Python makes a RuntimeError of it.
+    Generators are not among them: Python turns their StopIteration into a RuntimeError.
     """
     found = {
         function: node

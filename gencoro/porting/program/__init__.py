@@ -213,7 +213,8 @@ class Module:
     def values_of(self, node: ast.expr) -> list[ast.expr]:
         """Return an expression, and what it stands for if it is a variable bound once.
 
-        The value of such a variable may be a variable in turn; the last one is no such.
+        If the value is a variable in turn, that one is followed, too.  The last item is what
+        all of them stand for.
         """
         found = [node]
         while isinstance(node, ast.Name):

@@ -26,7 +26,7 @@ _ADDED = (
     "types",
 )
 
-# Builtin classes that are none of a module or a function.
+# Builtin classes of which neither modules nor functions are.
 _CLASSES = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str"})
 _CLASSES |= {"tuple", "type"}
 
@@ -88,7 +88,7 @@ def _targets(
 
 
 def _excluding(program: Program, module: Module, name: str, value: str) -> _Excludes:
-    """Return a predicate that tells whether a condition excludes all that is added."""
+    """Return a predicate that tells whether a condition excludes everything that is added."""
 
     def excludes(test: ast.expr) -> bool:
         match test:

@@ -99,7 +99,7 @@ def _change(node: ast.ImportFrom, names: set[str]) -> Change:
 
 UNUSED_IMPORTS = Fixer(
     CODE,
-    "imports that nothing uses any more go",
+    "imports that have become unused are removed",
     "Only names of Tornado's gen that the conversion itself has left without a use, and "
     "that no other module takes from there; and none of a module whose names are listed.",
     (

@@ -126,7 +126,7 @@ ASYNCHRONOUS = Fixer(
     "coroutine if the last thing that it does is to pass a method, a function inside it, a "
     "partial of these, or a lambda to a fetch, a timer or a coroutine, and each path through "
     "that finishes the answer.  A statement may follow if no error can come from it; a "
-    "``try`` around the call goes on catching what it caught.  A decorator above it gets the "
+    "``try`` around the call catches what it caught before.  A decorator above it gets the "
     "Future, so it must return what it gets.",
     (
         Example(

@@ -75,7 +75,7 @@ def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
 FETCHES = Fixer(
     CODE,
     "fetch with a callback, or in a Task, becomes fetch with a Future",
-    "A callback gets a response in any case: if there is no answer, one with the code 599 "
+    "A callback always gets a response: if there is no answer, one with the code 599 "
     "and the error.  A Future raises the error; the function ``_fetch``, which is added to the "
     "module, catches it.  Where an error cannot happen, or should be raised, yield "
     "``client.fetch(...)`` itself.",

@@ -152,7 +152,7 @@ def _body(node: Any) -> Any:
 
 NULL_CONTEXTS = Fixer(
     CODE,
-    "stack_context.NullContext and wrap go where there is no other stack context",
+    "stack_context.NullContext and wrap are left out where there is no other stack context",
     "They keep contexts away from callbacks, or take them along; in a program without "
     "contexts they do nothing.",
     (

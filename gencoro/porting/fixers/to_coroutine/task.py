@@ -92,7 +92,7 @@ def _after(wait: str) -> Callable[[Any], Any]:
     """Return what puts a line with a wait before a line.
 
     A Task takes two turns of the loop: the callback is called in the first, and the
-    generator goes on in the second.
+    generator is resumed in the second.
     """
 
     def change(node: Any) -> Any:
