@@ -124,11 +124,9 @@ def _takes(function: Function, count: int, names: set[str]) -> bool:
 
 
 def _answers(program: Program, function: Function) -> bool:
-    """Return whether a function is plain, and finishes the response on each path."""
-    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    is_plain = is_plain and not function.node.decorator_list
+    """Return whether a bare function finishes the response on each path."""
     return (
-        is_plain
+        function.is_bare
         and finishes_on_each_path(program, function)
         and not may_start_callbacks(program, function)
     )

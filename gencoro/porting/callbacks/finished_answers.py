@@ -60,7 +60,7 @@ def finisher_of(
 
     def is_own_finisher(name: str) -> bool:
         method = own_method(program, function, name)
-        if method is None or depth == _DEPTH or not _is_plain_method(method):
+        if method is None or depth == _DEPTH or not method.is_bare:
             return False
         return finishes_on_each_path(program, method, depth + 1)
 
@@ -91,9 +91,3 @@ def _owner_of(function: Function) -> ast.ClassDef | None:
             return found.owner
         node = module.parents.get(node)
     return None
-
-
-def _is_plain_method(function: Function) -> bool:
-    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    has_decorator = bool(function.node.decorator_list)
-    return is_plain and function.owner is not None and not has_decorator

@@ -224,9 +224,7 @@ def _then(
 
 def _takes_one(function: Function) -> bool:
     """Return whether a function is a plain one of one argument."""
-    node = function.node
-    is_plain = isinstance(node, ast.FunctionDef) and not function.is_generator
-    return is_plain and takes_only(node.args, 1) and not node.decorator_list
+    return function.is_bare and takes_only(function.node.args, 1)
 
 
 def _returning(change: Callable[[Any], Any], then: str) -> Callable[[Any], Any]:

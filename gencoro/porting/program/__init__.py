@@ -75,6 +75,12 @@ class Function(NamedTuple):
         return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in self.own)
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it is a ``def`` without decorators and without a ``yield``."""
+        is_def = isinstance(self.node, ast.FunctionDef)
+        return is_def and not self.node.decorator_list and not self.is_generator
+
+    @property
     def yields(self) -> list[ast.Yield]:
         """The places where it yields, apart from ``yield from``."""
         return [node for node in self.own if isinstance(node, ast.Yield)]

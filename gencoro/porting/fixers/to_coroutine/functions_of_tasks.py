@@ -1,6 +1,5 @@
 """A function called only by ``gen.Task`` becomes a coroutine that returns its callback value."""
 
-import ast
 from collections.abc import Iterator
 
 from gencoro.porting.callbacks.callback_functions import (
@@ -37,13 +36,10 @@ def find(program: Program) -> Iterator[Fix]:
 
 
 def _is_plain(program: Program, function: Function) -> bool:
-    node = function.node
-    if not isinstance(node, ast.FunctionDef) or not takes_callback(function):
-        return False
-    if node.decorator_list or function.is_generator:
+    if not function.is_bare or not takes_callback(function):
         return False
     is_hook = has_unknown_base(function) or overrides_tornado(function, program)
-    is_shared = function.owner is not None and is_method_of_tornado(node.name)
+    is_shared = function.owner is not None and is_method_of_tornado(function.node.name)
     # The caller sees what a function sets, and not what a coroutine does.
     return not is_hook and not is_shared and not sets_context(function, program)
 

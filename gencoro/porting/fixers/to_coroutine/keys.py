@@ -84,8 +84,7 @@ def _task_of_own(program: Program, function: Function, pair: Pair) -> Start | No
         return None
     for called in awaitables_of(program).callees(module, call.func):
         parameters = len(called.node.args.args) - isinstance(call.func, ast.Attribute)
-        is_plain = isinstance(called.node, ast.FunctionDef) and not called.is_generator
-        if not is_plain or called.node.decorator_list or not takes_callback(called):
+        if not called.is_bare or not takes_callback(called):
             return None
         if is_last and (called.owner is not None) != isinstance(
             call.func, ast.Attribute
