@@ -9,12 +9,12 @@ Pure.  Used by `gencoro.porting.callbacks` and the fixers for ``--to coroutine``
 import ast
 import builtins
 import functools
-import sys
 from collections.abc import Container
 
 from gencoro.porting.callbacks.legacy import CALLBACK_WORDS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import is_entry_point
+from gencoro.porting.program.library_names import names_from_library
 from gencoro.porting.program.origins import last_name, root_of
 from gencoro.porting.program.receivers import is_collection
 from gencoro.porting.program.references import references_of
@@ -154,23 +154,9 @@ def _is_harmless(module: Module, call: ast.Call) -> bool:
     root = root_of(func)
     if not isinstance(root, ast.Name):
         return isinstance(root, ast.Constant)
-    if root.id in _names_from_library(module):
+    if root.id in names_from_library(module):
         return True
     return root is func and hasattr(builtins, root.id)
-
-
-@functools.lru_cache(maxsize=2000)
-def _names_from_library(module: Module) -> frozenset[str]:
-    """Return what a module imports from the standard library, apart from asyncio."""
-    found = set()
-    for node in module.nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                name = getattr(node, "module", alias.name) or ""
-                package = name.partition(".")[0]
-                if package in sys.stdlib_module_names - {"asyncio"}:
-                    found.add((alias.asname or alias.name).partition(".")[0])
-    return frozenset(found)
 
 
 def _called_names(

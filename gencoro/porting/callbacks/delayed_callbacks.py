@@ -16,6 +16,7 @@ from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.library_names import library_name
+from gencoro.porting.program.origins import last_name
 from gencoro.porting.source.lines import is_alone
 from gencoro.porting.source.nodes import returned
 
@@ -24,6 +25,8 @@ __all__ = ["delay_of"]
 _TIMERS = frozenset({"add_timeout", "call_later"})
 
 _PARTIAL = "functools.partial"
+
+_CLOCKS = frozenset({"datetime.timedelta", "time.time"})
 
 _VALUE = "result"
 
@@ -55,10 +58,22 @@ def delay_of(
     is_kept = False
     if value is not None and not is_later and not is_same_later(function, value):
         is_kept = True
-        if not _can_keep(function, value):
+        # The deadline is computed before the value, and with a wait after it.
+        is_first = deadline is not None and _may_act(program, function, deadline)
+        if is_first or not _can_keep(function, value):
             return None
     lines = _lines(wait.text, is_timer, value is not None, is_kept)
     return Change(statement, lines, "SimpleStatementLine", wait.imports)
+
+
+def _may_act(program: Program, function: Function, deadline: ast.expr) -> bool:
+    """Return whether a deadline calls something that could change a value."""
+    called = [n.func for n in ast.walk(deadline) if isinstance(n, ast.Call)]
+    return any(
+        library_name(program, function.module, func) not in _CLOCKS
+        and last_name(func) != "time"
+        for func in called
+    )
 
 
 def _value_given(

@@ -82,7 +82,7 @@ def wait_of(
     found = _pause(program, function.module, method, deadline)
     if found is None:
         return None
-    text = ast.unparse(found.node)
+    text = function.module.text_of(found.node)
     if found.is_timedelta:
         text += ".total_seconds()"
     return Wait(f"{gen.text}.sleep({text})", gen.imports)

@@ -15,6 +15,7 @@ Inside::
     context_managers     which context managers treat an error like any other exit
     decorators           which decorators only pass on a result
     delegations          which generators are only delegated to with yield from
+    library_objects      which methods the standard library may call
     handled_errors       which coroutines see an error that their caller handles, or exit
     raised_returns       what sees a raised gen.Return
     return_classes       classes that inherit from gen.Return

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gencoro.porting.coroutines.awaitables import Kind, awaitables_of
 from gencoro.porting.coroutines.callees import (
     callees_of,
+    cleaning,
     recursive,
     waiting_for_exits,
 )
@@ -26,9 +27,10 @@ from gencoro.porting.coroutines.handled_errors import (
     handles_exits,
     may_see_error,
 )
+from gencoro.porting.coroutines.library_objects import may_be_called_by_library
 from gencoro.porting.coroutines.problems import problems_of
 from gencoro.porting.coroutines.scheduling import schedules
-from gencoro.porting.coroutines.tasks import cancels_tasks, uses_tasks
+from gencoro.porting.coroutines.tasks import cancels_tasks, stops_loop, uses_tasks
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.foreign_objects import foreign_of
@@ -105,6 +107,7 @@ class _Decider:
         order = {function: i for i, function in enumerate(self._program.functions)}
         callees = callees_of(self._converting, self._program)
         self._waiting_for_exits = waiting_for_exits(callees, self._program)
+        self._cleaning = cleaning(callees) if stops_loop(self._program) else set()
         self._recursive = recursive(callees)
         conversions = [
             Conversion(candidate, self._why_at_once(candidate))
@@ -212,6 +215,8 @@ class _Decider:
             return "Python calls it"
         if overrides_tornado(function, self._program):
             return "Tornado calls it"
+        if may_be_called_by_library(function, self._program):
+            return "the standard library gets its object, and may call it"
         if sets_context(function, self._program):
             return "it sets a context variable"
         if uses_tasks(self._program):
@@ -233,6 +238,8 @@ class _Decider:
             reason = self._why_use_needs_future(use)
             if not reason and self._is_run_sync(use.module, use.node):
                 reason = self._why_left_waiting(function)
+                if not reason and function in self._cleaning:
+                    reason = "the loop may be stopped before it has cleaned up"
             elif not reason:
                 reason = self._why_not_inside_caller(function, use)
             if reason:

@@ -14,7 +14,7 @@ from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.origins import is_name
 from gencoro.porting.program.replacements import replacements_of
 
-__all__ = ["forwards_call", "forwards_result"]
+__all__ = ["forwards_call", "forwards_result", "is_wraps"]
 
 # What a decorator may ask a function; these are the same for an ``async def``, which has
 # no func_name of Python 2 either.
@@ -86,7 +86,7 @@ def _passes_on(program: Program, decorator: Function) -> Function | None:
     if wrapper is None or not args:
         return None
     module = wrapper.module
-    if not all(_is_wraps(program, module, d) for d in wrapper.node.decorator_list):
+    if not all(is_wraps(program, module, d) for d in wrapper.node.decorator_list):
         return None
     uses = [n for n in ast.walk(decorator.node) if is_name(n, args[0].arg)]
     return (
@@ -107,7 +107,7 @@ def _returns(body: list[ast.stmt]) -> bool:
     return False
 
 
-def _is_wraps(program: Program, module: Module, node: ast.expr) -> bool:
+def is_wraps(program: Program, module: Module, node: ast.expr) -> bool:
     """Return whether an expression is ``functools.wraps(...)``."""
     func = node.func if isinstance(node, ast.Call) else None
     return func is not None and library_name(program, module, func) == "functools.wraps"
@@ -126,7 +126,7 @@ def _is_passed_on(program: Program, wrapper: Function, use: ast.AST) -> bool:
             return first is use and name in _NAMES
     if not isinstance(call, ast.Call):
         return False
-    if _is_wraps(program, wrapper.module, call):
+    if is_wraps(program, wrapper.module, call):
         return True
     is_returned = isinstance(parents[call], ast.Return) and call.func is use
     return is_returned and wrapper.module.enclosing(call) is wrapper.node

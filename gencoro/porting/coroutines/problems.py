@@ -23,7 +23,7 @@ from gencoro.porting.coroutines.context_variables import (
     is_undecorated,
     probable_uses,
 )
-from gencoro.porting.coroutines.decorators import forwards_call
+from gencoro.porting.coroutines.decorators import forwards_call, is_wraps
 from gencoro.porting.coroutines.raised_returns import callee_of, problems_of_returns
 from gencoro.porting.coroutines.returned_generators import may_be_generator
 from gencoro.porting.coroutines.stack_inspection import asks_for_caller
@@ -74,6 +74,8 @@ def _may_be_below(function: Function, program: Program, decorator: ast.expr) -> 
     """Return whether a decorator does the same to an ``async def`` as to a generator."""
     if is_abstract(program, function, decorator):
         return True
+    if is_wraps(program, function.module, decorator):
+        return True  # it copies attributes, and returns the function
     wrapper = forwards_call(program, function, decorator)
     if wrapper is None or wrapper in _stopping(program):
         return False

@@ -13,7 +13,7 @@ import functools
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import last_name, original_names
 
-__all__ = ["asks_for_task", "cancels_tasks", "uses_tasks"]
+__all__ = ["asks_for_task", "cancels_tasks", "stops_loop", "uses_tasks"]
 
 _TASKS = frozenset({"all_tasks", "current_task"})
 
@@ -32,6 +32,8 @@ _CANCELLING = frozenset(
         "wait_for",
     }
 )
+
+_STOP = "tornado.ioloop.IOLoop.stop"
 
 # What cancels the Tasks that are left in the end, or after Ctrl-C.
 _RUNNING = frozenset({"Runner", "run"})
@@ -55,6 +57,26 @@ def cancels_tasks(program: Program) -> bool:
     """Return whether a program may cancel a Task, itself or by a timeout."""
     modules = program.modules.values()
     return any(_may_cancel(m, node) for m in modules for node in m.nodes)
+
+
+@functools.lru_cache(maxsize=1)
+def stops_loop(program: Program) -> bool:
+    """Return whether a program may stop its loop, and leave the Task of ``run_sync`` waiting.
+
+    That Task keeps the body; the body of a coroutine is closed when nothing refers to it.
+    """
+    return any(
+        isinstance(node, ast.Attribute) and _is_stop(module, node)
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
+def _is_stop(module: Module, node: ast.Attribute) -> bool:
+    if node.attr != "stop":
+        return False
+    names = {thing.name for thing in module.things(node)}
+    return _STOP in names or "loop" in last_name(node.value).lower()
 
 
 def _asks_for_task(module: Module, node: ast.AST) -> bool:

@@ -172,6 +172,13 @@ class Module:
         """The functions by their definitions."""
         return {function.node: function for function in self.functions}
 
+    def text_of(self, node: ast.expr) -> str:
+        """Return the source of an expression, on one line."""
+        is_line = node.lineno == node.end_lineno
+        line = re.split(rb"\r\n|\r|\n", self.source)[node.lineno - 1]
+        text = line[node.col_offset : node.end_col_offset]
+        return text.decode() if is_line and line.isascii() else ast.unparse(node)
+
     def has_text(self, text: str, node: ast.AST) -> bool:
         """Return whether the source of a node begins with a text."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)

@@ -1,4 +1,4 @@
-"""Full names of functions and classes of the standard library, such as ``time.time``.
+"""What a module has of the standard library, and its full name, such as ``time.time``.
 
 Rule: only where nothing else may be meant.
 
@@ -7,11 +7,13 @@ and `gencoro.porting.callbacks`.
 """
 
 import ast
+import functools
+import sys
 
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.foreign_objects import foreign_of
 
-__all__ = ["library_name"]
+__all__ = ["library_name", "names_from_library"]
 
 
 def library_name(program: Program, module: Module, node: ast.expr) -> str:
@@ -42,3 +44,17 @@ def _imported_name(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
     if isinstance(node, ast.ImportFrom):
         return "" if node.level else f"{node.module}.{alias.name}"
     return alias.name if alias.asname else alias.name.partition(".")[0]
+
+
+@functools.lru_cache(maxsize=2000)
+def names_from_library(module: Module) -> frozenset[str]:
+    """Return what a module imports from the standard library, apart from asyncio."""
+    found = set()
+    for node in module.nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                name = getattr(node, "module", alias.name) or ""
+                package = name.partition(".")[0]
+                if package in sys.stdlib_module_names - {"asyncio"}:
+                    found.add((alias.asname or alias.name).partition(".")[0])
+    return frozenset(found)

@@ -1,6 +1,7 @@
 """``gen.engine`` becomes ``gen.coroutine``, and its callback value the result."""
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from gencoro.porting.callbacks.callback_functions import (
@@ -30,6 +31,8 @@ _ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
 _SPAWN = "tornado.ioloop.IOLoop.spawn_callback"  # in no stack context
 _STARTERS = frozenset({"tornado.ioloop.IOLoop.add_callback", _SPAWN})
+
+_HANDLER = "handle_callback_exception"
 
 # How many functions may call each other on the way to what starts an engine.
 _DEPTH = 5
@@ -102,9 +105,21 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
         return function_refusal(function, "engine-alone", name)
     if started:
         return function_refusal(function, "callbacks", started)
+    if _handles_errors(program):
+        return function_refusal(function, "engine-alone", _HANDLER)
     if coroutine is None:
         return function_refusal(function, "name-taken", "gen")
     return Fix(CODE, function.module, function.line, (coroutine,), function)
+
+
+@functools.lru_cache(maxsize=1)
+def _handles_errors(program: Program) -> bool:
+    """Return whether a program handles errors of callbacks; those of engines are logged."""
+    return _HANDLER in program.functions_by_name or any(
+        isinstance(node, ast.Attribute) and node.attr == _HANDLER
+        for module in program.modules.values()
+        for node in module.nodes
+    )
 
 
 def _is_in_no_context(

@@ -116,9 +116,11 @@ import time
 from tornado import gen
 from tornado.ioloop import IOLoop
 
+WAITS = {"short": 0.01}
+
 @gen.coroutine
 def double(number):
-    yield gen.Task(IOLoop.current().add_timeout, time.time() + 0.01)
+    yield gen.Task(IOLoop.current().add_timeout, time.time() + WAITS["short"])
     yield gen.Task(IOLoop.current().add_callback)
     return 2 * number
 
@@ -131,9 +133,11 @@ import time
 from tornado import gen
 from tornado.ioloop import IOLoop
 
+WAITS = {"short": 0.01}
+
 @gen.coroutine
 def double(number):
-    yield gen.sleep(0.01)
+    yield gen.sleep(WAITS["short"])
     yield gen.moment
     yield gen.moment
     return 2 * number
