@@ -15,6 +15,7 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.callbacks.callback_starts import names_to_call
 from gencoro.porting.callbacks.legacy import calls, uses_threads
 from gencoro.porting.callbacks.timers import has_one_loop
+from gencoro.porting.coroutines.tasks import runs_loop_of_asyncio
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.families import heirs_of
 from gencoro.porting.program.inheritance import has_unknown_heir, overrides_tornado
@@ -95,11 +96,7 @@ def _is_in_test(module: Module, node: ast.expr) -> bool:
 def _switches_loops(program: Program) -> bool:
     """Return whether a program may make another loop the current one."""
     return any(calls(program, _LOOP)) or any(
-        isinstance(node, (ast.Attribute, ast.Name))
-        and (
-            original_names(module, node) & _SWITCHING
-            or ast.unparse(node) == "asyncio.run"
-        )
+        original_names(module, node) & _SWITCHING or runs_loop_of_asyncio(module, node)
         for module in program.modules.values()
         for node in module.nodes
     )

@@ -78,6 +78,8 @@ def own_method(program: Program, function: Function, name: str) -> Function | No
     if owner is not None:
         classes = relatives_of(program, owner)
         named = [f for f in named if f.owner in classes or has_unknown_base(f)]
+        if named and named[0].owner not in classes:
+            return None
     return named[0] if len(named) == 1 else None
 
 

@@ -13,7 +13,13 @@ import functools
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import last_name, original_names
 
-__all__ = ["asks_for_task", "cancels_tasks", "stops_loop", "uses_tasks"]
+__all__ = [
+    "asks_for_task",
+    "cancels_tasks",
+    "runs_loop_of_asyncio",
+    "stops_loop",
+    "uses_tasks",
+]
 
 _TASKS = frozenset({"all_tasks", "current_task"})
 
@@ -99,10 +105,15 @@ def _may_cancel(module: Module, node: ast.AST) -> bool:
         case ast.Call(func=ast.Name() | ast.Attribute() as callee):
             if original_names(module, callee) & _CANCELLING:
                 return True
-            root = callee.value if isinstance(callee, ast.Attribute) else callee
-            is_run = bool(original_names(module, callee) & _RUNNING)
-            return is_run and last_name(root) in _names_of_asyncio(module)
+            return runs_loop_of_asyncio(module, callee)
     return False
+
+
+def runs_loop_of_asyncio(module: Module, node: ast.AST) -> bool:
+    """Return whether an expression is ``asyncio.run`` or ``asyncio.Runner``."""
+    root = node.value if isinstance(node, ast.Attribute) else node
+    is_run = bool(original_names(module, node) & _RUNNING)
+    return is_run and last_name(root) in _names_of_asyncio(module)
 
 
 @functools.lru_cache(maxsize=2000)

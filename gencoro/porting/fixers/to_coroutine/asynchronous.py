@@ -292,6 +292,25 @@ class Item(web.RequestHandler):
             refused="GC952",
         ),
         Example(
+            "A method that a class of another package may have",
+            """\
+from tornado import gen, web
+from mylib import Base
+
+class Item(Base):
+    @web.asynchronous
+    @gen.engine
+    def get(self):
+        yield gen.sleep(0.01)
+        self.done()
+
+class Other(Base):
+    def done(self):
+        self.finish()
+""",
+            refused="GC952",
+        ),
+        Example(
             "A callback whose errors the handler gets",
             """\
 from tornado import gen, ioloop, web

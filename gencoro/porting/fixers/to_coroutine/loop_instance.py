@@ -11,8 +11,10 @@ import libcst as cst
 
 from gencoro.porting.callbacks.legacy import calls, legacy_refusal, uses_threads
 from gencoro.porting.coroutines.candidates import COROUTINE
+from gencoro.porting.coroutines.tasks import runs_loop_of_asyncio
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
+from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.patched_names import is_swapped
 
 __all__ = ["LOOP_INSTANCE"]
@@ -130,7 +132,7 @@ def _makes_loops(program: Program) -> bool:
     """Return whether the threads of a program may run coroutines on loops of their own."""
     names = {"make_current", "new_event_loop"}
     return any(calls(program, "tornado.ioloop.IOLoop")) or any(
-        isinstance(node, ast.Attribute) and node.attr in names
+        original_names(module, node) & names
         for module in program.modules.values()
         for node in module.nodes
     )
@@ -144,8 +146,8 @@ def _may_be_cleared(program: Program) -> bool:
     another.  Between tests none is, so those that share a loop find it by instance().
     """
     return "get_new_ioloop" in program.functions_by_name or any(
-        isinstance(node, ast.Attribute)
-        and (node.attr in _CLEARING or ast.unparse(node) == "asyncio.run")
+        bool(original_names(module, node) & _CLEARING)
+        or runs_loop_of_asyncio(module, node)
         for module in program.modules.values()
         for node in module.nodes
     )
