@@ -67,9 +67,10 @@ def delay_of(
 
 
 def _may_act(program: Program, function: Function, deadline: ast.expr) -> bool:
-    """Return whether a deadline calls something that could change a value."""
-    called = [n.func for n in ast.walk(deadline) if isinstance(n, ast.Call)]
-    return any(
+    """Return whether a deadline could change a value, or fail before it is computed."""
+    nodes = list(ast.walk(deadline))
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return any(isinstance(node, ast.Subscript) for node in nodes) or any(
         library_name(program, function.module, func) not in _CLOCKS
         and last_name(func) != "time"
         for func in called

@@ -16,6 +16,7 @@ from gencoro.porting.program.origins import last_name, original_names
 __all__ = [
     "asks_for_task",
     "cancels_tasks",
+    "is_stop_of_loop",
     "runs_loop_of_asyncio",
     "stops_loop",
     "uses_tasks",
@@ -72,14 +73,15 @@ def stops_loop(program: Program) -> bool:
     That Task keeps the body; the body of a coroutine is closed when nothing refers to it.
     """
     return any(
-        isinstance(node, ast.Attribute) and _is_stop(module, node)
+        is_stop_of_loop(module, node)
         for module in program.modules.values()
         for node in module.nodes
     )
 
 
-def _is_stop(module: Module, node: ast.Attribute) -> bool:
-    if node.attr != "stop":
+def is_stop_of_loop(module: Module, node: ast.AST) -> bool:
+    """Return whether an expression may be the method that stops a loop."""
+    if not isinstance(node, ast.Attribute) or node.attr != "stop":
         return False
     names = {thing.name for thing in module.things(node)}
     return _STOP in names or "loop" in last_name(node.value).lower()

@@ -19,6 +19,7 @@ from gencoro.porting.callbacks.legacy import (
 )
 from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
 from gencoro.porting.coroutines.context_variables import is_plain
+from gencoro.porting.coroutines.tasks import is_stop_of_loop
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.references import references_of
@@ -107,9 +108,31 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
         return function_refusal(function, "callbacks", started)
     if _handles_errors(program):
         return function_refusal(function, "engine-alone", _HANDLER)
+    stop = _stop_before_end(function)
+    if stop is not None:
+        return function_refusal(function, "engine-alone", ast.unparse(stop))
     if coroutine is None:
         return function_refusal(function, "name-taken", "gen")
     return Fix(CODE, function.module, function.line, (coroutine,), function)
+
+
+def _stop_before_end(function: Function) -> ast.expr | None:
+    """Return what stops the loop before an engine ends; None if nothing does.
+
+    The error of a coroutine is logged in the next turn, which then never comes.
+    """
+    statement = function.node.body[-1]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    last = call.func if isinstance(call, ast.Call) else None
+    return next(
+        (
+            node
+            for node in function.own
+            if isinstance(node, ast.Attribute) and node is not last
+            if is_stop_of_loop(function.module, node)
+        ),
+        None,
+    )
 
 
 @functools.lru_cache(maxsize=1)
