@@ -23,8 +23,8 @@ LENGTH = struct.Struct("!Q")
 
 # A call may take this much CPU time.  Python code is interrupted first, so that a function
 # can return what it has so far; C code is not, and then the process is killed.
-PYTHON_CPU_S = 0.6
-MAX_CPU_S = 0.7
+PYTHON_CPU_S = 0.8
+MAX_CPU_S = 0.9
 
 MAX_MEMORY_BYTES = 200 * 1024 * 1024
 

@@ -158,6 +158,10 @@ class Server:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, how)
         self.process.wait()
+        for child in children:
+            # Until it has ended, it has the shared memory, and no other server starts.
+            while _is_running(child):
+                time.sleep(0.01)
 
     def follower(self, directory, **settings):
         """Return another server that is a replica of this one."""
@@ -167,6 +171,15 @@ class Server:
             *["-D", Path(directory) / "data"],
         )
         return Server(directory, **settings)
+
+
+def _is_running(pid):
+    """Return whether a process has not ended; a zombie has."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "XZ"
 
 
 @contextlib.contextmanager
