@@ -24,7 +24,7 @@ from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import references_of
 from gencoro.porting.program.replacements import replacements_of
 
-__all__ = ["is_current"]
+__all__ = ["is_current", "names_what_changes_loops"]
 
 _CURRENT = frozenset({"tornado.ioloop.IOLoop.current"})
 _INSTANCE = frozenset({"tornado.ioloop.IOLoop.instance"})
@@ -95,8 +95,13 @@ def _is_in_test(module: Module, node: ast.expr) -> bool:
 @functools.lru_cache(maxsize=1)
 def _switches_loops(program: Program) -> bool:
     """Return whether a program may make another loop the current one."""
-    return any(calls(program, _LOOP)) or any(
-        original_names(module, node) & _SWITCHING or runs_loop_of_asyncio(module, node)
+    return any(calls(program, _LOOP)) or names_what_changes_loops(program, _SWITCHING)
+
+
+def names_what_changes_loops(program: Program, names: frozenset[str]) -> bool:
+    """Return whether a program names one of these functions, or runs a loop of asyncio."""
+    return any(
+        bool(original_names(module, node) & names) or runs_loop_of_asyncio(module, node)
         for module in program.modules.values()
         for node in module.nodes
     )
@@ -227,9 +232,9 @@ def _may_construct(
     return is_inside and (name in ("__class__", "__init__", "cls") or is_class)
 
 
-def _is_plain_use(module: Module, node: ast.expr) -> bool:
+def _is_plain_use(module: Module, node: ast.Attribute | ast.Name) -> bool:
     """Return whether the name of a class is used to call it, to inherit or to compare."""
-    if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+    if not isinstance(node.ctx, ast.Load):
         return False
     match module.parents[node]:
         case ast.Call(func=func) as call:

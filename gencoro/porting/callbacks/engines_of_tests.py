@@ -89,7 +89,7 @@ def _stop_of(test: Function, engine: Function, use: ast.expr) -> Stop | None:
     return None
 
 
-def _statement_of_stop(engine: Function, use: ast.expr) -> ast.stmt | None:
+def _statement_of_stop(engine: Function, use: ast.expr) -> ast.Expr | None:
     """Return the statement of an engine that a use of ``self.stop`` is, if it is one."""
     parents = engine.module.parents
     call = parents[use]
@@ -103,7 +103,7 @@ def _statement_of_stop(engine: Function, use: ast.expr) -> ast.stmt | None:
     return None
 
 
-def _without(engine: Function, statement: ast.stmt) -> Change:
+def _without(engine: Function, statement: ast.Expr) -> Change:
     """Return the change of a ``self.stop()`` into the end of the function."""
     body = engine.node.body
     lines = engine.module.source.splitlines()
@@ -111,7 +111,7 @@ def _without(engine: Function, statement: ast.stmt) -> Change:
     has_comment = not above or any(b"#" in line for line in above)
     if statement is body[-1] and is_alone(engine, statement) and not has_comment:
         return Change(statement, removed, "SimpleStatementLine")
-    return Change(statement.value, _ended, "Expr")  # type: ignore[attr-defined]
+    return Change(statement.value, _ended, "Expr")
 
 
 def _ended(node: Any) -> Any:

@@ -75,12 +75,13 @@ def own_method(program: Program, function: Function, name: str) -> Function | No
         return None
     owner = _owner_of(function)
     named = [f for f in program.functions_by_name.get(name, ()) if f.owner is not None]
-    if owner is not None:
-        classes = relatives_of(program, owner)
-        named = [f for f in named if f.owner in classes or has_unknown_base(f)]
-        if named and named[0].owner not in classes:
-            return None
-    return named[0] if len(named) == 1 else None
+    if owner is None:
+        return named[0] if len(named) == 1 else None
+    classes = relatives_of(program, owner)
+    match [f for f in named if f.owner in classes or has_unknown_base(f)]:
+        case [method] if method.owner in classes:
+            return method
+    return None
 
 
 def _owner_of(function: Function) -> ast.ClassDef | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.callbacks.current_loops import names_what_changes_loops
 from gencoro.porting.callbacks.legacy import calls, legacy_refusal, uses_threads
 from gencoro.porting.coroutines.candidates import COROUTINE
-from gencoro.porting.coroutines.tasks import runs_loop_of_asyncio
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.origins import original_names
@@ -145,12 +145,8 @@ def _may_be_cleared(program: Program) -> bool:
     Where none is current, instance() returns the program's loop, and current() makes
     another.  Between tests none is, so those that share a loop find it by instance().
     """
-    return "get_new_ioloop" in program.functions_by_name or any(
-        bool(original_names(module, node) & _CLEARING)
-        or runs_loop_of_asyncio(module, node)
-        for module in program.modules.values()
-        for node in module.nodes
-    )
+    is_new = "get_new_ioloop" in program.functions_by_name
+    return is_new or names_what_changes_loops(program, _CLEARING)
 
 
 def _changed(node: Any) -> Any:
