@@ -5,6 +5,7 @@ import gc
 import os
 import pathlib
 import shutil
+import signal
 import sys
 from collections.abc import Generator, Iterator
 
@@ -17,6 +18,11 @@ from xdist.scheduler import WorkStealingScheduling
 # of pytest-xdist every test.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What a script starts in the background ignores Ctrl-C, and so do the programs that it starts:
+# tests that send them one would wait for long.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Crawls wait for the disk, tens of thousands of times in all; for files in memory they need
 # not.  Little is there at a time, because what a test has written goes when it has passed.
