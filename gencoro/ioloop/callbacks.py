@@ -29,19 +29,24 @@ from gencoro.yieldables import Moment, as_future
 __all__ = ["CallbackLoop"]
 
 
-class CallbackLoop(AsyncIOLoop):
-    """Tornado's loop, with stack contexts and `handle_callback_exception`."""
-
-    # Whether `stop` was called since the last run.
-    _is_stopped = False
+class _ErrorLog:
+    """What a loop does with the error of a callback, unless a program says otherwise."""
 
     def handle_callback_exception(self, callback: Callable[..., object] | None) -> None:
         """Log the error that a callback has raised.
 
         The error is available through `sys.exc_info`.  Programs may override this method,
-        in a subclass or on one loop.
+        in a subclass or on one loop; with `gencoro.compat`, on Tornado's class too.
         """
         app_log.error("Exception in callback %r", callback, exc_info=True)
+
+
+# `_ErrorLog` is behind Tornado's class, so that what a program sets on that counts.
+class CallbackLoop(AsyncIOLoop, _ErrorLog):
+    """Tornado's loop, with stack contexts and `handle_callback_exception`."""
+
+    # Whether `stop` was called since the last run.
+    _is_stopped = False
 
     def _run_callback(self, callback: Callable[[], Any]) -> None:
         hook = context_hook.hook

@@ -276,3 +276,20 @@ def test_loop_on_a_programs_own_asyncio_loop(compat, is_subclass, more):
     finally:
         loop.close()
         asyncio.set_event_loop(None)
+
+
+@uses("tornado.ioloop.IOLoop.handle_callback_exception")
+def test_handler_of_errors_that_is_set_on_the_class_gets_them(loop, monkeypatch):
+    from tornado.ioloop import IOLoop
+
+    seen = []
+
+    def handle(self, callback):
+        seen.append((self, sys.exc_info()[0]))
+        self.stop()
+
+    monkeypatch.setattr(IOLoop, "handle_callback_exception", handle)
+    loop.add_callback(int, "no number")
+    loop.start()
+
+    assert seen == [(loop, ValueError)]

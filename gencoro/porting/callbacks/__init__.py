@@ -12,6 +12,7 @@ Inside::
     awaitable_calls      calls with a callback that can return a Future instead
     kept_values          values that are the same after a wait
     delayed_callbacks    callbacks that the loop gets with their values
+    loops                what starts threads, or makes another loop the current one
     current_loops        loops that certainly are the current one
     timers               timers of the loop, and how long they run
     fetches              fetches with a callback

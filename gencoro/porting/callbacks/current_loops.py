@@ -8,14 +8,11 @@ Pure.  Used by `gencoro.porting.fixers.to_coroutine.io_loop_argument`.
 """
 
 import ast
-import functools
 from collections.abc import Iterator
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.callbacks.callback_starts import names_to_call
-from gencoro.porting.callbacks.legacy import calls, uses_threads
-from gencoro.porting.callbacks.timers import has_one_loop
-from gencoro.porting.coroutines.tasks import runs_loop_of_asyncio
+from gencoro.porting.callbacks.loops import has_one_loop, switches_loops, uses_threads
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.families import heirs_of
 from gencoro.porting.program.inheritance import has_unknown_heir, overrides_tornado
@@ -24,25 +21,11 @@ from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import references_of
 from gencoro.porting.program.replacements import replacements_of
 
-__all__ = ["is_current", "names_what_changes_loops"]
+__all__ = ["is_current"]
 
 _CURRENT = frozenset({"tornado.ioloop.IOLoop.current"})
 _INSTANCE = frozenset({"tornado.ioloop.IOLoop.instance"})
-_LOOP = "tornado.ioloop.IOLoop"
 _OF_TEST = "tornado.testing.AsyncTestCase"
-
-# Names of what makes another loop the current one.
-_SWITCHING = frozenset(
-    {
-        "clear_current",
-        "clear_instance",
-        "install",
-        "make_current",
-        "new_event_loop",
-        "set_event_loop",
-        "set_event_loop_policy",
-    }
-)
 
 _Seen = frozenset[ast.AST]
 
@@ -77,7 +60,7 @@ def is_current(
     if not isinstance(node, (ast.Attribute, ast.Name)):
         return False
     return has_one_loop(program) or (
-        not _switches_loops(program) and _is_kept(program, module, node, seen)
+        not switches_loops(program) and _is_kept(program, module, node, seen)
     )
 
 
@@ -90,21 +73,6 @@ def _is_in_test(module: Module, node: ast.expr) -> bool:
         return False
     bases = module.scope_at(function.owner).bases(function.owner)
     return any(_OF_TEST in TODAY.owners(base) for base in bases)
-
-
-@functools.lru_cache(maxsize=1)
-def _switches_loops(program: Program) -> bool:
-    """Return whether a program may make another loop the current one."""
-    return any(calls(program, _LOOP)) or names_what_changes_loops(program, _SWITCHING)
-
-
-def names_what_changes_loops(program: Program, names: frozenset[str]) -> bool:
-    """Return whether a program names one of these functions, or runs a loop of asyncio."""
-    return any(
-        bool(original_names(module, node) & names) or runs_loop_of_asyncio(module, node)
-        for module in program.modules.values()
-        for node in module.nodes
-    )
 
 
 def _is_kept(program: Program, module: Module, node: ast.expr, seen: _Seen) -> bool:

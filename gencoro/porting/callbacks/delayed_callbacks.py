@@ -11,7 +11,7 @@ from typing import Any
 import libcst as cst
 
 from gencoro.porting.callbacks.kept_values import is_same_later
-from gencoro.porting.callbacks.legacy import uses_threads
+from gencoro.porting.callbacks.loops import uses_threads
 from gencoro.porting.callbacks.timers import wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program

@@ -8,7 +8,6 @@ Pure.  Used by `gencoro.porting.callbacks`, the fixers for ``--to coroutine`` an
 """
 
 import ast
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,7 +36,6 @@ __all__ = [
     "made_coroutine",
     "names_of",
     "task_call",
-    "uses_threads",
     "without_arguments",
     "without_callback",
     "without_last_positional",
@@ -62,12 +60,6 @@ _OWNERS = (
     "tornado.process.Subprocess",
     "tornado.websocket.WebSocketClientConnection",
 )
-
-_THREADS = frozenset(
-    {"_thread", "concurrent", "multiprocessing", "thread", "threading", "threads"}
-)
-_IN_THREADS = ("_executor", "to_thread")
-_OF_THREADS = ("QueueListener", "Thread")
 
 
 def legacy_refusal(
@@ -108,38 +100,6 @@ def names_of(module: Module, node: ast.expr) -> set[str]:
         return set()
     names = module.names(node)
     return names if names and module.scope_at(node).is_certain(node) else set()
-
-
-@functools.lru_cache(maxsize=1)
-def uses_threads(program: Program) -> bool:
-    """Return whether any module imports or names what starts threads."""
-    return any(
-        _starts_threads(node)
-        for module in program.modules.values()
-        for node in module.nodes
-    )
-
-
-def _starts_threads(node: ast.AST) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return any(_THREADS & {*alias.name.split(".")} for alias in names)
-        case ast.ImportFrom(module=str(source), names=names):
-            parts = {*source.split(".")}
-            if parts & _THREADS and source != "tornado.concurrent":
-                return True
-            imported = {alias.name for alias in names}
-            if source != "tornado" and imported & _THREADS:
-                return True
-            return any(map(_names_threads, imported))
-        case ast.Attribute(attr=name):
-            return _names_threads(name)
-    return False
-
-
-def _names_threads(name: str) -> bool:
-    """Return whether a name is like ``run_in_executor`` or ``ThreadingMixIn``."""
-    return name.endswith(_IN_THREADS) or name.startswith(_OF_THREADS)
 
 
 def called_coroutines(

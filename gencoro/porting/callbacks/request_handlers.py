@@ -21,7 +21,7 @@ from gencoro.porting.callbacks.awaitable_calls import Start, start_of
 from gencoro.porting.callbacks.callback_functions import takes_only
 from gencoro.porting.callbacks.control_flow import ends_each_path, is_guarded
 from gencoro.porting.callbacks.finished_answers import finisher_of
-from gencoro.porting.callbacks.legacy import uses_threads
+from gencoro.porting.callbacks.loops import uses_threads
 from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program

@@ -7,33 +7,21 @@ Pure.  Used by other modules of `gencoro.porting.callbacks` and by
 """
 
 import ast
-import functools
-import re
 from typing import NamedTuple
 
-from gencoro.porting.callbacks.legacy import calls, names_of, uses_threads
+from gencoro.porting.callbacks.loops import has_one_loop, holds_loop
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.patched_names import is_swapped, may_be_fake
-from gencoro.porting.program.receivers import assignments
 from gencoro.porting.source.imports import reference_to_gen
 
-__all__ = ["Pause", "Wait", "has_one_loop", "wait_of"]
+__all__ = ["Pause", "Wait", "wait_of"]
 
 _LOOP = "tornado.ioloop.IOLoop"
 _NEXT_TURN = f"{_LOOP}.add_callback"
-_LOOPS = frozenset({f"{_LOOP}.current", f"{_LOOP}.instance"})
-_RUN = frozenset({f"{_LOOP}.run_sync", f"{_LOOP}.start"})
 
 _SLEEPS = frozenset(
     {"tornado.ioloop.IOLoop.add_timeout", "tornado.ioloop.IOLoop.call_later"}
-)
-
-
-# Names of what may make another loop, or another one the current one.
-_MAKES_LOOP = re.compile(
-    r"\.asyncio|^asyncio|^asynctest|^zmq|^twisted|.IOLoop$|loop_policy|TestCase$|^mock$"
-    r"|^(clear_current|clear_instance|install|make_current|new_event_loop|set_event_loop)$"
 )
 
 
@@ -130,67 +118,6 @@ def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:
     names = {thing.name for thing in module.things(method)}
     match method:
         case ast.Attribute(value=ast.Attribute(attr=holder), attr=own):
-            if not names and _holds_loop(program, holder):
+            if not names and holds_loop(program, holder):
                 return {f"{_LOOP}.{own}"} if has_one_loop(program) else set()
     return names
-
-
-def _holds_loop(program: Program, holder: str) -> bool:
-    """Return whether everything that is assigned to an attribute is the current loop.
-
-    A caller may pass another one.
-    """
-    given = assignments(program).get(holder, [])
-    return bool(given) and all(_is_loop(module, value) for module, value in given)
-
-
-def _is_loop(module: Module, value: ast.expr | None) -> bool:
-    """Return whether a value is the current loop, or one that a caller passes."""
-    match value:
-        case ast.Call(func=func, args=[], keywords=[]):
-            return bool(names_of(module, func)) and names_of(module, func) <= _LOOPS
-        case ast.BoolOp(op=ast.Or(), values=[ast.Name(), last]):
-            return _is_loop(module, last)
-    return False
-
-
-@functools.lru_cache(maxsize=1)
-def has_one_loop(program: Program) -> bool:
-    """Return whether a program runs a loop, and certainly makes no other one."""
-    is_run = any(
-        _runs_loop(program, module, node)
-        for module in program.modules.values()
-        for node in module.nodes
-        if isinstance(node, ast.Attribute) and node.attr in ("run_sync", "start")
-    )
-    return is_run and not (
-        uses_threads(program)
-        or any(calls(program, _LOOP))
-        or any(
-            _MAKES_LOOP.search(word)
-            for module in program.modules.values()
-            for node in module.nodes
-            for word in _words_of(node)
-        )
-    )
-
-
-def _runs_loop(program: Program, module: Module, method: ast.Attribute) -> bool:
-    """Return whether a method runs the current loop, or that of an attribute."""
-    if {thing.name for thing in module.things(method)} & _RUN:
-        return True
-    match method.value:
-        case ast.Attribute(attr=holder):
-            return _holds_loop(program, holder)
-    return False
-
-
-def _words_of(node: ast.AST) -> list[str]:
-    match node:
-        case ast.Name(id=word) | ast.Attribute(attr=word):
-            return [word]
-        case ast.Import(names=names):
-            return [alias.name for alias in names]
-        case ast.ImportFrom(module=source, names=names):
-            return [source or "", *(alias.name for alias in names)]
-    return []

@@ -10,7 +10,8 @@ Inside::
     decisions            which coroutines become async def, and how
     yields               what the places where they yield become
     problems             what in the body of a coroutine keeps it from that
-    context_variables    which coroutines set context variables; what runs a function
+    context_variables    which coroutines set context variables
+    users                which functions run another one
     caught_classes       which classes of handlers catch gen.Return
     context_managers     which context managers treat an error like any other exit
     decorators           which decorators only pass on a result

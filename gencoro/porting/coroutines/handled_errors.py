@@ -10,7 +10,7 @@ Pure.  Used by other modules of `gencoro.porting.coroutines`.
 import ast
 import functools
 
-from gencoro.porting.coroutines.context_variables import is_undecorated, users_of
+from gencoro.porting.coroutines.users import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import Use, references_of

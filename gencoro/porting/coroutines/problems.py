@@ -19,15 +19,15 @@ from gencoro.porting.coroutines.candidates import (
     is_abstract,
 )
 from gencoro.porting.coroutines.context_managers import is_neutral_of_library
-from gencoro.porting.coroutines.context_variables import (
-    is_undecorated,
-    probable_uses,
-)
 from gencoro.porting.coroutines.decorators import forwards_call, is_wraps
 from gencoro.porting.coroutines.raised_returns import callee_of, problems_of_returns
 from gencoro.porting.coroutines.returned_generators import may_be_generator
 from gencoro.porting.coroutines.stack_inspection import asks_for_caller
 from gencoro.porting.coroutines.tasks import asks_for_task
+from gencoro.porting.coroutines.users import (
+    is_undecorated,
+    probable_uses,
+)
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.listed_names import listed_at

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 from gencoro.porting.coroutines.caught_classes import catching
 from gencoro.porting.coroutines.context_managers import is_neutral
-from gencoro.porting.coroutines.context_variables import (
-    is_plain,
-    probable_uses,
-    users_of,
-)
 from gencoro.porting.coroutines.handled_errors import asks_for_error
 from gencoro.porting.coroutines.return_classes import (
     RETURN,
     is_return_class,
     raised_objects,
+)
+from gencoro.porting.coroutines.users import (
+    is_plain,
+    probable_uses,
+    users_of,
 )
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Program

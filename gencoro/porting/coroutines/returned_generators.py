@@ -13,7 +13,7 @@ import builtins
 import functools
 
 from gencoro.compat.doctor.parsing import DEFS
-from gencoro.porting.coroutines.context_variables import is_undecorated
+from gencoro.porting.coroutines.users import is_undecorated
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.origins import last_name, original_names
 from gencoro.porting.program.references import Use, references_of

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.coroutines.candidates import candidates_of
-from gencoro.porting.coroutines.context_variables import users_of
+from gencoro.porting.coroutines.users import users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.references import references_of
 

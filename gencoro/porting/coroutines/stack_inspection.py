@@ -9,7 +9,7 @@ Pure.  Used by `gencoro.porting.coroutines.problems`.
 import ast
 import functools
 
-from gencoro.porting.coroutines.context_variables import uses_that_run
+from gencoro.porting.coroutines.users import uses_that_run
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import Use

@@ -18,8 +18,8 @@ from gencoro.porting.callbacks.legacy import (
     task_call,
 )
 from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
-from gencoro.porting.coroutines.context_variables import is_plain
 from gencoro.porting.coroutines.tasks import is_stop_of_loop
+from gencoro.porting.coroutines.users import is_plain
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.references import references_of

@@ -9,12 +9,11 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.callbacks.current_loops import names_what_changes_loops
-from gencoro.porting.callbacks.legacy import calls, legacy_refusal, uses_threads
+from gencoro.porting.callbacks.legacy import calls, legacy_refusal
+from gencoro.porting.callbacks.loops import clears_loop, makes_loops, uses_threads
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
-from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.patched_names import is_swapped
 
 __all__ = ["LOOP_INSTANCE"]
@@ -22,9 +21,6 @@ __all__ = ["LOOP_INSTANCE"]
 CODE = "GC101"
 
 _INSTANCE = "tornado.ioloop.IOLoop.instance"
-
-# What leaves a thread without a current loop for a while.
-_CLEARING = frozenset({"clear_current", "set_event_loop"})
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -116,7 +112,7 @@ def _is_on_loop(program: Program, module: Module, call: ast.Call) -> bool:
     """Return whether a call is in a coroutine, or where the module is run."""
     function = module.function_at(call)
     if function is not None:
-        return function.has_decorator(COROUTINE) and not _makes_loops(program)
+        return function.has_decorator(COROUTINE) and not makes_loops(program)
     if module.enclosing(call) is not module.tree:
         return False
     node: ast.AST | None = call
@@ -128,17 +124,6 @@ def _is_on_loop(program: Program, module: Module, call: ast.Call) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _makes_loops(program: Program) -> bool:
-    """Return whether the threads of a program may run coroutines on loops of their own."""
-    names = {"make_current", "new_event_loop"}
-    return any(calls(program, "tornado.ioloop.IOLoop")) or any(
-        original_names(module, node) & names
-        for module in program.modules.values()
-        for node in module.nodes
-    )
-
-
-@functools.lru_cache(maxsize=1)
 def _may_be_cleared(program: Program) -> bool:
     """Return whether a program may have a loop that is not the current one.
 
@@ -146,7 +131,7 @@ def _may_be_cleared(program: Program) -> bool:
     another.  Between tests none is, so those that share a loop find it by instance().
     """
     is_new = "get_new_ioloop" in program.functions_by_name
-    return is_new or names_what_changes_loops(program, _CLEARING)
+    return is_new or clears_loop(program)
 
 
 def _changed(node: Any) -> Any:
