@@ -24,6 +24,8 @@ from tests.helpers.http.whole_responses import (
     whole_responses,
 )
 
+pytestmark = pytest.mark.once
+
 OK = head(b"Content-Length: 2") + b"ok"
 
 often = settings(max_examples=examples(150))
