@@ -1,6 +1,6 @@
 """A converted program does as it did, for several hundred small programs.
 
-``tests/helpers/porting/battery.py`` says how they are written.  One in three is played, or with
+``tests/helpers/porting/battery.py`` says how they are written.  One in four is played, or with
 ``FUZZ_FACTOR=2`` each.
 """
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.once
 
 
 def _params(*names: str) -> list[Any]:
-    return [pytest.param(case, id=case.name) for case in some(cases(*names), 3)]
+    return [pytest.param(case, id=case.name) for case in some(cases(*names), 4)]
 
 
 CASES = _params()
@@ -99,7 +99,7 @@ def test_program_in_callback_style_does_as_before_as_async(case, player, tmp_pat
 
 def test_coroutines_first_and_then_async_is_the_same_as_async_at_once(tmp_path):
     differing = []
-    for number, case in enumerate(some(cases("to_coroutine"), 5)):
+    for number, case in enumerate(some(cases("to_coroutine"), 10)):
         folders = [tmp_path / f"{number}-{way}" for way in ("steps", "once")]
         for folder in folders:
             case.write(folder)
@@ -162,8 +162,8 @@ def test_output_passes_the_syntax_checks_of_ruff(tmp_path):
         or shutil.which("ruff")
     ):
         pytest.skip("ruff is not installed")
-    # A quarter, because converting takes long; all are compiled, and run, above.
-    for number, case in enumerate(some(cases(), 8)):
+    # Few, because converting takes long; all are compiled, and run, above.
+    for number, case in enumerate(some(cases(), 16)):
         folder = tmp_path / f"n{number}"
         case.write(folder)
         convert(folder, "async")

@@ -19,6 +19,7 @@ from gencoro.porting.converting import convert
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.selection import Selection
+from tests.helpers.fuzzing import some
 from tests.helpers.porting.battery import BATTERY, cases
 
 pytestmark = pytest.mark.once
@@ -46,8 +47,8 @@ def sources_of_rows():
 
 @functools.lru_cache(maxsize=2)
 def conversions(name):
-    """Return the cases of a file of the battery, each with its conversion."""
-    return [(case, convert(case.files, COROUTINE)) for case in cases(name)]
+    """Return cases of a file of the battery, each with its conversion."""
+    return [(case, convert(case.files, COROUTINE)) for case in some(cases(name), 3)]
 
 
 def silent(sources, conversion):
