@@ -9,6 +9,7 @@ Inside::
     tail_calls           their last statements, and what these become
     control_flow         how the paths through a function end
     callback_starts      what in a function may start a callback
+    lone_engines         engines without a callback, and what starts them
     awaitable_calls      calls with a callback that can return a Future instead
     kept_values          values that are the same after a wait
     delayed_callbacks    callbacks that the loop gets with their values

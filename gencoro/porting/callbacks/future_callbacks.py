@@ -20,8 +20,9 @@ from gencoro.porting.program import Module, Program
 from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.replacements import replacements_of
+from gencoro.porting.source.imports import Reference
 
-__all__ = ["given_to_loop", "is_bound_once"]
+__all__ = ["given_to_loop", "is_bound_once", "loop_reference"]
 
 _LOOP = "tornado.ioloop.IOLoop"
 _BUILTIN_DECORATORS = ("classmethod", "staticmethod")
@@ -42,11 +43,11 @@ def given_to_loop(
         without_callback: Returns what returns a Future, for the call's node of LibCST.
     """
     is_statement = isinstance(module.parents.get(call), ast.Expr)
-    loop = _loop_in(module)
+    loop = loop_reference(module)
     made = _made_of(program, module, callback)
     if not is_statement or made is None:
         return legacy_refusal(module, call, "callback-value", ast.unparse(callback))
-    if not loop:
+    if not loop.text:
         return legacy_refusal(module, call, "name-taken", "IOLoop")
     every = [*call.args, *(keyword.value for keyword in call.keywords)]
     every.sort(key=lambda value: (value.lineno, value.col_offset))
@@ -56,12 +57,11 @@ def given_to_loop(
         then = made(node.args[place].value.with_changes(lpar=[], rpar=[]))
         called = without_callback(node).with_changes(lpar=[], rpar=[])
         return cst.Call(
-            func=cst.parse_expression(f"{loop}.current().add_future"),
+            func=cst.parse_expression(f"{loop.text}.current().add_future"),
             args=[cst.Arg(called), cst.Arg(then)],
         )
 
-    imports = () if loop != "IOLoop" or _imports_loop(module) else (_IMPORT,)
-    return Change(call, change, imports=imports)
+    return Change(call, change, imports=loop.imports)
 
 
 def _made_of(
@@ -170,16 +170,12 @@ def _is_method(thing: Thing) -> bool:
     return True
 
 
-def _loop_in(module: Module) -> str:
-    """Return how a module can refer to IOLoop; empty if the name is taken."""
+def loop_reference(module: Module) -> Reference:
+    """Return how a module can refer to IOLoop."""
     bindings = module.top._bindings
     for name, values in bindings.items():
         if values and all(value == _LOOP for value in values):
-            return name
+            return Reference(name)
         if values and all(value == "tornado.ioloop" for value in values):
-            return f"{name}.IOLoop"
-    return "" if "IOLoop" in bindings else "IOLoop"
-
-
-def _imports_loop(module: Module) -> bool:
-    return "IOLoop" in module.top._bindings
+            return Reference(f"{name}.IOLoop")
+    return Reference("") if "IOLoop" in bindings else Reference("IOLoop", (_IMPORT,))

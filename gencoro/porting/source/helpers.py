@@ -12,9 +12,11 @@ import ast
 __all__ = [
     "AWAITABLE",
     "FETCH",
+    "IN_BACKGROUND",
     "STARTS_AT_ONCE",
     "awaitable",
     "fetch",
+    "in_background",
     "is_helper",
     "starts_at_once",
 ]
@@ -22,11 +24,14 @@ __all__ = [
 STARTS_AT_ONCE = "_starts_at_once"
 AWAITABLE = "_awaitable"
 FETCH = "_fetch"
+IN_BACKGROUND = "_in_background"
 
 # By these a second run knows the helpers.
 _DOCSTRINGS = {
     AWAITABLE: "Wait for a value as a coroutine that yields it does.",
     FETCH: "Return a Future of the response; if it fails, of one with its error.",
+    IN_BACKGROUND: "Raise the error of a coroutine that has failed; let the loop log a "
+    "later one.",
     STARTS_AT_ONCE: "Start the body at the call, and return a Future, as gen.coroutine does.",
 }
 
@@ -133,4 +138,20 @@ def {FETCH}(client, request, **kwargs):
             return {httpclient}.HTTPResponse(request, 599, error=error, request_time=took)
 
     return fetched()
+'''
+
+
+def in_background(loop: str) -> str:
+    """Return a function that gives the errors of a coroutine to what those of an engine go.
+
+    Args:
+        loop: The expression for ``IOLoop``.
+    """
+    return f'''\
+def {IN_BACKGROUND}(future):
+    """{_DOCSTRINGS[IN_BACKGROUND]}"""
+    if future.done():
+        future.result()
+    else:
+        {loop}.current().add_future(future, lambda future: future.result())
 '''

@@ -1,14 +1,12 @@
 """``gen.engine`` becomes ``gen.coroutine``, and its callback value the result."""
 
 import ast
-import functools
 from collections.abc import Iterator
 
 from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
-    returns_value,
     takes_callback,
 )
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
@@ -17,12 +15,10 @@ from gencoro.porting.callbacks.legacy import (
     function_refusal,
     task_call,
 )
+from gencoro.porting.callbacks.lone_engines import fixes_of_lone_engine
 from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
-from gencoro.porting.coroutines.tasks import is_stop_of_loop
-from gencoro.porting.coroutines.users import is_plain
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.references import references_of
+from gencoro.porting.program import Function, Program
 
 __all__ = ["ENGINES"]
 
@@ -30,13 +26,6 @@ CODE = "GC104"
 
 _ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
-_SPAWN = "tornado.ioloop.IOLoop.spawn_callback"  # in no stack context
-_STARTERS = frozenset({"tornado.ioloop.IOLoop.add_callback", _SPAWN})
-
-_HANDLER = "handle_callback_exception"
-
-# How many functions may call each other on the way to what starts an engine.
-_DEPTH = 5
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -53,7 +42,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         elif _has_callback(function):
             yield from _of_engine(program, function)
         else:
-            yield _started_by_loop(program, function)
+            yield from fixes_of_lone_engine(CODE, program, function)
 
 
 def _is_method_of_class(function: Function) -> bool:
@@ -89,77 +78,6 @@ def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
             yield Fix(CODE, user, call.lineno, (Change(call, task_call),), function)
 
 
-def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
-    """Return the change of an engine without a callback: the loop logs its errors."""
-
-    def is_started(module: Module, call: ast.Call, given: ast.expr) -> bool:
-        names = {thing.name for thing in module.things(call.func)}
-        if call.args[:1] != [given] or not names or not names <= _STARTERS:
-            return False
-        return names == {_SPAWN} or _is_in_no_context(program, module, call)
-
-    used = calls_of(program, function, is_started)
-    started = may_start_callbacks(program, function)
-    coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
-    if isinstance(used, str) or returns_value(function):
-        name = used if isinstance(used, str) else "return"
-        return function_refusal(function, "engine-alone", name)
-    if started:
-        return function_refusal(function, "callbacks", started)
-    if _handles_errors(program):
-        return function_refusal(function, "engine-alone", _HANDLER)
-    stop = _stop_before_end(function)
-    if stop is not None:
-        return function_refusal(function, "engine-alone", ast.unparse(stop))
-    if coroutine is None:
-        return function_refusal(function, "name-taken", "gen")
-    return Fix(CODE, function.module, function.line, (coroutine,), function)
-
-
-def _stop_before_end(function: Function) -> ast.expr | None:
-    """Return what stops the loop before an engine ends; None if nothing does.
-
-    The error of a coroutine is logged in the next turn, which then never comes.
-    """
-    statement = function.node.body[-1]
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    last = call.func if isinstance(call, ast.Call) else None
-    return next(
-        (
-            node
-            for node in function.own
-            if isinstance(node, ast.Attribute) and node is not last
-            if is_stop_of_loop(function.module, node)
-        ),
-        None,
-    )
-
-
-@functools.lru_cache(maxsize=1)
-def _handles_errors(program: Program) -> bool:
-    """Return whether a program handles errors of callbacks; those of engines are logged."""
-    return _HANDLER in program.functions_by_name or any(
-        isinstance(node, ast.Attribute) and node.attr == _HANDLER
-        for module in program.modules.values()
-        for node in module.nodes
-    )
-
-
-def _is_in_no_context(
-    program: Program, module: Module, node: ast.AST, depth: int = 0
-) -> bool:
-    """Return whether a place is run only while modules are run, which no context is around."""
-    function = module.function_at(node)
-    if function is None:
-        return module.enclosing(node) is module.tree
-    uses = references_of(program).of(function)
-    is_known = bool(uses) and is_plain(function) and depth < _DEPTH
-    return is_known and all(
-        use.is_resolved and _is_in_no_context(program, use.module, use.node, depth + 1)
-        for use in uses
-    )
-
-
 ENGINES = Fixer(
     CODE,
     "gen.engine becomes gen.coroutine, and returns what its callback got",
@@ -167,7 +85,7 @@ ENGINES = Fixer(
     "ends with one call of its callback, with at most one argument, or with a fetch, a timer "
     "or a coroutine that gets the callback: after that an engine can go on, and a coroutine "
     "cannot.  An engine without a callback becomes a coroutine if only the loop starts it, in "
-    "no stack context: it logs the errors of both.",
+    "no stack context, which logs the errors of both, or if its calls are statements.",
     (
         Example(
             "Engines that belong to a class, and a callback in a return statement",
@@ -293,16 +211,50 @@ double(21, callback=print)
             refused="GC956",
         ),
         Example(
+            "An engine that is called and not waited for",
+            """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+@gen.engine
+def main():
+    yield gen.sleep(0.01)
+    IOLoop.current().stop()
+
+main()
+IOLoop.current().start()
+""",
+            """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+@gen.coroutine
+def main():
+    yield gen.sleep(0.01)
+    IOLoop.current().stop()
+
+def _in_background(future):
+    \"""Raise the error of a coroutine that has failed; let the loop log a later one.\"""
+    if future.done():
+        future.result()
+    else:
+        IOLoop.current().add_future(future, lambda future: future.result())
+
+_in_background(main())
+IOLoop.current().start()
+""",
+        ),
+        Example(
             "An engine whose errors its caller gets",
             """\
 from tornado import gen
+from tornado.ioloop import PeriodicCallback
 
 @gen.engine
 def refresh():
     yield gen.sleep(0.01)
 
-def begin():
-    refresh()
+PeriodicCallback(refresh, 1000).start()
 """,
             refused="GC972",
         ),

@@ -1,0 +1,196 @@
+"""Engines without a callback: what starts them, and where their errors go.
+
+Rule: the error of an engine goes to the stack context of its call.  If there is none, an
+error before it first waits is raised at the call, and a later one is logged; what starts it
+must do the same with a coroutine.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from gencoro.porting.callbacks.callback_functions import calls_of, returns_value
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.future_callbacks import loop_reference
+from gencoro.porting.callbacks.legacy import (
+    as_coroutine,
+    function_refusal,
+    is_certain_call,
+)
+from gencoro.porting.callbacks.loops import switches_loops, uses_threads
+from gencoro.porting.coroutines.tasks import is_stop_of_loop
+from gencoro.porting.coroutines.users import is_plain
+from gencoro.porting.fixer import Change, Fix, Refusal
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.references import references_of
+from gencoro.porting.source.helpers import IN_BACKGROUND, in_background
+from gencoro.porting.source.imports import is_free_in
+
+__all__ = ["fixes_of_lone_engine"]
+
+_SPAWN = "tornado.ioloop.IOLoop.spawn_callback"
+_SIGNAL = "tornado.ioloop.IOLoop.add_callback_from_signal"
+
+# What starts a function in the loop, and the place of that function.
+_STARTERS = {
+    "tornado.ioloop.IOLoop.add_callback": 0,
+    "tornado.ioloop.IOLoop.add_timeout": 1,
+    "tornado.ioloop.IOLoop.call_at": 1,
+    "tornado.ioloop.IOLoop.call_later": 1,
+    _SIGNAL: 0,
+    _SPAWN: 0,
+}
+_IN_NO_CONTEXT = frozenset({_SIGNAL, _SPAWN})
+
+_HANDLER = "handle_callback_exception"
+
+# How many functions may call each other on the way to what starts an engine.
+_DEPTH = 5
+
+
+def fixes_of_lone_engine(
+    code: str, program: Program, function: Function
+) -> Iterator[Fix | Refusal]:
+    """Yield the changes of an engine without a callback, and of its calls.
+
+    Args:
+        code: The code of the fixer.
+    """
+
+    def is_start(module: Module, call: ast.Call, given: ast.expr) -> bool:
+        if call.func is given:
+            return _is_statement(program, module, call)
+        return _is_start_by_loop(program, module, call, given)
+
+    used = calls_of(program, function, is_start)
+    started = may_start_callbacks(program, function)
+    coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
+    stop = _stop_before_end(function)
+    if isinstance(used, str) or returns_value(function):
+        name = used if isinstance(used, str) else "return"
+        yield function_refusal(function, "engine-alone", name)
+    elif started:
+        yield function_refusal(function, "callbacks", started)
+    elif _handles_errors(program):
+        yield function_refusal(function, "engine-alone", _HANDLER)
+    elif stop is not None:
+        yield function_refusal(function, "engine-alone", ast.unparse(stop))
+    elif coroutine is None:
+        yield function_refusal(function, "name-taken", "gen")
+    else:
+        statements = [(m, c) for m, c in used if not _names_starter(m, c)]
+        taken = [n for m, call in statements if (n := _taken(m, call))]
+        if taken:
+            yield function_refusal(function, "name-taken", taken[0])
+            return
+        yield Fix(code, function.module, function.line, (coroutine,), function)
+        for user, call in statements:
+            yield Fix(code, user, call.lineno, (_in_background(user, call),), function)
+
+
+def _is_start_by_loop(
+    program: Program, module: Module, call: ast.Call, given: ast.expr
+) -> bool:
+    names = {thing.name for thing in module.things(call.func)}
+    if not _names_starter(module, call):
+        return False
+    places = {_STARTERS[name] for name in names}
+    if not all(call.args[place : place + 1] == [given] for place in places):
+        return False
+    return names <= _IN_NO_CONTEXT or _is_in_no_context(program, module, call)
+
+
+def _names_starter(module: Module, call: ast.Call) -> bool:
+    names = {thing.name for thing in module.things(call.func)}
+    return bool(names) and names <= _STARTERS.keys()
+
+
+def _is_statement(program: Program, module: Module, call: ast.Call) -> bool:
+    """Return whether a call is a statement that the helper can take.
+
+    A coroutine needs a current loop when it is called, and an engine does not.
+    """
+    if not isinstance(module.parents[call], ast.Expr):
+        return False
+    if uses_threads(program) or switches_loops(program):
+        return False
+    is_certain = is_certain_call(program, module, call.func)
+    return is_certain and _is_in_no_context(program, module, call)
+
+
+def _taken(module: Module, call: ast.Call) -> str:
+    """Return the name that a module does not have free for the helper; else none."""
+    if not loop_reference(module).text:
+        return "IOLoop"
+    is_free = is_free_in(IN_BACKGROUND, module, module.scope_at(call))
+    return "" if is_free else IN_BACKGROUND
+
+
+def _in_background(module: Module, call: ast.Call) -> Change:
+    loop = loop_reference(module)
+
+    def change(node: Any) -> Any:
+        return cst.Call(func=cst.Name(IN_BACKGROUND), args=[cst.Arg(node)])
+
+    return Change(call, change, "", loop.imports, (in_background(loop.text),))
+
+
+def _stop_before_end(function: Function) -> ast.expr | None:
+    """Return what stops the loop before an engine ends; None if nothing does.
+
+    The error of a coroutine is logged in the next turn, which then never comes.
+    """
+    statement = function.node.body[-1]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    last = call.func if isinstance(call, ast.Call) else None
+    return next(
+        (
+            node
+            for node in function.own
+            if isinstance(node, ast.Attribute) and node is not last
+            if is_stop_of_loop(function.module, node)
+        ),
+        None,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _handles_errors(program: Program) -> bool:
+    """Return whether a program handles errors of callbacks; those of engines are logged."""
+    return _HANDLER in program.functions_by_name or any(
+        isinstance(node, ast.Attribute) and node.attr == _HANDLER
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
+def _is_in_no_context(
+    program: Program, module: Module, node: ast.AST, depth: int = 0
+) -> bool:
+    """Return whether a place is run only while modules are run, outside of any ``with``."""
+    if _is_in_with(module, node):
+        return False
+    function = module.function_at(node)
+    if function is None:
+        return module.enclosing(node) is module.tree
+    uses = references_of(program).of(function)
+    is_known = bool(uses) and is_plain(function) and depth < _DEPTH
+    return is_known and all(
+        use.is_resolved and _is_in_no_context(program, use.module, use.node, depth + 1)
+        for use in uses
+    )
+
+
+def _is_in_with(module: Module, node: ast.AST) -> bool:
+    """Return whether a ``with`` of the same scope, which may be a context, is around a node."""
+    scope = module.enclosing(node)
+    while node is not scope:
+        if isinstance(node, ast.With):
+            return True
+        node = module.parents[node]
+    return False
