@@ -124,6 +124,8 @@ def _tail(
 ) -> Tail | None:
     match statement:
         case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
+            if not call.args and _is_plain_end(function, statement):
+                return Tail((Change(statement, removed),))
             value = call.args[0] if call.args else None
             return Tail((Change(call, _result, "Expr"),), value=value)
         case ast.Return(value=ast.Call() as call) if _is_call_of(call, name):
@@ -136,10 +138,22 @@ def _tail(
             return _passing(program, function, call, name)
         case ast.If(body=[ast.Expr(value=ast.Call() as call)], orelse=[]):
             if _is_call_of(call, name) and _is_optional(function, statement, name):
+                if not call.args and _is_plain_end(function, statement):
+                    return Tail((Change(statement, removed),), uses=2)
                 value = call.args[0] if call.args else None
                 change = Change(statement, _result_in_if)
                 return Tail((change,), uses=2, value=value)
     return None
+
+
+def _is_plain_end(function: Function, statement: ast.stmt) -> bool:
+    """Return whether nothing is lost if a ``return`` in place of a statement is left out."""
+    body = function.node.body
+    if len(body) < 2 or statement is not body[-1]:
+        return False
+    start, end = body[-2].end_lineno or 0, statement.end_lineno
+    lines = function.module.source.splitlines()[start:end]
+    return start < statement.lineno and not any(b"#" in line for line in lines)
 
 
 def _is_optional(function: Function, statement: ast.If, name: str) -> bool:

@@ -231,7 +231,13 @@ def _with_helper(module: cst.Module, text: str) -> cst.Module:
     place = next(i for i, s in enumerate(body) if used.search(module.code_for_node(s)))
     if any(_defines(s, name) for s in module.body[: place + 1]):
         return module
-    body.insert(place, added.with_changes(leading_lines=_blank_lines(body[place:])))
+    lines = _blank_lines(module)
+    following = body[place]
+    if not isinstance(following, (cst.ClassDef, cst.FunctionDef)):
+        lacking = len(lines) - _count_of_blank(following.leading_lines)
+        spaced = [*lines[: max(0, lacking)], *following.leading_lines]
+        body[place] = following.with_changes(leading_lines=spaced)
+    body.insert(place, added.with_changes(leading_lines=lines))
     return module.with_changes(body=body)
 
 
@@ -239,11 +245,20 @@ def _defines(statement: cst.CSTNode, name: str) -> bool:
     return isinstance(statement, cst.FunctionDef) and statement.name.value == name
 
 
-def _blank_lines(following: Sequence[Any]) -> list[cst.EmptyLine]:
-    """Return as many blank lines as there are before the next statement."""
-    lines = following[0].leading_lines if following else ()
-    count = sum(1 for line in lines if line.comment is None)
+def _blank_lines(module: cst.Module) -> list[cst.EmptyLine]:
+    """Return as many blank lines as there are before definitions of a module."""
+    definitions = (cst.ClassDef, cst.FunctionDef)
+    counts = [
+        _count_of_blank(statement.leading_lines)
+        for statement in module.body
+        if isinstance(statement, definitions)
+    ]
+    count = max(counts, default=2)
     return [cst.EmptyLine(indent=False)] * max(1, count)
+
+
+def _count_of_blank(lines: Sequence[cst.EmptyLine]) -> int:
+    return sum(1 for line in lines if line.comment is None)
 
 
 def _import_order(text: str) -> tuple[bool, str]:
