@@ -47,6 +47,12 @@ _STARTERS = {
 }
 _IN_NO_CONTEXT = frozenset({_SIGNAL, _SPAWN})
 
+# What makes a context, by the name of Tornado.
+_CONTEXTS = frozenset(
+    f"tornado.stack_context.{name}"
+    for name in ("ExceptionStackContext", "StackContext", "run_with_stack_context")
+)
+
 _HANDLER = "handle_callback_exception"
 
 # How many functions may call each other on the way to what starts an engine.
@@ -181,8 +187,25 @@ def _is_in_no_context(
     uses = references_of(program).of(function)
     is_known = bool(uses) and is_plain(function) and depth < _DEPTH
     return is_known and all(
-        use.is_resolved and _is_in_no_context(program, use.module, use.node, depth + 1)
+        use.is_resolved
+        and (_is_called(use.module, use.node) or not _names_contexts(program))
+        and _is_in_no_context(program, use.module, use.node, depth + 1)
         for use in uses
+    )
+
+
+def _is_called(module: Module, node: ast.expr) -> bool:
+    parent = module.parents[node]
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+@functools.lru_cache(maxsize=1)
+def _names_contexts(program: Program) -> bool:
+    """Return whether a function that is passed to another may be called in a context."""
+    return any(
+        isinstance(node, (ast.Attribute, ast.Name)) and module.names(node) & _CONTEXTS
+        for module in program.modules.values()
+        for node in module.nodes
     )
 
 
