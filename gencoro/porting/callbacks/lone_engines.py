@@ -10,7 +10,7 @@ Pure.  Used by the fixers for ``--to coroutine``.
 import ast
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import libcst as cst
 
@@ -27,6 +27,7 @@ from gencoro.porting.coroutines.tasks import is_stop_of_loop
 from gencoro.porting.coroutines.users import is_plain
 from gencoro.porting.fixer import Change, Fix, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
 from gencoro.porting.source.helpers import IN_BACKGROUND, in_background
 from gencoro.porting.source.imports import is_free_in
@@ -76,7 +77,7 @@ def fixes_of_lone_engine(
     used = calls_of(program, function, is_start)
     started = may_start_callbacks(program, function)
     coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
-    stop = _stop_before_end(function)
+    stop = _stop_before_end(program, function)
     if isinstance(used, str) or returns_value(function):
         name = used if isinstance(used, str) else "return"
         yield function_refusal(function, "engine-alone", name)
@@ -146,23 +147,65 @@ def _in_background(module: Module, call: ast.Call) -> Change:
     return Change(call, change, "", loop.imports, (in_background(loop.text),))
 
 
-def _stop_before_end(function: Function) -> ast.expr | None:
-    """Return what stops the loop before an engine ends; None if nothing does.
+def _stop_before_end(
+    program: Program, function: Function, seen: tuple[Function, ...] = ()
+) -> ast.expr | None:
+    """Return what stops the loop before a function ends; None if nothing does.
 
     The error of a coroutine is logged in the next turn, which then never comes.
     """
     statement = function.node.body[-1]
     call = statement.value if isinstance(statement, ast.Expr) else None
     last = call.func if isinstance(call, ast.Call) else None
-    return next(
-        (
-            node
-            for node in function.own
-            if isinstance(node, ast.Attribute) and node is not last
-            if is_stop_of_loop(function.module, node)
-        ),
-        None,
-    )
+    module = function.module
+    for node in function.own:
+        if is_stop_of_loop(module, node) and node is not last:
+            return cast(ast.expr, node)
+        if not isinstance(node, ast.Call):
+            continue
+        for called in _called(program, module, node.func):
+            if called in seen or called not in _stopping(program):
+                continue
+            is_end = node.func is last
+            if not is_end or _stop_before_end(program, called, (*seen, function)):
+                return node.func
+    return None
+
+
+@functools.lru_cache(maxsize=1)
+def _stopping(program: Program) -> dict[Function, None]:
+    """Return the functions that may stop the loop, or call such a function."""
+    calls = {
+        f: [
+            called
+            for node in f.own
+            if isinstance(node, ast.Call)
+            for called in _called(program, f.module, node.func)
+        ]
+        for f in program.functions
+    }
+    found = {
+        f: None
+        for f in program.functions
+        if any(is_stop_of_loop(f.module, node) for node in f.own)
+    }
+    while True:
+        more = [
+            f for f in calls if f not in found and any(c in found for c in calls[f])
+        ]
+        if not more:
+            return found
+        found.update(dict.fromkeys(more))
+
+
+def _called(program: Program, module: Module, func: ast.expr) -> list[Function]:
+    """Return the functions of the program that an expression may be."""
+    certain = program.functions_of(module, func)
+    if certain or any(
+        thing.name.startswith("tornado.") for thing in module.things(func)
+    ):
+        return certain
+    return program.functions_by_name.get(last_name(func), [])
 
 
 @functools.lru_cache(maxsize=1)
