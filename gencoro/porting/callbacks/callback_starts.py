@@ -14,6 +14,7 @@ from collections.abc import Container
 from gencoro.porting.callbacks.legacy import CALLBACK_WORDS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import is_entry_point
+from gencoro.porting.program.kept_functions import kept_names
 from gencoro.porting.program.library_names import names_from_library
 from gencoro.porting.program.origins import last_name, root_of
 from gencoro.porting.program.receivers import is_collection
@@ -162,11 +163,15 @@ def _is_harmless(module: Module, call: ast.Call) -> bool:
 def _called_names(
     program: Program, function: Function, known: Container[ast.Call] = ()
 ) -> set[str]:
-    return {
-        _called_name(program, function.module, node)
-        for node in ast.walk(function.node)
-        if isinstance(node, ast.Call) and node not in known
-    }
+    found = set()
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call) and node not in known:
+            found.add(_called_name(program, function.module, node))
+            if isinstance(node.func, ast.Name):  # it may be a variable
+                found.add(last_name(function.module.values_of(node.func)[-1]))
+            elif not isinstance(node.func, (ast.Attribute, ast.Call)):
+                found.update(map(last_name, ast.walk(node.func)))  # such as a table
+    return found
 
 
 def _called_name(program: Program, module: Module, call: ast.Call) -> str:
@@ -201,6 +206,11 @@ def _starting_names(program: Program) -> frozenset[str]:
     names = [(f, names_to_call(program, f)) for f in program.functions]
     starting = {name for f, own in names if _starter(program, f) for name in own}
     called = [(own, _called_names(program, f)) for f, own in names]
+    called += kept_names(program)
+    engines = _engines(program)
+    starting |= {
+        n for own, names in kept_names(program) if names & engines for n in own
+    }
     while True:
         found = {name for own, names in called if names & starting for name in own}
         if found <= starting:

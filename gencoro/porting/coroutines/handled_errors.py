@@ -12,7 +12,8 @@ import functools
 
 from gencoro.porting.coroutines.users import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.origins import original_names
+from gencoro.porting.program.kept_functions import uses_of_kept
+from gencoro.porting.program.origins import last_name, original_names
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = ["asks_for_error", "exits", "handles_exits", "may_see_error"]
@@ -85,9 +86,11 @@ def _asks_for_errors(program: Program) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _asking_names(program: Program) -> frozenset[str]:
-    """Return the names of the functions that ask for the error of their caller."""
+    """Return the names of what asks for the error of its caller, or keeps such a function."""
     asking = [f for f in program.functions if any(_asks(f.module, n) for n in f.own)]
-    return frozenset(f.node.name for f in users_of(asking, program, True))
+    found = users_of(asking, program, True)
+    kept = [use.node for f in found for use in uses_of_kept(program, f, True)]
+    return frozenset([*(f.node.name for f in found), *map(last_name, kept)])
 
 
 @functools.lru_cache(maxsize=1)

@@ -31,6 +31,7 @@ from gencoro.porting.coroutines.users import (
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.listed_names import listed_at
+from gencoro.porting.program.kept_functions import uses_of_kept
 from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import references_of
 from gencoro.porting.reasons import refusal
@@ -197,7 +198,9 @@ def _stopping(program: Program) -> dict[Function, ast.AST]:
     while pending:
         used = pending.pop()
         # A name that is as likely to be of others leads too far if it is followed.
-        every = references_of(program).of(used) if used in direct else None
+        every = None
+        if used in direct:
+            every = references_of(program).of(used) + uses_of_kept(program, used)
         for use in probable_uses(used, program) if every is None else every:
             user = use.module.function_at(use.node)
             if user is None or user in found or user.is_generator:

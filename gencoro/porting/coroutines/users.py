@@ -10,6 +10,7 @@ Pure.  Used by other modules of `gencoro.porting.coroutines` and by
 import ast
 
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.kept_functions import uses_of_kept
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import Use, references_of
@@ -55,7 +56,9 @@ def uses_that_run(
     """Return the uses that run a plain function, or a generator by ``yield from``."""
     uses = references_of(program).of(function)
     if is_plain(function):
-        return probable_uses(function, program) if are_probable else uses
+        if are_probable:
+            return probable_uses(function, program)
+        return [*uses, *uses_of_kept(program, function)]
     if not is_undecorated(function):
         return []
     return [
@@ -75,11 +78,12 @@ def probable_uses(function: Function, program: Program) -> list[Use]:
     name = function.node.name
     is_only = all(map(is_plain, program.functions_by_name[name]))
     is_only = is_only and not references.is_common(name)
-    return [
+    found = [
         use
         for use in references.of(function)
         if use.is_resolved or (is_only and not _is_of_self(use, function, program))
     ]
+    return [*found, *uses_of_kept(program, function, True)]
 
 
 def _is_of_self(use: Use, function: Function, program: Program) -> bool:

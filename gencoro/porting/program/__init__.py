@@ -11,6 +11,7 @@ Inside::
     origins          names as written, and as they are where things come from
     library_names    full names of the standard library's functions and classes
     references       where functions are used
+    kept_functions   which functions the program keeps under other names
     reflection       where functions may be looked up by name
     call_graph       groups functions that call each other
     inheritance      which base classes are known, and what overrides Tornado's methods

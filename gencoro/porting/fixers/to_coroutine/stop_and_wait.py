@@ -20,6 +20,7 @@ from gencoro.porting.callbacks.waits import (
 )
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.kept_functions import kept_names
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
 from gencoro.porting.source.helpers import fetch
@@ -135,6 +136,7 @@ def _names_that_run(program: Program) -> frozenset[str]:
         if "fetch" in names or any(map(_runs_loop, ast.walk(function.node)))
         for name in own
     }
+    used += kept_names(program)
     found: set[str] = set()
     while running:
         found |= running
