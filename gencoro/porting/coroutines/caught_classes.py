@@ -38,6 +38,8 @@ def _only_raises(handler: ast.ExceptHandler) -> bool:
     match handler.body:
         case [ast.Raise(exc=None)]:
             return True
+        case [ast.Raise(exc=ast.Name(id=name), cause=None)]:
+            return name == handler.name
     return False
 
 

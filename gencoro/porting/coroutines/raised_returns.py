@@ -15,6 +15,7 @@ from gencoro.porting.coroutines.handled_errors import asks_for_error
 from gencoro.porting.coroutines.return_classes import (
     RETURN,
     is_return_class,
+    may_be_made_elsewhere,
     raised_objects,
 )
 from gencoro.porting.coroutines.users import (
@@ -23,7 +24,7 @@ from gencoro.porting.coroutines.users import (
     users_of,
 )
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
 
 __all__ = ["callee_of", "problems_of_returns", "raised_returns"]
@@ -74,6 +75,8 @@ def _of_returns(function: Function, program: Program) -> Iterator[Refusal]:
             callees.add(node.exc.func)
         yield from _of_surroundings(function, program, node)
     for part in function.own:
+        if may_be_made_elsewhere(program, function.module, part):
+            yield refusal(function, "return-elsewhere", part, ast.unparse(part))
         if isinstance(part, (ast.Name, ast.Attribute)) and part not in callees:
             is_caught = isinstance(
                 function.module.parents.get(part), (ast.ExceptHandler, ast.Tuple)
@@ -135,11 +138,13 @@ def _raisers(program: Program) -> list[Function]:
         function
         for function in program.functions
         if is_plain(function)
-        and any(
-            isinstance(node, ast.Raise)
-            and node.exc is not None
-            and is_return_class(function.module, callee_of(node.exc))
-            for node in function.own
-        )
+        and any(_may_raise_return(program, function.module, n) for n in function.own)
     ]
     return [f for f in users_of(found, program, True) if is_plain(f)]
+
+
+def _may_raise_return(program: Program, module: Module, node: ast.AST) -> bool:
+    if not isinstance(node, ast.Raise) or node.exc is None:
+        return False
+    is_class = is_return_class(module, callee_of(node.exc))
+    return is_class or may_be_made_elsewhere(program, module, node)

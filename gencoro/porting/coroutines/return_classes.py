@@ -1,18 +1,23 @@
 """Classes of a program that inherit from gen.Return, and what raising one returns.
 
-Rule: the value is certain only if each constructor calls the one of its base class.
+Rule: the value is certain only if each constructor calls the one of its base class.  In a
+program that makes such an object without raising it there, what is raised may be one unless
+it certainly is another class.
 
 Pure.  Used by `gencoro.porting.coroutines.caught_classes`,
 `gencoro.porting.coroutines.raised_returns` and `gencoro.porting.fixers.to_async.returns`.
 """
 
 import ast
+import builtins
+import functools
 
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.class_hooks import has_class_hook
+from gencoro.porting.program.origins import original_names, root_of
 from gencoro.porting.program.replacements import replacements_of
 
-__all__ = ["RETURN", "is_return_class", "raised_objects"]
+__all__ = ["RETURN", "is_return_class", "may_be_made_elsewhere", "raised_objects"]
 
 RETURN = "tornado.gen.Return"
 
@@ -94,3 +99,67 @@ def _calls_base(statement: ast.stmt) -> bool:
         ):
             return True
     return False
+
+
+def may_be_made_elsewhere(program: Program, module: Module, node: ast.AST) -> bool:
+    """Return whether a node raises what may be an object made in another place."""
+    if not isinstance(node, ast.Raise) or node.exc is None or not _are_kept(program):
+        return False
+    callee = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return not is_return_class(module, callee) and not _is_other_class(module, callee)
+
+
+def _is_other_class(module: Module, node: ast.expr) -> bool:
+    """Return whether an expression is a class from elsewhere or of the program, or a caught error."""
+    things = module.things(node)
+    if things:
+        return all(
+            isinstance(thing.node, ast.ClassDef) if thing.node else not thing.is_object
+            for thing in things
+        )
+    root = root_of(node)
+    if not isinstance(root, ast.Name):
+        return False
+    scope = module.scope_at(root)._scope_of(root.id)
+    if scope is None:
+        return root is node and hasattr(builtins, root.id)
+    return any(
+        (node.asname or node.name.partition(".")[0]) == root.id
+        if isinstance(node, ast.alias)
+        else isinstance(node, ast.ExceptHandler) and node.name == root.id
+        for node in module.nodes
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _are_kept(program: Program) -> bool:
+    """Return whether a program makes such objects, or passes the class on, without raising it."""
+    classes = {
+        node.name
+        for module in program.modules.values()
+        for node in module.classes
+        if RETURN in module.scope_at(node).bases(node)
+    }
+    return any(
+        original_names(module, node) & {"Return", *classes}
+        and isinstance(node, (ast.Attribute, ast.Name))
+        and not _is_raised(module, node)
+        and is_return_class(module, node)
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
+def _is_raised(module: Module, node: ast.expr) -> bool:
+    """Return whether a use of a class raises it, catches it, or gives it another name."""
+    parent = module.parents[node]
+    if isinstance(parent, ast.Call) and parent.func is node:
+        return isinstance(module.parents[parent], ast.Raise)
+    if isinstance(parent, ast.Tuple):
+        parent = module.parents[parent]
+    match parent:
+        case ast.Assign(targets=targets):
+            return all(isinstance(target, ast.Name) for target in targets)
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass")):
+            return True
+    return isinstance(parent, (ast.ClassDef, ast.ExceptHandler, ast.Raise))
