@@ -107,7 +107,9 @@ class _Decider:
         order = {function: i for i, function in enumerate(self._program.functions)}
         callees = callees_of(self._converting, self._program)
         self._waiting_for_exits = waiting_for_exits(callees, self._program)
-        self._cleaning = cleaning(callees) if stops_loop(self._program) else set()
+        self._cleaning = (
+            cleaning(callees, self._program) if stops_loop(self._program) else set()
+        )
         self._recursive = recursive(callees)
         conversions = [
             Conversion(candidate, self._why_at_once(candidate))
