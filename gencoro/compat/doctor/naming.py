@@ -327,7 +327,7 @@ class Scope:
         if not isinstance(owner, ast.ClassDef) or home is None or name not in names:
             return
         place = names.index(name)
-        if place == 0:
+        if place == 0 and not _is_static(node, owner):
             yield Thing("", is_object=True, node=owner, home=home)
         for base in home.bases(owner):
             yield from parameter_of(base, node.name, place, self._today)
@@ -395,6 +395,21 @@ def _captured(node: ast.stmt) -> Iterator[str]:
             if handler.name:
                 yield handler.name
     elif isinstance(node, ast.Match):
+def _is_static(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef
+) -> bool:
+    """Return whether a function of a class gets no object, by its decorators or later."""
+    applied = [getattr(decorator, "id", "") for decorator in node.decorator_list]
+    for statement in owner.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=ast.Name(id=wrapper), args=[ast.Name(id=wrapped)]),
+            ) if name == wrapped == node.name:
+                applied.append(wrapper)
+    return "staticmethod" in applied
+
+
         for case in node.cases:
             for part in ast.walk(case.pattern):
                 if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:

@@ -254,7 +254,8 @@ class Awaitables:
         self, module: Module, func: ast.Attribute, found: list[Function]
     ) -> list[Function]:
         """Return every function that an attribute may be; empty if that is not known."""
-        if found and all(function.owner is None for function in found):
+        is_value = any(function.node.name != func.attr for function in found)
+        if is_value or (found and all(function.owner is None for function in found)):
             return [] if self._replacements.is_replaced(func.attr) else found
         if self._foreign.may_have(module, func.value, func.attr):
             return []

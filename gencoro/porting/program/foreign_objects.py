@@ -16,6 +16,7 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import has_unknown_base, is_unknown_base
+from gencoro.porting.program.references import references_of
 
 __all__ = ["Foreign", "foreign_of"]
 
@@ -68,7 +69,12 @@ class Foreign:
         self._follow()
 
     def may_have(self, module: Module, node: ast.expr, method: str) -> bool:
-        """Return whether an object may have a method that is not known."""
+        """Return whether an object, or its class, may have a method that is not known."""
+        match node:
+            case ast.Call(func=ast.Name(id="type"), args=[one], keywords=[]):
+                node = one
+            case ast.Attribute(value=one, attr="__class__"):
+                node = one
         return self._is_foreign(module, node) or any(
             self._is_inherited(home, owner, method, is_super, set())
             for home, owner, is_super in _classes_of(module, node)
@@ -208,6 +214,8 @@ class Foreign:
                 self._keys.add(keyword.arg)
         places = [i for i, a in enumerate(call.args) if self._is_foreign(module, a)]
         called = self._callees(module, call.func) if places else []
+        if places and not called and self._is_variable(module, call.func):
+            called = [function.node for function in self._passed]
         for function in called:
             names = _parameters(function)
             self._names |= {(function, names[i]) for i in places if i < len(names)}
@@ -220,6 +228,29 @@ class Foreign:
                         self._add_parameters(function)
                 if is_foreign:
                     self._exposed |= {thing.file for thing in module.things(argument)}
+
+    @functools.cached_property
+    def _passed(self) -> frozenset[Function]:
+        """The functions that may be called by another name than their own."""
+        references = references_of(self._program)
+        return frozenset(
+            function
+            for function in self._program.functions
+            for use in references.of(function)
+            if getattr(use.module.parents[use.node], "func", None) is not use.node
+        )
+
+    def _is_variable(self, module: Module, func: ast.expr) -> bool:
+        """Return whether an expression may be any function that the program passes on."""
+        for thing in module.things(func):
+            # What a function of the program returns may be a function.
+            if not thing.is_object or not isinstance(thing.node, DEFS):
+                return False
+        if isinstance(func, ast.Attribute):
+            return func.attr in references_of(self._program).stored
+        if isinstance(func, ast.Name):
+            return module.scope_at(func)._scope_of(func.id) is not None
+        return not isinstance(func, (ast.Constant, ast.Lambda))
 
     def _add_parameters(self, function: ast.AST) -> None:
         self._names |= {(function, name) for name in _parameters(function)}
@@ -252,6 +283,8 @@ class Foreign:
                 return name in self._attributes or self._is_foreign(module, value)
             case ast.Call(func=func):
                 results = self._program.functions_of(module, func)
+                if self._is_variable(module, func):
+                    results += self._passed & self._results
                 is_result = not self._results.isdisjoint(results)
                 return is_result or self._is_foreign(module, func)
             case ast.Subscript(value=value, slice=key):

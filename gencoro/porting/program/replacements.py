@@ -158,6 +158,20 @@ class Replacements:
             self._visit_constant(module, node)
         elif isinstance(node, ast.Attribute):
             self._visit_attribute(node)
+        elif isinstance(node, ast.Name):
+            self._visit_name(module, node)
+
+    def _visit_name(self, module: Module, node: ast.Name) -> None:
+        """Record what a module of the program has, if that is used like any object."""
+        parent = module.parents[node]
+        scope = module.scope_at(node)._scope_of(node.id)
+        if isinstance(parent, ast.Attribute) or scope is None:
+            return
+        if any(getattr(binding, "file", "") for binding in scope._bindings[node.id]):
+            files = {thing.file for thing in module.things(node)}
+            for other in self._program.modules.values():
+                if other.top.file in files:
+                    self._lookalikes.update(_variables_of(other))
 
     def _visit_attribute(self, node: ast.Attribute) -> None:
         owner = node.value
@@ -192,6 +206,16 @@ class Replacements:
         )
         if len(text) < 200 and _NAMES.fullmatch(text) and (is_list or " " not in text):
             self._lookalikes.update(re.findall(r"\w+", text))
+
+
+def _variables_of(module: Module) -> set[str]:
+    """Return the names that a module binds in another way than by a definition."""
+    definitions = (ast.AsyncFunctionDef, ast.ClassDef, ast.FunctionDef)
+    return {
+        name
+        for name, bindings in module.top._bindings.items()
+        if not all(isinstance(binding, definitions) for binding in bindings)
+    }
 
 
 @functools.lru_cache(maxsize=1)
