@@ -153,6 +153,12 @@ REASONS = {
         "pick names by what they are (`isinstance(value, type)`, "
         '`name.startswith("test_")`) or write them out, and convert again',
     ),
+    "unawaited": Reason(
+        "GC978",
+        "{name} is an `async def` of today's Tornado, whose call starts nothing in another "
+        "`async def`, and it is not yielded at once",
+        "yield the call itself, or pass it to gen.convert_yielded, and convert again",
+    ),
     "in-f-string": Reason(
         "GC920",
         "it yields inside an f-string",

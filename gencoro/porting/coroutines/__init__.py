@@ -24,4 +24,5 @@ Inside::
     scheduling           which coroutines wake what runs before their callers go on
     stack_inspection     which coroutines ask who called them
     tasks                which programs ask for Tasks, or cancel them
+    unawaited_calls      calls of Tornado's native coroutines that are not awaited at once
 """

@@ -24,14 +24,15 @@ from gencoro.porting.coroutines.raised_returns import callee_of, problems_of_ret
 from gencoro.porting.coroutines.returned_generators import may_be_generator
 from gencoro.porting.coroutines.stack_inspection import asks_for_caller
 from gencoro.porting.coroutines.tasks import asks_for_task
+from gencoro.porting.coroutines.unawaited_calls import unawaited_call
 from gencoro.porting.coroutines.users import (
     is_undecorated,
     probable_uses,
 )
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.listed_names import listed_at
 from gencoro.porting.program.kept_functions import uses_of_kept
+from gencoro.porting.program.listed_names import listed_at
 from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import references_of
 from gencoro.porting.reasons import refusal
@@ -61,6 +62,9 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
     asking = asks_for_task(function)
     if asking is not None and candidate.kind == GEN_TEST:
         yield refusal(function, "current-task", asking, ast.unparse(asking))
+    unawaited = unawaited_call(function)
+    if unawaited is not None:
+        yield refusal(function, "unawaited", unawaited, ast.unparse(unawaited.func))
     place = listed_at(function.module, program)
     if place:
         yield refusal(function, "names-listed", None, place)
