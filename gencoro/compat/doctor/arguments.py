@@ -65,6 +65,17 @@ _MAKERS = frozenset({"__init__", "__new__", "initialize"})
 # Calls that return a function.
 _FUNCTION_MAKERS = ("async_callback", "partial")
 
+# What took a loop.  Anything else, such as gen.Return, gets one like any value.
+_LOOP_TAKERS = _MAKERS | {
+    "PeriodicCallback",
+    "TornadoReactor",
+    "YieldFuture",
+    "add_accept_handler",
+    "start",
+    "websocket_connect",
+    "with_timeout",
+}
+
 _LOOP = Thing("tornado.ioloop.IOLoop", is_object=True)
 
 
@@ -209,9 +220,9 @@ def _of_known(
         is_legacy = word in _LEGACY_WORDS or not takes.takes_any
         if (about and is_legacy) or (is_class and word == "io_loop"):
             yield Argument((about or [name])[0], word, keyword)
-    about_class = about or ([name] if is_class else [])
-    if any(_is_io_loop(argument, scope) for argument in call.args):
-        yield from (Argument(row, "io_loop", call) for row in about_class[:1])
+    takers = [row for row in about if row.rpartition(".")[2] in _LOOP_TAKERS]
+    if takers and any(_is_io_loop(argument, scope) for argument in call.args):
+        yield Argument(takers[0], "io_loop", call)
     yield from _in_place(name.rpartition(".")[2], about, call, scope, today)
 
 
