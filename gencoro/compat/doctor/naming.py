@@ -123,13 +123,20 @@ class Scope:
             yield Thing("", node=node)
 
     def is_sure(self, node: ast.expr) -> bool:
-        """Return whether the name at the start of an expression is bound only once."""
+        """Return whether the name at the start of an expression is bound to one thing only.
+
+        Several imports may bind it to the same: ``import tornado.gen, tornado.web``.
+        """
         while isinstance(node, (ast.Attribute, ast.Call)):
             node = node.value if isinstance(node, ast.Attribute) else node.func
         if not isinstance(node, ast.Name):
             return True
         scope = self._scope_of(node.id)
-        return scope is None or len(scope._bindings[node.id]) == 1
+        if scope is None:
+            return True
+        first, *others = scope._bindings[node.id]
+        is_import = isinstance(first, (str, _Elsewhere))
+        return not others or (is_import and all(other == first for other in others))
 
     @property
     def has_stars(self) -> bool:
@@ -388,13 +395,6 @@ class Scope:
                 yield base._replace(is_object=True)
 
 
-def _captured(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that the handlers or the patterns of a statement bind."""
-    if isinstance(node, (ast.Try, ast.TryStar)):
-        for handler in node.handlers:
-            if handler.name:
-                yield handler.name
-    elif isinstance(node, ast.Match):
 def _is_static(
     node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef
 ) -> bool:
@@ -410,6 +410,13 @@ def _is_static(
     return "staticmethod" in applied
 
 
+def _captured(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that the handlers or the patterns of a statement bind."""
+    if isinstance(node, (ast.Try, ast.TryStar)):
+        for handler in node.handlers:
+            if handler.name:
+                yield handler.name
+    elif isinstance(node, ast.Match):
         for case in node.cases:
             for part in ast.walk(case.pattern):
                 if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:

@@ -128,5 +128,19 @@ def _is_passed_on(program: Program, wrapper: Function, use: ast.AST) -> bool:
         return False
     if is_wraps(program, wrapper.module, call):
         return True
-    is_returned = isinstance(parents[call], ast.Return) and call.func is use
-    return is_returned and wrapper.module.enclosing(call) is wrapper.node
+    if call.func is not use or wrapper.module.enclosing(call) is not wrapper.node:
+        return False
+    match parents[call]:
+        case ast.Return():
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return _is_only_returned(wrapper, name)
+    return False
+
+
+def _is_only_returned(wrapper: Function, name: str) -> bool:
+    """Return whether a variable is bound once, and only used to return its value."""
+    uses = [node for node in ast.walk(wrapper.node) if is_name(node, name)]
+    parents = [wrapper.module.parents[node] for node in uses]
+    is_known = not any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in wrapper.own)
+    return is_known and [type(p) for p in parents].count(ast.Return) == len(uses) - 1

@@ -32,9 +32,10 @@ def library_name(program: Program, module: Module, node: ast.expr) -> str:
         for alias in node.names
         if (alias.asname or alias.name.partition(".")[0]) == root
     ]
-    is_bound_once = len(imported) == len(scope._bindings[root]) == 1
+    # ``import os, os.path`` binds a name to the same package twice.
+    is_one = len(set(imported)) == 1 and len(imported) == len(scope._bindings[root])
     is_own = any(getattr(binding, "file", "") for binding in scope._bindings[root])
-    if not is_bound_once or is_own:
+    if not is_one or is_own:
         return ""
     return f"{imported[0]}.{rest}" if rest else imported[0]
 

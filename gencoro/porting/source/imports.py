@@ -62,7 +62,7 @@ def reference_to_gen(function: Function) -> Reference:
     if owner is None and not _is_starred("gen", module):
         package = "gencoro" if _imports_gencoro(module) else "tornado"
         return Reference("gen", (f"from {package} import gen",))
-    is_tornado = module.top._bindings.get("tornado") == ["tornado"]
+    is_tornado = set(module.top._bindings.get("tornado", ())) == {"tornado"}
     is_usable = is_tornado and not _is_hidden(function, "tornado")
     return Reference("tornado.gen" if is_usable else "", ("import tornado.gen",))
 
