@@ -165,6 +165,8 @@ def _called_names(
 ) -> set[str]:
     found = set()
     for node in ast.walk(function.node):
+        if isinstance(node, ast.Attribute) and node.attr in _properties(program):
+            found.add(node.attr)
         if isinstance(node, ast.Call) and node not in known:
             found.add(_called_name(program, function.module, node))
             if isinstance(node.func, ast.Name):  # it may be a variable
@@ -198,6 +200,17 @@ def _engines(program: Program) -> frozenset[str]:
     """Return the names of the engines, whose errors go to the contexts of their callers."""
     engines = (f for f in program.functions if f.has_decorator(_ENGINE))
     return frozenset(engine.node.name for engine in engines)
+
+
+@functools.lru_cache(maxsize=1)
+def _properties(program: Program) -> frozenset[str]:
+    """Return the names of the properties, whose functions run without a call."""
+    return frozenset(
+        function.node.name
+        for function in program.functions
+        for decorator in function.node.decorator_list
+        if isinstance(decorator, ast.Name) and decorator.id == "property"
+    )
 
 
 @functools.lru_cache(maxsize=1)

@@ -232,7 +232,10 @@ class _Decider:
         is_entry = is_entry_point(function, self._program)
         if not is_entry and has_unknown_heir(function, self._program):
             return "a base class is unknown"
-        if not is_entry and self._references.is_named(function):
+        is_named = self._references.is_named(function)
+        if is_entry:  # many a text has the name of such a method
+            is_named = function.node.name in self._references.lookups.constants
+        if is_named:
             return "it may be looked up by its name"
         for use in self._references.of(function):
             if is_entry and not use.is_resolved and self._is_of_others(function, use):

@@ -55,10 +55,12 @@ class Lookups:
 
     Attributes:
         patched: The names that tests, or calls of ``setattr``, replace.
+        constants: The names that ``getattr`` and the like get as they are.
     """
 
     def __init__(self, program: Program) -> None:
         self.patched: set[str] = set()
+        self.constants: set[str] = set()
         self._program = program
         self._names: set[str] = set()
         self._strings: set[str] = set()
@@ -171,6 +173,7 @@ class Lookups:
     def _visit_name(self, module: Module, call: ast.Call, node: ast.expr) -> None:
         """Record a name that is looked up."""
         if isinstance(node, ast.Constant):
+            self.constants.update(_tails([node]))
             self._names.update(_tails([node]))
             return
         prefix = _prefix_of(node)
