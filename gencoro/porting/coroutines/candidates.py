@@ -20,6 +20,7 @@ __all__ = [
     "candidates_of",
     "is_abstract",
     "is_transparent",
+    "runs_it",
 ]
 
 COROUTINE = "tornado.gen.coroutine"
@@ -92,11 +93,14 @@ def is_transparent(
     """Return whether a decorator awaits or returns the result of a coroutine."""
     if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
         return True
-    if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":
-        return True
-    if is_abstract(program, function, decorator):
+    if runs_it(decorator) or is_abstract(program, function, decorator):
         return True
     return bool(names) and names <= _TRANSPARENT_ABOVE
+
+
+def runs_it(decorator: ast.expr) -> bool:
+    """Return whether a decorator is ``run_sync`` of a loop, which runs the coroutine."""
+    return isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync"
 
 
 def is_abstract(program: Program, function: Function, decorator: ast.expr) -> bool:

@@ -19,7 +19,12 @@ from gencoro.porting.coroutines.callees import (
     recursive,
     waiting_for_exits,
 )
-from gencoro.porting.coroutines.candidates import COROUTINE, Candidate, candidates_of
+from gencoro.porting.coroutines.candidates import (
+    COROUTINE,
+    Candidate,
+    candidates_of,
+    runs_it,
+)
 from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.coroutines.delegations import delegated, is_delegated
 from gencoro.porting.coroutines.handled_errors import (
@@ -229,6 +234,10 @@ class _Decider:
             return "it may catch the exit of the program, and a Task is cancelled then"
         if function in self._recursive:
             return "it calls itself, and each await takes a part of the stack"
+        if any(map(runs_it, function.node.decorator_list)):
+            reason = self._why_not_in_task(function)
+            if reason:
+                return reason
         is_entry = is_entry_point(function, self._program)
         if not is_entry and has_unknown_heir(function, self._program):
             return "a base class is unknown"
@@ -241,10 +250,8 @@ class _Decider:
             if is_entry and not use.is_resolved and self._is_of_others(function, use):
                 continue
             reason = self._why_use_needs_future(use)
-            if not reason and self._is_run_sync(use.module, use.node):
-                reason = self._why_left_waiting(function)
-                if not reason and function in self._cleaning:
-                    reason = "the loop may be stopped before it has cleaned up"
+            if not reason and self._is_for_run_sync(use.module, use.node):
+                reason = self._why_not_in_task(function)
             elif not reason:
                 reason = self._why_not_inside_caller(function, use)
             if reason:
@@ -260,6 +267,12 @@ class _Decider:
             return "what it wakes runs before its caller goes on"
         if exits(function, self._program):
             return "it may exit the program"
+        return self._why_left_waiting(function)
+
+    def _why_not_in_task(self, function: Function) -> str:
+        """Return why ``run_sync`` must run a coroutine, and not an ``async def`` in a Task."""
+        if function in self._cleaning:
+            return "the loop may be stopped before it has cleaned up"
         return self._why_left_waiting(function)
 
     def _why_left_waiting(self, function: Function) -> str:
@@ -302,6 +315,13 @@ class _Decider:
             return True
         foreign = foreign_of(self._program)
         return foreign.may_have(use.module, use.node.value, name)
+
+    def _is_for_run_sync(self, module: Module, node: ast.AST) -> bool:
+        """Return whether ``run_sync`` gets a function, or a lambda that calls it."""
+        call = module.parents[node]
+        is_called = isinstance(call, ast.Call) and call.func is node
+        given = module.parents[call] if is_called else node
+        return self._is_run_sync(module, given)
 
     def _is_run_sync(self, module: Module, node: ast.AST) -> bool:
         """Return whether a function is the only argument of ``run_sync`` of a loop.
