@@ -16,6 +16,7 @@ from gencoro.porting.program.receivers import assignments
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = [
+    "direct_users",
     "is_plain",
     "is_undecorated",
     "probable_uses",
@@ -36,12 +37,12 @@ def users_of(
     """
     found = list(functions)
     for used in found:  # it grows
-        users = _direct_users(used, program, are_probable)
+        users = direct_users(used, program, are_probable)
         found += [user for user in users if user not in found]
     return found
 
 
-def _direct_users(
+def direct_users(
     function: Function, program: Program, are_probable: bool = False
 ) -> dict[Function, None]:
     """Return the functions whose bodies run another one; see `users_of`."""
