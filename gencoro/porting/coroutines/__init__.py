@@ -18,6 +18,7 @@ Inside::
     delegations          which generators are only delegated to with yield from
     library_objects      which methods the standard library may call
     handled_errors       which coroutines see an error that their caller handles, or exit
+    hidden_calls         what runs a function without its name
     raised_returns       what sees a raised gen.Return
     return_classes       classes that inherit from gen.Return
     returned_generators  which returned values may be generators

@@ -20,6 +20,7 @@ __all__ = [
     "candidates_of",
     "is_abstract",
     "is_transparent",
+    "marks_test",
     "runs_it",
 ]
 
@@ -37,6 +38,16 @@ _TRANSPARENT_ABOVE = frozenset(
 _BUILTIN_ABOVE = frozenset({"classmethod", "staticmethod"})
 
 _ABSTRACT = "abc.abstractmethod"
+
+# Decorators that mark a test, return it as it is, or run nothing of it.
+_OF_TESTS = frozenset(
+    {
+        "unittest.expectedFailure",
+        "unittest.skip",
+        "unittest.skipIf",
+        "unittest.skipUnless",
+    }
+)
 
 
 class Candidate(NamedTuple):
@@ -106,3 +117,10 @@ def runs_it(decorator: ast.expr) -> bool:
 def is_abstract(program: Program, function: Function, decorator: ast.expr) -> bool:
     """Return whether a decorator is ``abc.abstractmethod``, which only marks a function."""
     return library_name(program, function.module, decorator) == _ABSTRACT
+
+
+def marks_test(program: Program, function: Function, decorator: ast.expr) -> bool:
+    """Return whether a decorator is one of unittest that skips a test, or expects it to fail."""
+    value = function.module.values_of(decorator)[-1]
+    maker = value.func if isinstance(value, ast.Call) else value
+    return library_name(program, function.module, maker) in _OF_TESTS

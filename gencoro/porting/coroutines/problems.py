@@ -17,6 +17,7 @@ from gencoro.porting.coroutines.candidates import (
     GEN_TEST,
     Candidate,
     is_abstract,
+    marks_test,
 )
 from gencoro.porting.coroutines.context_managers import is_neutral_of_library
 from gencoro.porting.coroutines.decorators import forwards_call, is_wraps
@@ -52,8 +53,11 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
         yield refusal(function, "uncertain-decorator", candidate.decorator, name)
     for decorator in candidate.below:
         # A gen_test of today looks at whether it gets an `async def`.
-        is_test = candidate.kind == GEN_TEST
-        if is_test or not _may_be_below(function, program, decorator):
+        if candidate.kind == GEN_TEST:
+            is_fine = marks_test(program, function, decorator)
+        else:
+            is_fine = _may_be_below(function, program, decorator)
+        if not is_fine:
             name = ast.unparse(decorator)
             yield refusal(function, "decorator-below", decorator, name)
     is_helper = candidate.decorator is None
