@@ -10,6 +10,7 @@ Pure.  Used by other modules of `gencoro.porting.coroutines`.
 import ast
 import functools
 
+from gencoro.porting.coroutines.hidden_calls import every_user_of, is_called
 from gencoro.porting.coroutines.users import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.kept_functions import uses_of_kept
@@ -96,7 +97,17 @@ def _asking_names(program: Program) -> frozenset[str]:
 @functools.lru_cache(maxsize=1)
 def _exiting(program: Program) -> frozenset[Function]:
     found = [f for f in program.functions if any(_exits(f.module, n) for n in f.own)]
-    return frozenset(users_of(found, program))
+    return every_user_of(found, program, _passes_on_exit)
+
+
+def _passes_on_exit(module: Module, node: ast.AST) -> bool:
+    """Return whether a node is ``sys.exit`` as a value, or a lambda that exits."""
+    match node:
+        case ast.Attribute(value=owner, attr="exit", ctx=ast.Load()):
+            return _is_sys(module, owner) and not is_called(module, node)
+        case ast.Lambda(body=body):
+            return any(_exits(module, n) for n in ast.walk(body))
+    return False
 
 
 def _asks(module: Module, node: ast.AST) -> bool:

@@ -3,18 +3,21 @@
 Rule: a call of a parameter, a variable, an item or an attribute that is assigned may run
 whatever the program passes on.
 
-Pure.  Used by `gencoro.porting.coroutines.scheduling`.
+Pure.  Used by `gencoro.porting.coroutines.scheduling` and
+`gencoro.porting.coroutines.handled_errors`.
 """
 
 import ast
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from gencoro.porting.coroutines.candidates import candidates_of
+from gencoro.porting.coroutines.users import direct_users
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.references import references_of
 
-__all__ = ["calls_value", "special_users"]
+__all__ = ["every_user_of", "is_called"]
 
 # What `+=` and the like call.
 _IN_PLACE: dict[type[ast.operator], str] = {
@@ -27,7 +30,74 @@ _IN_PLACE: dict[type[ast.operator], str] = {
 _DEFINITIONS = (ast.AsyncFunctionDef, ast.ClassDef, ast.FunctionDef)
 
 
-def calls_value(function: Function, program: Program) -> bool:
+def every_user_of(
+    functions: list[Function],
+    program: Program,
+    is_passed_on: Callable[[Module, ast.AST], bool],
+    are_probable: bool = False,
+) -> frozenset[Function]:
+    """Return functions, and those whose bodies may run them, also without their names.
+
+    What waits for a coroutine is not among these: the loop resumes it.
+
+    Args:
+        is_passed_on: Whether a node passes on what does the same as the functions.
+        are_probable: Leave out the uses that are as likely to be of another function.
+    """
+    found = _users_of(functions, program, are_probable)
+    is_passed = any(
+        is_passed_on(module, node)
+        for module in program.modules.values()
+        for node in module.nodes
+    ) or any(
+        use.is_resolved and not is_called(use.module, use.node)
+        for function in found
+        for use in references_of(program).of(function)
+    )
+    if is_passed:
+        calling = [f for f in program.functions if _calls_value(f, program)]
+        found = _users_of([*found, *calling], program, are_probable)
+    return frozenset(found)
+
+
+def is_called(module: Module, node: ast.AST) -> bool:
+    """Return whether an expression is the function of a call."""
+    parent = module.parents[node]
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _users_of(
+    functions: list[Function], program: Program, are_probable: bool
+) -> list[Function]:
+    coroutines = {candidate.function for candidate in candidates_of(program)}
+    found = dict.fromkeys(functions)
+    pending = list(found)
+    while pending:
+        used = pending.pop()
+        if used in coroutines or isinstance(used.node, ast.AsyncFunctionDef):
+            continue
+        users = {
+            **direct_users(used, program, are_probable),
+            **dict.fromkeys(_special_users(used, program)),
+            **dict.fromkeys(_users_of_decorated(used, program)),
+        }
+        pending += users.keys() - found.keys()
+        found.update(users)
+    return list(found)
+
+
+def _users_of_decorated(function: Function, program: Program) -> Iterator[Function]:
+    """Yield the functions that call one whose decorator probably calls it."""
+    references, name = references_of(program), function.node.name
+    is_only = len(program.functions_by_name[name]) == 1
+    is_only = is_only and not references.is_common(name)
+    for use in references.of(function) if function.node.decorator_list else ():
+        user = use.module.function_at(use.node)
+        if user is not None and (use.is_resolved or is_only):
+            yield user
+
+
+def _calls_value(function: Function, program: Program) -> bool:
     """Return whether a body calls something that is passed to it, or is kept somewhere."""
     module = function.module
     return any(
@@ -53,7 +123,7 @@ def _is_definition(binding: object) -> bool:
     return is_imported or isinstance(binding, _DEFINITIONS)
 
 
-def special_users(used: Function, program: Program) -> Iterable[Function]:
+def _special_users(used: Function, program: Program) -> Iterable[Function]:
     """Return the functions with statements that may run a special method or a property."""
     name = used.node.name
     is_changed = any(

@@ -12,8 +12,7 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.coroutines.candidates import candidates_of
-from gencoro.porting.coroutines.hidden_calls import calls_value, special_users
-from gencoro.porting.coroutines.users import direct_users
+from gencoro.porting.coroutines.hidden_calls import every_user_of, is_called
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.references import references_of
 
@@ -82,76 +81,19 @@ def _scheduling(program: Program) -> frozenset[Function]:
     for function in program.functions:
         if function in coroutines or isinstance(function.node, ast.AsyncFunctionDef):
             found += _starters(function, program)
-    every = _users_of(found, program, coroutines)
-    if _passes_on_waking(program, every):
-        found += [f for f in program.functions if calls_value(f, program)]
-        every = _users_of(found, program, coroutines)
-    return frozenset(every)
-
-
-def _users_of(
-    functions: list[Function], program: Program, coroutines: set[Function]
-) -> list[Function]:
-    """Return functions, and those whose bodies run them, directly or through others.
-
-    What waits for a coroutine is not among these: it is resumed after what that woke.
-    """
-    found = dict.fromkeys(functions)
-    pending = list(found)
-    while pending:
-        used = pending.pop()
-        if used in coroutines or isinstance(used.node, ast.AsyncFunctionDef):
-            continue
-        users = {
-            **direct_users(used, program, True),
-            **dict.fromkeys(special_users(used, program)),
-            **dict.fromkeys(_users_of_decorated(used, program)),
-        }
-        pending += users.keys() - found.keys()
-        found.update(users)
-    return list(found)
-
-
-def _users_of_decorated(function: Function, program: Program) -> Iterator[Function]:
-    """Yield the functions that call one whose decorator probably calls it."""
-    references, name = references_of(program), function.node.name
-    is_only = len(program.functions_by_name[name]) == 1
-    is_only = is_only and not references.is_common(name)
-    for use in references.of(function) if function.node.decorator_list else ():
-        user = use.module.function_at(use.node)
-        if user is not None and (use.is_resolved or is_only):
-            yield user
-
-
-def _passes_on_waking(program: Program, scheduling: list[Function]) -> bool:
-    """Return whether a program passes on a function that wakes something."""
-    for module in program.modules.values():
-        for node in module.nodes:
-            if _is_passed_on(module, node):
-                return True
-    return any(
-        not _is_called(use.module, use.node)
-        for function in scheduling
-        for use in references_of(program).of(function)
-        if use.is_resolved
-    )
+    return every_user_of(found, program, _is_passed_on, are_probable=True)
 
 
 def _is_passed_on(module: Module, node: ast.AST) -> bool:
     """Return whether a node is a waking method that is passed on, or a lambda that wakes."""
     match node:
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in _WAKING:
-            return name not in _SELDOM_PASSED and not _is_called(module, node)
+            return name not in _SELDOM_PASSED and not is_called(module, node)
         case ast.Lambda(body=body):
             return any(map(_wakes, ast.walk(body)))
         case ast.Name() | ast.Attribute():
             return bool(module.names(node) & _GIVING_CALLBACKS)
     return False
-
-
-def _is_called(module: Module, node: ast.AST) -> bool:
-    parent = module.parents[node]
-    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def _starters(function: Function, program: Program) -> Iterator[Function]:
