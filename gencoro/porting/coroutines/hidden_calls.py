@@ -81,7 +81,7 @@ def _users_of(
             **dict.fromkeys(_special_users(used, program)),
             **dict.fromkeys(_users_of_decorated(used, program)),
         }
-        pending += users.keys() - found.keys()
+        pending += [user for user in users if user not in found]
         found.update(users)
     return list(found)
 

@@ -9,7 +9,9 @@ Pure.  Used by `gencoro.porting.coroutines`, `gencoro.porting.callbacks` and the
 import ast
 import functools
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from gencoro.compat.doctor.naming import Scope
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.receivers import assignments
@@ -71,24 +73,28 @@ def uses_of_kept(
             name = last_name(target)
             if are_probable and len(assignments(program).get(name, "")) > 1:
                 continue
-            uses = [u for u in _loads(program).get(name, []) if u.node not in found]
-            uses = [u for u in uses if _may_be(use.module, target, u)]
-            found.update((u.node, u) for u in uses)
+            uses = _uses_of_target(program, use.module, target)
+            uses = [other for other in uses if other.node not in found]
+            found.update((other.node, other) for other in uses)
             pending += uses
     return list(found.values())
 
 
-def _may_be(module: Module, target: ast.Attribute | ast.Name, use: Use) -> bool:
-    """Return whether a use may be of what was bound to a target in a module."""
-    scope = module.scope_at(target)
+def _uses_of_target(
+    program: Program, module: Module, target: ast.Attribute | ast.Name
+) -> list[Use]:
+    """Return the uses that may be of what was bound to a target in a module."""
+    name, loads = last_name(target), _loads(program)
+    attributes = loads.attributes.get(name, [])
     if isinstance(target, ast.Attribute):
-        return isinstance(use.node, ast.Attribute)
-    if isinstance(use.node, ast.Attribute):
-        return module.function_at(target) is None
-    used = use.module.scope_at(use.node)._scope_of(last_name(use.node))
-    if use.module is module:
-        return used is scope._scope_of(target.id)
-    return used is use.module.top and isinstance(scope.node, ast.Module)
+        return attributes
+    scope = module.scope_at(target)
+    own = loads.names.get((scope._scope_of(name), name), [])
+    own = [use for use in own if use.module is module]
+    others = loads.globals.get(name, []) if isinstance(scope.node, ast.Module) else []
+    others = [use for use in others if use.module is not module]
+    is_global = module.function_at(target) is None
+    return [*own, *others, *(attributes if is_global else [])]
 
 
 def _statement_of(use: Use) -> ast.AST:
@@ -134,14 +140,33 @@ def _names_in(target: ast.expr) -> Iterator[ast.Attribute | ast.Name]:
             yield part
 
 
+class _Loads(NamedTuple):
+    """Where names are used.
+
+    Attributes:
+        attributes: Attributes, by their names.
+        names: Variables, by the scopes that bind them, and their names.
+        globals: Those of modules, by their names.
+    """
+
+    attributes: dict[str, list[Use]]
+    names: dict[tuple[Scope | None, str], list[Use]]
+    globals: dict[str, list[Use]]
+
+
 @functools.lru_cache(maxsize=1)
-def _loads(program: Program) -> dict[str, list[Use]]:
-    """Return where each name and attribute is used."""
-    found: dict[str, list[Use]] = {}
+def _loads(program: Program) -> _Loads:
+    found = _Loads({}, {}, {})
     for module in program.modules.values():
         for node in module.nodes:
-            if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(
-                node.ctx, ast.Load
-            ):
-                found.setdefault(last_name(node), []).append(Use(module, node, False))
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Load()):
+                    use = Use(module, node, False)
+                    found.attributes.setdefault(name, []).append(use)
+                case ast.Name(id=name, ctx=ast.Load()):
+                    use = Use(module, node, False)
+                    scope = module.scope_at(node)._scope_of(name)
+                    found.names.setdefault((scope, name), []).append(use)
+                    if scope is module.top:
+                        found.globals.setdefault(name, []).append(use)
     return found
