@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from gencoro.porting.callbacks.legacy import is_certain_call
+from gencoro.porting.coroutines.return_classes import RETURN, is_return_class
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import has_unknown_heir
 from gencoro.porting.program.receivers import is_collection
@@ -49,10 +50,24 @@ def takes_only(args: ast.arguments, count: int) -> bool:
 
 
 def returns_value(function: Function) -> bool:
-    """Return whether a function returns a value somewhere."""
+    """Return whether a function returns a value somewhere, or raises one."""
     return any(
-        isinstance(node, ast.Return) and node.value is not None for node in function.own
+        node.value is not None
+        if isinstance(node, ast.Return)
+        else isinstance(node, ast.Raise) and _raises_value(function.module, node)
+        for node in function.own
     )
+
+
+def _raises_value(module: Module, node: ast.Raise) -> bool:
+    match node.exc:
+        case ast.Call(func=raised, args=[], keywords=[]) if RETURN in module.names(
+            raised
+        ):
+            return False
+        case ast.Call(func=raised):
+            return is_return_class(module, raised)
+    return False
 
 
 def without_parameter(node: Any) -> Any:

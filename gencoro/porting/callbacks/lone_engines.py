@@ -56,6 +56,9 @@ _CONTEXTS = frozenset(
 
 _HANDLER = "handle_callback_exception"
 
+# What runs its inside several times.
+_LOOPS = (ast.DictComp, ast.For, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.While)
+
 # How many functions may call each other on the way to what starts an engine.
 _DEPTH = 5
 
@@ -77,7 +80,7 @@ def fixes_of_lone_engine(
     used = calls_of(program, function, is_start)
     started = may_start_callbacks(program, function)
     coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
-    stop = _stop_before_end(program, function)
+    stop = _stop_before_error(program, function, used)
     if isinstance(used, str) or returns_value(function):
         name = used if isinstance(used, str) else "return"
         yield function_refusal(function, "engine-alone", name)
@@ -147,13 +150,41 @@ def _in_background(module: Module, call: ast.Call) -> Change:
     return Change(call, change, "", loop.imports, (in_background(loop.text),))
 
 
+def _stop_before_error(
+    program: Program, function: Function, used: list[tuple[Module, ast.Call]] | str
+) -> ast.expr | None:
+    """Return what may stop the loop before it logs an error of an engine; else None.
+
+    The error of a coroutine is logged in the next turn, which then never comes.  Of several
+    coroutines that one engine becomes, one can stop the loop in the turn in which another fails.
+    """
+    stop = _stop_before_end(program, function)
+    if stop is not None or isinstance(used, str) or function not in _stopping(program):
+        return stop
+    is_single = len(used) == 1 and _is_once(program, *used[0])
+    return None if is_single else used[0][1]
+
+
+def _is_once(
+    program: Program, module: Module, node: ast.AST, seen: tuple[Function, ...] = ()
+) -> bool:
+    """Return whether a place is run once: not in a loop, nor in a function with several uses."""
+    if _is_inside(module, node, _LOOPS):
+        return False
+    function = module.function_at(node)
+    if function is None:
+        return module.enclosing(node) is module.tree
+    uses = references_of(program).of(function)
+    is_first = function not in seen and len(uses) == 1
+    return is_first and _is_once(
+        program, uses[0].module, uses[0].node, (*seen, function)
+    )
+
+
 def _stop_before_end(
     program: Program, function: Function, seen: tuple[Function, ...] = ()
 ) -> ast.expr | None:
-    """Return what stops the loop before a function ends; None if nothing does.
-
-    The error of a coroutine is logged in the next turn, which then never comes.
-    """
+    """Return what stops the loop before a function ends; None if nothing does."""
     statement = function.node.body[-1]
     call = statement.value if isinstance(statement, ast.Expr) else None
     last = call.func if isinstance(call, ast.Call) else None
@@ -221,8 +252,11 @@ def _handles_errors(program: Program) -> bool:
 def _is_in_no_context(
     program: Program, module: Module, node: ast.AST, depth: int = 0
 ) -> bool:
-    """Return whether a place is run only while modules are run, outside of any ``with``."""
-    if _is_in_with(module, node):
+    """Return whether a place is run only while modules are run, outside of any ``with``.
+
+    A ``with`` may be a context.
+    """
+    if _is_inside(module, node, ast.With):
         return False
     function = module.function_at(node)
     if function is None:
@@ -252,11 +286,13 @@ def _names_contexts(program: Program) -> bool:
     )
 
 
-def _is_in_with(module: Module, node: ast.AST) -> bool:
-    """Return whether a ``with`` of the same scope, which may be a context, is around a node."""
+def _is_inside(
+    module: Module, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]
+) -> bool:
+    """Return whether a node of one of these kinds, in the same scope, is around a node."""
     scope = module.enclosing(node)
     while node is not scope:
-        if isinstance(node, ast.With):
+        if isinstance(node, kinds):
             return True
         node = module.parents[node]
     return False
