@@ -6,16 +6,12 @@ import json
 import random
 import time
 
-import pytest
-
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.directory import CrawlDirectory
 from crawler_app.index.columns import MAX_WORDS
 from crawler_app.models import State
 from tests.helpers.turns import turns_below
-
-pytestmark = pytest.mark.once
 
 LINK = "<a href=/found>x</a>"
 REOPENED = LINK + "".join(f"<p><font a{number}>" for number in range(4000))
