@@ -27,6 +27,7 @@ from gencoro.porting.coroutines.tasks import is_stop_of_loop
 from gencoro.porting.coroutines.users import is_plain
 from gencoro.porting.fixer import Change, Fix, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.call_graph import reachable
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
 from gencoro.porting.source.helpers import IN_BACKGROUND, in_background
@@ -206,27 +207,18 @@ def _stop_before_end(
 @functools.lru_cache(maxsize=1)
 def _stopping(program: Program) -> dict[Function, None]:
     """Return the functions that may stop the loop, or call such a function."""
-    calls = {
-        f: [
-            called
-            for node in f.own
-            if isinstance(node, ast.Call)
-            for called in _called(program, f.module, node.func)
-        ]
-        for f in program.functions
-    }
-    found = {
-        f: None
+    callers: dict[Function, list[Function]] = {}
+    for function in program.functions:
+        for node in function.own:
+            if isinstance(node, ast.Call):
+                for called in _called(program, function.module, node.func):
+                    callers.setdefault(called, []).append(function)
+    found = [
+        f
         for f in program.functions
         if any(is_stop_of_loop(f.module, node) for node in f.own)
-    }
-    while True:
-        more = [
-            f for f in calls if f not in found and any(c in found for c in calls[f])
-        ]
-        if not more:
-            return found
-        found.update(dict.fromkeys(more))
+    ]
+    return reachable(found, lambda function: callers.get(function, ()))
 
 
 def _called(program: Program, module: Module, func: ast.expr) -> list[Function]:
@@ -265,15 +257,10 @@ def _is_in_no_context(
     is_known = bool(uses) and is_plain(function) and depth < _DEPTH
     return is_known and all(
         use.is_resolved
-        and (_is_called(use.module, use.node) or not _names_contexts(program))
+        and (use.module.is_called(use.node) or not _names_contexts(program))
         and _is_in_no_context(program, use.module, use.node, depth + 1)
         for use in uses
     )
-
-
-def _is_called(module: Module, node: ast.expr) -> bool:
-    parent = module.parents[node]
-    return isinstance(parent, ast.Call) and parent.func is node
 
 
 @functools.lru_cache(maxsize=1)

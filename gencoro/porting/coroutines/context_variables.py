@@ -86,8 +86,7 @@ def _sets(program: Program, module: Module, node: ast.AST) -> bool:
     if not names & {"reset", "set"} or not _has_variables(program):
         return False
     call = module.parents[node]
-    is_called = isinstance(call, ast.Call) and call.func is node
-    return not is_called or len(getattr(call, "args", ())) == 1
+    return not module.is_called(node) or len(getattr(call, "args", ())) == 1
 
 
 @functools.lru_cache(maxsize=1)

@@ -318,9 +318,7 @@ class _Decider:
 
     def _is_for_run_sync(self, module: Module, node: ast.AST) -> bool:
         """Return whether ``run_sync`` gets a function, or a lambda that calls it."""
-        call = module.parents[node]
-        is_called = isinstance(call, ast.Call) and call.func is node
-        given = module.parents[call] if is_called else node
+        given = module.parents[module.parents[node]] if module.is_called(node) else node
         return self._is_run_sync(module, given)
 
     def _is_run_sync(self, module: Module, node: ast.AST) -> bool:

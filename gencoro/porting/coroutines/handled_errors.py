@@ -10,7 +10,7 @@ Pure.  Used by other modules of `gencoro.porting.coroutines`.
 import ast
 import functools
 
-from gencoro.porting.coroutines.hidden_calls import every_user_of, is_called
+from gencoro.porting.coroutines.hidden_calls import every_user_of
 from gencoro.porting.coroutines.users import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.kept_functions import uses_of_kept
@@ -104,7 +104,7 @@ def _passes_on_exit(module: Module, node: ast.AST) -> bool:
     """Return whether a node is ``sys.exit`` as a value, or a lambda that exits."""
     match node:
         case ast.Attribute(value=owner, attr="exit", ctx=ast.Load()):
-            return _is_sys(module, owner) and not is_called(module, node)
+            return _is_sys(module, owner) and not module.is_called(node)
         case ast.Lambda(body=body):
             return any(_exits(module, n) for n in ast.walk(body))
     return False

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from gencoro.porting.coroutines.candidates import candidates_of
 from gencoro.porting.coroutines.users import direct_users
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.call_graph import reachable
 from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.references import references_of
 
-__all__ = ["every_user_of", "is_called"]
+__all__ = ["every_user_of"]
 
 # What `+=` and the like call.
 _IN_PLACE: dict[type[ast.operator], str] = {
@@ -50,7 +51,7 @@ def every_user_of(
         for module in program.modules.values()
         for node in module.nodes
     ) or any(
-        use.is_resolved and not is_called(use.module, use.node)
+        use.is_resolved and not use.module.is_called(use.node)
         for function in found
         for use in references_of(program).of(function)
     )
@@ -60,30 +61,19 @@ def every_user_of(
     return frozenset(found)
 
 
-def is_called(module: Module, node: ast.AST) -> bool:
-    """Return whether an expression is the function of a call."""
-    parent = module.parents[node]
-    return isinstance(parent, ast.Call) and parent.func is node
-
-
 def _users_of(
     functions: list[Function], program: Program, are_probable: bool
 ) -> list[Function]:
     coroutines = {candidate.function for candidate in candidates_of(program)}
-    found = dict.fromkeys(functions)
-    pending = list(found)
-    while pending:
-        used = pending.pop()
+
+    def following(used: Function) -> Iterator[Function]:
         if used in coroutines or isinstance(used.node, ast.AsyncFunctionDef):
-            continue
-        users = {
-            **direct_users(used, program, are_probable),
-            **dict.fromkeys(_special_users(used, program)),
-            **dict.fromkeys(_users_of_decorated(used, program)),
-        }
-        pending += [user for user in users if user not in found]
-        found.update(users)
-    return list(found)
+            return
+        yield from direct_users(used, program, are_probable)
+        yield from _special_users(used, program)
+        yield from _users_of_decorated(used, program)
+
+    return list(reachable(functions, following))
 
 
 def _users_of_decorated(function: Function, program: Program) -> Iterator[Function]:

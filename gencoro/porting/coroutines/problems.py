@@ -206,10 +206,11 @@ def _stopping(program: Program) -> dict[Function, ast.AST]:
     while pending:
         used = pending.pop()
         # A name that is as likely to be of others leads too far if it is followed.
-        every = None
         if used in direct:
-            every = references_of(program).of(used) + uses_of_kept(program, used)
-        for use in probable_uses(used, program) if every is None else every:
+            uses = references_of(program).of(used) + uses_of_kept(program, used)
+        else:
+            uses = probable_uses(used, program)
+        for use in uses:
             user = use.module.function_at(use.node)
             if user is None or user in found or user.is_generator:
                 continue

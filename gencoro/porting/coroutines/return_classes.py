@@ -153,7 +153,7 @@ def _are_kept(program: Program) -> bool:
 def _is_raised(module: Module, node: ast.expr) -> bool:
     """Return whether a use of a class raises it, catches it, or gives it another name."""
     parent = module.parents[node]
-    if isinstance(parent, ast.Call) and parent.func is node:
+    if module.is_called(node):
         return isinstance(module.parents[parent], ast.Raise)
     if isinstance(parent, ast.Tuple):
         parent = module.parents[parent]

@@ -16,7 +16,7 @@ from gencoro.compat.doctor.parsing import DEFS
 from gencoro.porting.coroutines.users import is_undecorated
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.origins import last_name, original_names
-from gencoro.porting.program.references import Use, references_of
+from gencoro.porting.program.references import references_of
 
 __all__ = ["may_be_generator", "may_evaluate_to_generator"]
 
@@ -78,7 +78,7 @@ def _loose(program: Program) -> bool:
     return any(
         references.is_named(function)
         or not is_undecorated(function)
-        or any(not _is_called(use) for use in references.of(function))
+        or any(not use.module.is_called(use.node) for use in references.of(function))
         for function in program.functions
         if function.is_generator and not _is_consumed(function)
     ) or any(map(_yields, (n for m in program.modules.values() for n in m.nodes)))
@@ -97,11 +97,6 @@ def _yields(node: ast.AST) -> bool:
     return isinstance(node, ast.Lambda) and any(
         isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)
     )
-
-
-def _is_called(use: Use) -> bool:
-    parent = use.module.parents[use.node]
-    return isinstance(parent, ast.Call) and parent.func is use.node
 
 
 def _is_unknown_result(

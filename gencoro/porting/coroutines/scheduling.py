@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.coroutines.candidates import candidates_of
-from gencoro.porting.coroutines.hidden_calls import every_user_of, is_called
+from gencoro.porting.coroutines.hidden_calls import every_user_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.references import references_of
 
@@ -88,7 +88,7 @@ def _is_passed_on(module: Module, node: ast.AST) -> bool:
     """Return whether a node is a waking method that is passed on, or a lambda that wakes."""
     match node:
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in _WAKING:
-            return name not in _SELDOM_PASSED and not is_called(module, node)
+            return name not in _SELDOM_PASSED and not module.is_called(node)
         case ast.Lambda(body=body):
             return any(map(_wakes, ast.walk(body)))
         case ast.Name() | ast.Attribute():
@@ -118,8 +118,7 @@ def _wakes(node: ast.AST) -> bool:
 
 def _is_waited_for(module: Module, node: ast.AST) -> bool:
     """Return whether a call is waited for in its statement, or by the caller of that."""
-    parent = module.parents[node]
-    if not (isinstance(parent, ast.Call) and parent.func is node):
+    if not module.is_called(node):
         return True  # it is not started here
     waits = (ast.Await, ast.Return, ast.Yield, ast.YieldFrom)
     while not isinstance(node, ast.stmt):

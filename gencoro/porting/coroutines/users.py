@@ -10,6 +10,7 @@ Pure.  Used by other modules of `gencoro.porting.coroutines` and by
 import ast
 
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.call_graph import reachable
 from gencoro.porting.program.kept_functions import uses_of_kept
 from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.receivers import assignments
@@ -35,11 +36,9 @@ def users_of(
     Args:
         are_probable: Leave out the uses that are as likely to be of another function.
     """
-    found = list(functions)
-    for used in found:  # it grows
-        users = direct_users(used, program, are_probable)
-        found += [user for user in users if user not in found]
-    return found
+    return list(
+        reachable(functions, lambda used: direct_users(used, program, are_probable))
+    )
 
 
 def direct_users(

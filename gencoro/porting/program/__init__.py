@@ -13,7 +13,7 @@ Inside::
     references       where functions are used
     kept_functions   which functions the program keeps under other names
     reflection       where functions may be looked up by name
-    call_graph       groups functions that call each other
+    call_graph       groups functions that call each other, and follows calls
     inheritance      which base classes are known, and what overrides Tornado's methods
     families         classes with their base classes and subclasses
     class_hooks      classes that are changed when they are defined
@@ -206,6 +206,11 @@ class Module:
     def function_at(self, node: ast.AST) -> Function | None:
         """Return the function in whose body a node is; None in a lambda or elsewhere."""
         return self.function_by_node.get(self.enclosing(node))
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Return whether an expression is the function of a call."""
+        parent = self.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
 
     def scope_at(self, node: ast.AST) -> SourceScope:
         """Return the scope in which a node is evaluated."""

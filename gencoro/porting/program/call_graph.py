@@ -1,13 +1,13 @@
-"""Strongly connected components of the call graph, callees first.
+"""Strongly connected components of the call graph, callees first, and what is reachable.
 
-Pure.  Used by `gencoro.porting.coroutines.callees` and `gencoro.porting.plan`.
+Pure.  Used by other modules of `gencoro.porting`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from gencoro.porting.program import Function
 
-__all__ = ["components"]
+__all__ = ["components", "reachable"]
 
 
 def components(callees: Mapping[Function, list[Function]]) -> list[list[Function]]:
@@ -38,4 +38,17 @@ def components(callees: Mapping[Function, list[Function]]) -> list[list[Function
                 place = stack.index(function)
                 found.append(stack[place:])
                 del stack[place:]
+    return found
+
+
+def reachable(
+    start: Iterable[Function], following: Callable[[Function], Iterable[Function]]
+) -> dict[Function, None]:
+    """Return functions, and those that follow them, directly or through others."""
+    found = dict.fromkeys(start)
+    pending = list(found)
+    while pending:
+        new = dict.fromkeys(f for f in following(pending.pop()) if f not in found)
+        found |= new
+        pending += new
     return found

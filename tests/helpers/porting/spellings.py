@@ -95,8 +95,10 @@ def _defining(name: str, then: str) -> _Spelling:
 def _making_returns(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         match node:
-            case ast.Raise(exc=ast.Call(func=ast.Attribute(attr="Return") as func)):
-                node.exc.func = ast.Name("answer", ast.Load())  # type: ignore[union-attr]
+            case ast.Raise(
+                exc=ast.Call(func=ast.Attribute(attr="Return") as func) as call
+            ):
+                call.func = ast.Name("answer", ast.Load())
                 answer = f"answer = lambda *value: {ast.unparse(func)}(*value)"
                 places = [i for i, s in enumerate(tree.body) if hasattr(s, "name")]
                 place = min(places, default=0)
