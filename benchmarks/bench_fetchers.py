@@ -150,8 +150,8 @@ def fetch_as(who, url, concurrency, pages):
 
 
 def fetch_by_coroutines(who, urls, concurrency):
-    from crawler_app.config import CrawlConfig
-    from crawler_app.fetcher import make_fetcher
+    from crawler_app.base.config import CrawlConfig
+    from crawler_app.web.fetcher import make_fetcher
     from gencoro import gen
     from gencoro.ioloop import IOLoop
 

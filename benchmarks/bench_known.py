@@ -16,11 +16,11 @@ from pathlib import Path
 
 from crawl_runs import run
 
-from crawler_app.config import CrawlConfig
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import open_stores
-from crawler_app.models import Candidate, Outcome, State
-from crawler_app.reasons import Reason
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Candidate, Outcome, State
+from crawler_app.base.reasons import Reason
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stores import open_stores
 
 # Nothing listens there.
 HOST = "127.0.0.1:9"

@@ -28,12 +28,12 @@ sys.path.insert(0, str(ROOT))
 from frontier_load import LEASE_S, Site, cpu_of_server, page_of
 from postgres_over_time import over_time
 
-from crawler_app.frontier.postgres.connecting import connect
-from crawler_app.frontier.postgres.install import install
-from crawler_app.frontier.postgres.place import Place, Store
-from crawler_app.frontier.postgres.reading import PostgresReader
-from crawler_app.frontier.postgres.worker import PostgresFrontier
-from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.store.frontier.postgres.connecting import connect
+from crawler_app.store.frontier.postgres.install import install
+from crawler_app.store.frontier.postgres.place import Place, Store
+from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.postgres_server import running

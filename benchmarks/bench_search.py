@@ -26,10 +26,10 @@ sys.path.insert(0, str(ROOT))
 
 from frontier_load import cpu_of_server
 
-from crawler_app.directory.union import UnionIndex
-from crawler_app.documents.html import parse_html
-from crawler_app.index import PageIndex
-from crawler_app.index.columns import columns_of
+from crawler_app.run.directory.union import UnionIndex
+from crawler_app.store.index import PageIndex
+from crawler_app.store.index.columns import columns_of
+from crawler_app.web.documents.html import parse_html
 from tests.helpers.postgres_server import running
 
 TREES = ("/usr/share/doc/python3.11/html", "/usr/share/doc/openjdk-17-jre-headless/api")

@@ -4,7 +4,7 @@ import os
 import random
 from pathlib import Path
 
-from crawler_app.models import Candidate, Outcome, State
+from crawler_app.base.models import Candidate, Outcome, State
 
 __all__ = ["HOSTS", "LEASE_S", "Site", "cpu_of_server", "page_of"]
 

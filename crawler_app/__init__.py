@@ -1,8 +1,8 @@
 """crawler_app: a web crawler written in generator coroutines on gencoro.
 
-The names exported here are public, and so is `crawler_app.httpclient`; every other module is
+The names exported here are public, and so is `crawler_app.web.httpclient`; every other module is
 internal and may change.  ``python -m crawler_app --help`` shows what the crawler does;
-`crawler_app.crawl` reads top to bottom as the path of one URL.
+`crawler_app.run.crawl` reads top to bottom as the path of one URL.
 
 >>> from crawler_app import CrawlConfig, Crawler
 >>> config = CrawlConfig(seeds=("http://a.test/",), max_pages=10)

@@ -1,13 +1,5 @@
-from .archive.captures import Capture
-from .archive.store import Archive
-from .commands.demo_site import DemoSite
-from .config import CrawlConfig
-from .crawl import Crawl, Failure
-from .crawl.monitor import Monitor, Sample
-from .crawler import Crawler, Result
-from .dashboard import Dashboard
-from .directory import CrawlDirectory, Kept
-from .errors import (
+from .base.config import CrawlConfig
+from .base.errors import (
     ArchiveError,
     ConfigError,
     CrawlerError,
@@ -21,8 +13,7 @@ from .errors import (
     StorageError,
     UrlError,
 )
-from .index import Hit, PageIndex, SearchResult
-from .models import (
+from .base.models import (
     Claim,
     CrawledPage,
     Fetched,
@@ -31,10 +22,19 @@ from .models import (
     State,
     UrlRecord,
 )
-from .reasons import RETRYABLE, Reason
-from .report import Report, gather, render_html, render_markdown
-from .results.comparison import Comparison
-from .results.summary import Summary, summarize
+from .base.reasons import RETRYABLE, Reason
+from .commands.demo_site import DemoSite
+from .run.crawl import Crawl, Failure
+from .run.crawl.monitor import Monitor, Sample
+from .run.crawler import Crawler, Result
+from .run.directory import CrawlDirectory, Kept
+from .run.results.comparison import Comparison
+from .run.results.summary import Summary, summarize
+from .show.dashboard import Dashboard
+from .show.report import Report, gather, render_html, render_markdown
+from .store.archive.captures import Capture
+from .store.archive.store import Archive
+from .store.index import Hit, PageIndex, SearchResult
 
 __all__ = [
     "RETRYABLE",

@@ -27,7 +27,7 @@ from crawler_app import (
     Monitor,
     gather,
 )
-from crawler_app.report import render_html
+from crawler_app.show.report import render_html
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium import start_chromium

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from cpu_samples import cpu_samples
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import open_stores
-from crawler_app.fetcher import make_fetcher
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl import Crawl
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stores import open_stores
+from crawler_app.web.fetcher import make_fetcher
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
 SAMPLE_EVERY_MS = 20

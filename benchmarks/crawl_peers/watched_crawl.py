@@ -16,10 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl.monitor import Monitor
-from crawler_app.crawler import Crawler
-from crawler_app.dashboard import Dashboard
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.monitor import Monitor
+from crawler_app.run.crawler import Crawler
+from crawler_app.show.dashboard import Dashboard
 from gencoro.ioloop import IOLoop
 
 # Reads what comes, as a browser does, and throws it away.

@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from crawler_app.check.checking import Check, CheckOptions
-from crawler_app.check.options import CHECK_OPTIONS, CheckConfig, kinds_in
-from crawler_app.check.output import FORMATS, Output, summary_lines
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import State
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_how_much
 from crawler_app.commands.config_options import (
     OPTIONS,
@@ -23,12 +23,12 @@ from crawler_app.commands.config_options import (
 from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import shown_log
-from crawler_app.crawl.monitor import Monitor, Sample, Watched
-from crawler_app.errors import ConfigError
-from crawler_app.models import State
-from crawler_app.terminal.lines import clock
-from crawler_app.terminal.status_line import StatusLine
-from crawler_app.text.formatting import number
+from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
+from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.options import CHECK_OPTIONS, CheckConfig, kinds_in
+from crawler_app.show.check.output import FORMATS, Output, summary_lines
+from crawler_app.show.terminal.lines import clock
+from crawler_app.show.terminal.status_line import StatusLine
 from gencoro import gen
 
 __all__ = ["add_check", "check"]

@@ -13,16 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crawler_app.check.options import CHECK_OPTIONS
-from crawler_app.config import CrawlConfig
-from crawler_app.config.found_file import (
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.found_file import (
     FOUND_NAME,
     find_config_file,
     read_found_file,
 )
-from crawler_app.config.option import Option, options_of
-from crawler_app.config.toml import read_config_file
-from crawler_app.errors import ConfigError
+from crawler_app.base.config.option import Option, options_of
+from crawler_app.base.config.toml import read_config_file
+from crawler_app.base.errors import ConfigError
+from crawler_app.show.check.options import CHECK_OPTIONS
 
 __all__ = [
     "OPTIONS",

@@ -10,7 +10,18 @@ from collections.abc import Generator, Iterable
 from operator import attrgetter
 from typing import Any
 
-from crawler_app.check.folder_ports import require_no_folders
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import options_of
+from crawler_app.base.errors import StorageError
+from crawler_app.base.models import UrlRecord
+from crawler_app.base.reasons import (
+    CONTENT,
+    RETRYABLE,
+    AnyReason,
+    Reason,
+    meaning_of,
+)
+from crawler_app.base.text.escaping import printable
 from crawler_app.commands.arguments import add_directory, add_showing
 from crawler_app.commands.config_options import (
     add_config_file,
@@ -25,22 +36,11 @@ from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.commands.verbose import shown_log
 from crawler_app.commands.work import begin_and_work, resume_work
-from crawler_app.config import CrawlConfig
-from crawler_app.config.option import options_of
-from crawler_app.crawler import Crawler, Result
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.staging import staged
-from crawler_app.errors import StorageError
-from crawler_app.models import UrlRecord
-from crawler_app.reasons import (
-    CONTENT,
-    RETRYABLE,
-    AnyReason,
-    Reason,
-    meaning_of,
-)
-from crawler_app.results.summary import final_records, summarize
-from crawler_app.text.escaping import printable
+from crawler_app.run.crawler import Crawler, Result
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.staging import staged
+from crawler_app.run.results.summary import final_records, summarize
+from crawler_app.show.check.folder_ports import require_no_folders
 from gencoro import gen
 
 __all__ = [

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Generator
 from typing import Any
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.crawl import run_and_show
 from crawler_app.commands.demo_site import DemoSite
@@ -14,11 +15,10 @@ from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
-from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
-from crawler_app.directory import CrawlDirectory
-from crawler_app.index.rendering import render_hits
-from crawler_app.terminal.tty import has_style
+from crawler_app.run.crawler import Crawler
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.show.terminal.tty import has_style
+from crawler_app.store.index.rendering import render_hits
 from gencoro import gen
 
 __all__ = ["add_demo", "demo"]

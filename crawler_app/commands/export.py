@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO, cast
 
-from crawler_app.archive.cdxj import write_cdxj
-from crawler_app.archive.wacz import write_wacz
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.progress import in_steps
 from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_stored, opened
-from crawler_app.directory.stored import StoredCrawl
-from crawler_app.errors import ConfigError
-from crawler_app.frontier import FrontierReader
-from crawler_app.progress import in_steps
-from crawler_app.results.export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
-from crawler_app.results.summary import is_page
-from crawler_app.terminal.steps import Steps
+from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.run.results.export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
+from crawler_app.run.results.summary import is_page
+from crawler_app.show.terminal.steps import Steps
+from crawler_app.store.archive.cdxj import write_cdxj
+from crawler_app.store.archive.wacz import write_wacz
+from crawler_app.store.frontier import FrontierReader
 
 __all__ = ["add_export", "export"]
 

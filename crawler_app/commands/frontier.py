@@ -5,6 +5,11 @@ import shlex
 import sys
 from typing import Any
 
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.validators import FRONTIER_EXAMPLE, require_frontier
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_quiet, count
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import (
@@ -15,12 +20,7 @@ from crawler_app.commands.server import (
     driven,
     run,
 )
-from crawler_app.config import CrawlConfig
-from crawler_app.config.validators import FRONTIER_EXAMPLE, require_frontier
-from crawler_app.errors import ConfigError
-from crawler_app.terminal.steps import Steps
-from crawler_app.text.escaping import printable
-from crawler_app.text.formatting import number
+from crawler_app.show.terminal.steps import Steps
 
 __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier"]
 

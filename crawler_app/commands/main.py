@@ -16,6 +16,14 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, cast
 
 from crawler_app import __version__
+from crawler_app.base.errors import (
+    ConfigError,
+    CrawlerError,
+    SearchError,
+    ServerError,
+    StorageError,
+)
+from crawler_app.base.text.formatting import error_words, sentence
 from crawler_app.commands.described import described
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
 from crawler_app.commands.parser import (
@@ -24,14 +32,6 @@ from crawler_app.commands.parser import (
     complaint_about,
     flags_of,
 )
-from crawler_app.errors import (
-    ConfigError,
-    CrawlerError,
-    SearchError,
-    ServerError,
-    StorageError,
-)
-from crawler_app.text.formatting import error_words, sentence
 
 __all__ = ["COMMANDS", "main", "make_parser"]
 

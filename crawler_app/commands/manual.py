@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from crawler_app import __version__
+from crawler_app.base.text.formatting import sentence
 from crawler_app.commands.described import DescribedCommand, DescribedOption
 from crawler_app.commands.exit_status import OK
-from crawler_app.text.formatting import sentence
 
 __all__ = ["add_man", "man", "render_manual"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from crawler_app.errors import ConfigError
-from crawler_app.text.suggesting import did_you_mean
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.suggesting import did_you_mean
 
 __all__ = ["CommandParser", "Parser", "complaint_about", "flags_of"]
 

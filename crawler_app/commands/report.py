@@ -12,11 +12,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO, cast
 
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.commands.server import add_stored, opened
-from crawler_app.errors import ConfigError
-from crawler_app.report import (
+from crawler_app.run.results.summary import FINISHED
+from crawler_app.show.report import (
     Report,
     gather,
     render_html,
@@ -24,10 +26,8 @@ from crawler_app.report import (
     to_json,
     write_csv,
 )
-from crawler_app.report.coverage import unchecked
-from crawler_app.results.summary import FINISHED
-from crawler_app.terminal.steps import Steps
-from crawler_app.text.formatting import number
+from crawler_app.show.report.coverage import unchecked
+from crawler_app.show.terminal.steps import Steps
 
 __all__ = ["add_report", "report"]
 

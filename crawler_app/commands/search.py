@@ -8,9 +8,9 @@ import sys
 from crawler_app.commands.arguments import count
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.server import add_stored, opened
-from crawler_app.index.rendering import render_hits, to_json
-from crawler_app.terminal.steps import Steps
-from crawler_app.terminal.tty import has_style
+from crawler_app.show.terminal.steps import Steps
+from crawler_app.show.terminal.tty import has_style
+from crawler_app.store.index.rendering import render_hits, to_json
 
 __all__ = ["add_search", "search"]
 

@@ -7,18 +7,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from crawler_app.config.units import BYTES
-from crawler_app.config.validators import (
+from crawler_app.base.config.units import BYTES
+from crawler_app.base.config.validators import (
     DEFAULT_CRAWL,
     FRONTIER_EXAMPLE,
     FRONTIER_SCHEMES,
     require_frontier,
 )
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stored import StoredCrawl
-from crawler_app.errors import ConfigError
-from crawler_app.progress import OnStep, no_step
-from crawler_app.storage.tables import MAX_CACHE_BYTES, Cache, cache_home
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.storage.tables import MAX_CACHE_BYTES, Cache, cache_home
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stored import StoredCrawl
 from gencoro.ioloop import IOLoop
 
 __all__ = [
@@ -130,7 +130,7 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
     """Return the crawl in a directory; the directory of a worker stands for all of them.
 
     Args:
-        options: Of a `crawler_app.directory.server.ServerCrawl`.
+        options: Of a `crawler_app.run.directory.server.ServerCrawl`.
 
     Raises:
         ConfigError: there is none, or it cannot be read.

@@ -8,15 +8,15 @@ from collections.abc import Generator, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.commands.server import stored_at
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl.monitor import Monitor, Watched
-from crawler_app.directory import CrawlDirectory
-from crawler_app.terminal.showing import shown_on
+from crawler_app.run.crawl.monitor import Monitor, Watched
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.show.terminal.showing import shown_on
 from gencoro import gen
 
 if TYPE_CHECKING:
-    from crawler_app.dashboard import Dashboard
+    from crawler_app.show.dashboard import Dashboard
 
 __all__ = ["Shown", "check_showing"]
 
@@ -29,7 +29,7 @@ def check_showing(arguments: argparse.Namespace) -> None:
     """
     if arguments.dashboard is not None:
         # Imported only if needed: it takes as long as everything else together.
-        from crawler_app.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415
+        from crawler_app.show.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415
 
         check_dashboard(arguments.dashboard or ANY_PORT)
 
@@ -87,7 +87,7 @@ class Shown:
 
     def _open_dashboard(self, monitor: Monitor) -> str:
         """Open the dashboard, and return its URL as it may be shown."""
-        from crawler_app.dashboard import ANY_PORT, Dashboard  # noqa: PLC0415
+        from crawler_app.show.dashboard import ANY_PORT, Dashboard  # noqa: PLC0415
 
         # Their directories are there now.
         directory = CrawlDirectory(self._config.into)
@@ -116,7 +116,7 @@ class Shown:
 
     def _report(self) -> str:
         """Return the page of the report."""
-        from crawler_app.report import gather, render_html  # noqa: PLC0415
+        from crawler_app.show.report import gather, render_html  # noqa: PLC0415
 
         return render_html(gather(stored_at(self._config.into)))
 

@@ -7,14 +7,20 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from crawler_app.check.folder_ports import saved_ports
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_stored, opened
 from crawler_app.commands.summary_text import LISTED, render_summary
-from crawler_app.results.comparison import compare
-from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
-from crawler_app.text.escaping import printable
-from crawler_app.text.formatting import number
+from crawler_app.run.results.comparison import compare
+from crawler_app.run.results.summary import (
+    FINISHED,
+    RUNNING,
+    Summary,
+    state_of,
+    summarize,
+)
+from crawler_app.show.check.folder_ports import saved_ports
 
 __all__ = ["add_status", "render_state", "status"]
 
@@ -73,7 +79,7 @@ def render_state(
         crawlers: Who crawls now, as of `StoredCrawl`.
         how_to_continue: The command for it.
 
-    >>> from crawler_app.models import State
+    >>> from crawler_app.base.models import State
     >>> counts = {State.QUEUED: 123, State.CLAIMED: 0}
     >>> render_state(Summary(counts), ["process 4711"], "")
     'running: process 4711; 123 URLs left'

@@ -9,14 +9,14 @@ import collections
 import textwrap
 from collections.abc import Iterable
 
-from crawler_app.directory import Kept
-from crawler_app.models import State
-from crawler_app.reasons import Reason
-from crawler_app.results.comparison import Comparison
-from crawler_app.results.summary import Summary
-from crawler_app.text.escaping import printable
-from crawler_app.text.formatting import number, size
-from crawler_app.urls import dedup_key
+from crawler_app.base.models import State
+from crawler_app.base.reasons import Reason
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import number, size
+from crawler_app.base.urls import dedup_key
+from crawler_app.run.directory import Kept
+from crawler_app.run.results.comparison import Comparison
+from crawler_app.run.results.summary import Summary
 
 __all__ = ["LISTED", "render_summary"]
 
@@ -97,7 +97,7 @@ def _redirects_line(summary: Summary) -> str:
 def _kept_lines(kept: Kept) -> list[str]:
     """Return the lines about the archive and the index.
 
-    >>> from crawler_app.archive.totals import ArchiveSummary
+    >>> from crawler_app.store.archive.totals import ArchiveSummary
     >>> print("\\n".join(_kept_lines(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), 900))))
     archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
     index              900   pages

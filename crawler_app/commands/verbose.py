@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from crawler_app.text.escaping import printable
+from crawler_app.base.text.escaping import printable
 
 __all__ = ["shown_log"]
 

@@ -7,6 +7,11 @@ from collections.abc import Collection, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import options_of
+from crawler_app.base.config.validators import DEFAULT_CRAWL
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.config_options import add_options, read_options
 from crawler_app.commands.exit_status import INTERRUPTED, OK
@@ -14,18 +19,13 @@ from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.server import add_server, driven, run
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
-from crawler_app.config import CrawlConfig
-from crawler_app.config.option import options_of
-from crawler_app.config.validators import DEFAULT_CRAWL
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.staging import staged
-from crawler_app.errors import ConfigError
-from crawler_app.terminal.steps import Steps
-from crawler_app.text.formatting import number
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.staging import staged
+from crawler_app.show.terminal.steps import Steps
 from gencoro import gen
 
 if TYPE_CHECKING:
-    from crawler_app.worker import CrawlWorker, Work
+    from crawler_app.run.worker import CrawlWorker, Work
 
 __all__ = ["add_work", "begin_and_work", "resume_work", "work"]
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from crawler_app.archive.totals import summary
+from crawler_app.store.archive.totals import summary
 
 PATHS = [f"/{n}" for n in range(12)]
 DONE = 9  # when it is damaged, the seed included

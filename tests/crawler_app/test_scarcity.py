@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from crawler_app.directory import CrawlDirectory
+from crawler_app.run.directory import CrawlDirectory
 
 LIMITED_CRAWL = """
 import resource, sys

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 from tornado.httputil import HTTPHeaders
 
-from crawler_app import database
-from crawler_app.config import CrawlConfig
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import begin_recrawl, open_stores
-from crawler_app.frontier import known
-from crawler_app.index.columns import columns_of
-from crawler_app.models import Candidate, Fetched, Outcome, State
-from crawler_app.reasons import Reason
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Candidate, Fetched, Outcome, State
+from crawler_app.base.reasons import Reason
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stores import begin_recrawl, open_stores
+from crawler_app.store import database
+from crawler_app.store.frontier import known
+from crawler_app.store.index.columns import columns_of
 
 HOST = "127.0.0.1:9"  # nothing listens there
 FEW, MANY = 1_000, 20_000

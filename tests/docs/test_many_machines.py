@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.main import make_parser
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
-from crawler_app.dashboard.metrics import Metrics
-from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.run.crawl import Crawl
+from crawler_app.show.dashboard.metrics import Metrics
+from crawler_app.store.frontier.memory import MemoryFrontier
 from tests.helpers.command_line import CommandLine
 from tests.helpers.metrics import values_in
 from tests.helpers.postgres import postgres, postgres_url

@@ -2,10 +2,10 @@
 
 import collections
 
-from crawler_app.frontier.counts import RANKED, Host, Kind
-from crawler_app.models import State
-from crawler_app.reasons import Reason
-from crawler_app.urls import dedup_key, has_query, host_of
+from crawler_app.base.models import State
+from crawler_app.base.reasons import Reason
+from crawler_app.base.urls import dedup_key, has_query, host_of
+from crawler_app.store.frontier.counts import RANKED, Host, Kind
 
 __all__ = ["counts_are_those_of_the_records"]
 

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from crawler_app.config import CrawlConfig
-from crawler_app.errors import FetchError
-from crawler_app.fetcher import make_fetcher
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import FetchError
+from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from gencoro.virtual_clock import VirtualClock

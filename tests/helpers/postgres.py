@@ -7,12 +7,12 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from crawler_app.errors import ConfigError
-from crawler_app.frontier.postgres.install import install, uninstall
-from crawler_app.frontier.postgres.place import Place
-from crawler_app.frontier.postgres.worker import PostgresFrontier
-from crawler_app.models import Candidate, Outcome, Role, State
-from crawler_app.reasons import PROVISIONAL
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import Candidate, Outcome, Role, State
+from crawler_app.base.reasons import PROVISIONAL
+from crawler_app.store.frontier.postgres.install import install, uninstall
+from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.postgres_server import USER, newest_binaries, running, url_of

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl.shared import SharedCrawl
-from crawler_app.fetcher import HttpFetcher, make_fetcher
-from crawler_app.frontier.postgres.place import Place
-from crawler_app.frontier.postgres.reading import PostgresReader
-from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.shared import SharedCrawl
+from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.web.fetcher import HttpFetcher, make_fetcher
 from gencoro import gen
 from tests.helpers.postgres import make_crawl
 

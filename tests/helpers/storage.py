@@ -116,7 +116,7 @@ class FaultyStorage(MemoryFileSystem):
 @pytest.fixture
 def faulty(monkeypatch):
     """Return a store with faults, which is empty; its URLs begin with ``faulty://``."""
-    monkeypatch.setattr("crawler_app.storage.objects.READ_PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr("crawler_app.base.storage.objects.READ_PAUSES_S", (0.0, 0.0))
     fsspec.register_implementation("faulty", FaultyStorage, clobber=True)
     kept = {name: getattr(FaultyStorage, name) for name in FAULTS}
     yield FaultyStorage

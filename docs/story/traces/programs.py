@@ -20,7 +20,7 @@ import three_pages
 from loops import Peer, SocketLoop, TimedLoop
 from recorder import Recorder, Trace
 
-import crawler_app.crawl
+import crawler_app.run.crawl
 import gencoro.runner
 from gencoro.testing import new_io_loop
 
@@ -57,7 +57,7 @@ def one_cancel_of_gencoro() -> Trace:
 def three_pages_of_crawler_app() -> Trace:
     """Record the path of three URLs through the crawler."""
     methods = {"Crawl.run", "Crawl._work", "Crawl.crawl_one", "Crawl._explore"}
-    functions = {Path(crawler_app.crawl.__file__): methods}
+    functions = {Path(crawler_app.run.crawl.__file__): methods}
     return _record_run_sync(three_pages, {"crawl_one"}, functions)
 
 

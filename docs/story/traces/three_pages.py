@@ -1,9 +1,9 @@
 """crawler_app crawls a page and the two that it links to, without a network."""
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
-from crawler_app.frontier.memory import MemoryFrontier
-from crawler_app.models import Fetched
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Fetched
+from crawler_app.run.crawl import Crawl
+from crawler_app.store.frontier.memory import MemoryFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 

@@ -10,12 +10,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import expected_conditions as expected
 from selenium.webdriver.support.ui import WebDriverWait
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl.monitor import Monitor
-from crawler_app.crawler import Crawler
-from crawler_app.dashboard import Dashboard
-from crawler_app.directory import CrawlDirectory
-from crawler_app.report import gather, render_html
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.monitor import Monitor
+from crawler_app.run.crawler import Crawler
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.show.dashboard import Dashboard
+from crawler_app.show.report import gather, render_html
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (
@@ -36,11 +36,11 @@ SUMMARY = "29 pages" + 50 * " in many columns"
 # Prints the URL of its dashboard, and goes on for some time.
 CRAWL_TO_KILL = """
 import contextlib
-from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
-from crawler_app.dashboard import Dashboard
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawler import Crawler
+from crawler_app.show.dashboard import Dashboard
 from crawler_app.commands.demo_site import DemoSite
-from crawler_app.crawl.monitor import Monitor
+from crawler_app.run.crawl.monitor import Monitor
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 

@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from crawler_app.documents.html import parse_html
-from crawler_app.urls import join_or_nothing
+from crawler_app.base.urls import join_or_nothing
+from crawler_app.web.documents.html import parse_html
 from tests.helpers.fuzzing import examples
 from tests.helpers.http.threaded import EndsConnections
 

@@ -5,7 +5,7 @@ import html
 import pytest
 from selenium.webdriver.support.wait import WebDriverWait
 
-from crawler_app.urls import join_or_nothing
+from crawler_app.base.urls import join_or_nothing
 from tests.helpers.refreshes import REFERENCE_BY_VALUE
 
 

@@ -4,13 +4,13 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.reasons import Reason
 from crawler_app.commands.demo_site import DemoSite
-from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
-from crawler_app.directory import CrawlDirectory
-from crawler_app.reasons import Reason
-from crawler_app.report import gather, render_html
-from crawler_app.report.findings import Broken, Failure, HeldLink
+from crawler_app.run.crawler import Crawler
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.show.report import gather, render_html
+from crawler_app.show.report.findings import Broken, Failure, HeldLink
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (

@@ -3,9 +3,9 @@
 import contextlib
 import time
 
-from crawler_app.documents.css import references_in_css
-from crawler_app.documents.references import requisites_in
-from crawler_app.urls import join_or_nothing
+from crawler_app.base.urls import join_or_nothing
+from crawler_app.web.documents.css import references_in_css
+from crawler_app.web.documents.references import requisites_in
 from tests.helpers.chromium_page import requested_urls
 from tests.helpers.site import Site
 

@@ -2,8 +2,8 @@
 
 import random
 
-from crawler_app.errors import UrlError
-from crawler_app.urls import host_of, join
+from crawler_app.base.errors import UrlError
+from crawler_app.base.urls import host_of, join
 from tests.helpers.fuzzing import examples
 
 BASE = "http://a.test/docs/page?q"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from crawler_app.config import CrawlConfig
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import open_stores
-from crawler_app.models import Candidate, Outcome, State
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Candidate, Outcome, State
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stores import open_stores
 
 AT = 1_700_000_000.0
 

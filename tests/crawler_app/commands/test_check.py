@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler_app.check.output import FORMATS
-from crawler_app.reasons import Reason, meaning_of
+from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.show.check.output import FORMATS
 from tests.helpers.scripts import start_python
 
 PAGE = b"""<!doctype html>

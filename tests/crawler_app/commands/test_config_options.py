@@ -10,15 +10,15 @@ from typing import NamedTuple
 import pytest
 
 from crawler_app import __version__
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import REQUIRED, options_of
+from crawler_app.base.errors import ConfigError
 from crawler_app.commands.config_options import (
     add_config_file,
     add_options,
     config_of,
     read_options,
 )
-from crawler_app.config import CrawlConfig
-from crawler_app.config.option import REQUIRED, options_of
-from crawler_app.errors import ConfigError
 
 OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"

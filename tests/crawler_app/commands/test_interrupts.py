@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from crawler_app import progress
-from crawler_app.terminal import log_lines, steps
+from crawler_app.show.terminal import log_lines, steps
 
 # Says how far it is with each URL, so that what it says fills a pipe that is not read,
 # and it cannot end before it is interrupted.
@@ -14,7 +14,7 @@ COMMAND = """
 import sys
 from crawler_app.commands.main import main
 from crawler_app import progress
-from crawler_app.terminal import log_lines, steps
+from crawler_app.show.terminal import log_lines, steps
 
 steps.EVERY_S = log_lines.EVERY_S = 0.0
 progress.ITEMS_PER_STEP = 1
@@ -88,7 +88,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize(
-    "module", ["argparse", "crawler_app.commands.main", "crawler_app.directory"]
+    "module", ["argparse", "crawler_app.commands.main", "crawler_app.run.directory"]
 )
 def test_ctrl_c_is_quiet_while_modules_are_imported(start_script, module):
     process = start_script(IMPORTS, module, stderr=subprocess.PIPE)

@@ -14,11 +14,11 @@ import time
 
 import pytest
 
-from crawler_app.directory import CrawlDirectory
-from crawler_app.frontier.group import MAX_ENDS
-from crawler_app.index import PageIndex
-from crawler_app.models import State
-from crawler_app.reasons import Reason
+from crawler_app.base.models import State
+from crawler_app.base.reasons import Reason
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store.frontier.group import MAX_ENDS
+from crawler_app.store.index import PageIndex
 from tests.helpers.scripts import start_python
 
 

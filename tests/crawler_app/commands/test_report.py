@@ -5,15 +5,15 @@ import subprocess
 
 import pytest
 
-from crawler_app.config import CrawlConfig
-from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import open_stores
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.stores import open_stores
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
 import os, signal, sys
 from crawler_app.commands import main, report
-from crawler_app.report import gather
+from crawler_app.show.report import gather
 
 def interrupt(what, done, total):
     if what == "reading URLs":

@@ -1,0 +1,9 @@
+"""What every other part of the crawler uses: settings, URLs, records, errors, text.
+
+Nothing here fetches, stores or shows anything.  Imports no other part of the crawler.
+
+- `config`: `CrawlConfig`, every setting with its default, help and rule
+- `models`, `reasons`, `errors`: records of a crawl, why URLs were skipped or failed, exceptions
+- `urls`, `http_headers`, `patterns`, `text`: parsing and canonical forms
+- `storage`, `safe_files`, `progress`, `subgenerator`: object storage, files, callbacks
+"""

@@ -1,0 +1,569 @@
+"""Every option of a crawl: its type, unit, default and help.
+
+Rule: each option is defined here only.  Command-line options and keys of a file are made
+from it (`crawler_app.commands.config_options`, `crawler_app.base.config.toml`), and a test
+compares the tables in the documentation with it.
+
+Inside: `option`, the metadata of one option; `units` of durations and sizes; `validators`;
+`toml`, configuration files; `found_file`, the one in the working directory.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from crawler_app import __version__
+from crawler_app.base.config import validators
+from crawler_app.base.config.option import REQUIRED, option, options_of
+from crawler_app.base.config.toml import read_config_file
+from crawler_app.base.config.units import BYTES, SECONDS
+from crawler_app.base.config.validators import count, seconds, size
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import REACHES
+from crawler_app.base.urls import canonicalize
+
+__all__ = ["CLIENTS", "PRODUCT", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
+
+# The name by which robots.txt and pages may address this crawler.
+PRODUCT = "gencoro-crawler"
+
+USER_AGENT = f"{PRODUCT}/{__version__}"
+
+# Implementations of Tornado's AsyncHTTPClient, and the library requests.
+REQUESTS = "requests"
+CLIENTS = ("pooled", "simple", "curl", REQUESTS)
+
+BILLION = 1_000_000_000
+
+# A little below the largest integer of SQLite.
+MOST = BILLION * BILLION - 1
+
+# Groups of ``--help``; the options that every crawl needs come first, without a group.
+LIMITS = "limits and speed"
+SCOPE = "what to crawl"
+POLITENESS = "politeness and safety"
+FETCHING = "fetching"
+STORAGE = "storage"
+
+# Headers that are sent to every host, as browsers do.  Any other header may be a secret,
+# and is sent to the origins of the start URLs only.  Referer is not here: the URL in it
+# may be private.
+PUBLIC_HEADERS = frozenset(
+    (
+        "accept",
+        "accept-charset",
+        "accept-encoding",
+        "accept-language",
+        "cache-control",
+        "dnt",
+        "from",
+        "pragma",
+        "sec-gpc",
+        "upgrade-insecure-requests",
+        "user-agent",
+    )
+)
+
+
+@dataclass(frozen=True)
+class CrawlConfig:
+    """The configuration of a crawl.
+
+    Raises:
+        ConfigError: a value is not allowed.
+
+    >>> CrawlConfig(seeds=("HTTP://a.test",)).seeds
+    ('http://a.test/',)
+    """
+
+    seeds: tuple[str, ...] = option(
+        REQUIRED,
+        "start URL",
+        flag="",
+        metavar="URL",
+        rule=validators.require_seeds,
+    )
+
+    # Not saved: directories may be moved.
+    into: str = option(
+        "",
+        "directory of the crawl; if it already holds a crawl of the same URLs, fetch "
+        "what has changed and compare; with --frontier also object storage, such as "
+        "s3://BUCKET/PREFIX",
+        metavar="DIR",
+        is_path=True,
+        rule=validators.require_place,
+        is_saved=False,
+        is_local=True,
+    )
+
+    # Each worker costs memory and wake-ups; more than a thousand do not help.
+    # Precedent: Scrapy 16.
+    concurrency: int = option(
+        10,
+        "maximum number of concurrent fetches",
+        group=LIMITS,
+        rule=count(1, 1000),
+        is_resumable=True,
+        is_local=True,
+    )
+
+    # Each process crawls a part of the hosts, so more than there are hosts do not help, unless
+    # the frontier is in PostgreSQL.
+    processes: int = option(
+        1,
+        "number of processes that share the hosts, or with --frontier all URLs; needs "
+        "several cores",
+        group=LIMITS,
+        rule=count(1, 64),
+        is_local=True,
+    )
+
+    # None for 2 (1 if concurrency is 1 or 2 and several hosts are in scope), or for no
+    # limit if the only host is this machine.
+    per_host: int | None = option(
+        None,
+        "maximum number of concurrent fetches from one host",
+        group=LIMITS,
+        shown_default="2, no limit on loopback",
+        rule=count(1, 1000),
+        is_resumable=True,
+    )
+
+    # Between the starts of two fetches; None for 1, or 0 on loopback.
+    host_gap_s: float | None = option(
+        None,
+        "minimum time between two fetches from one host; grows if the host is slow",
+        group=LIMITS,
+        unit=SECONDS,
+        shown_default="1s, on loopback 0",
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
+
+    # None for no limit.  max_pages counts fetched URLs with any outcome over all runs;
+    # retries, robots.txt and what pages need are not counted.  max_bytes (of bodies after decompression)
+    # and max_time_s are for one run.
+    max_pages: int | None = option(
+        None,
+        "maximum number of fetched URLs, including those of earlier runs",
+        group=LIMITS,
+        rule=count(0, BILLION - 1),
+        is_resumable=True,
+    )
+    max_bytes: int | None = option(
+        None,
+        "maximum size of what is fetched in one run",
+        group=LIMITS,
+        unit=BYTES,
+        rule=size(MOST),
+        is_resumable=True,
+    )
+    max_time_s: float | None = option(
+        None,
+        "maximum duration of one run",
+        group=LIMITS,
+        unit=SECONDS,
+        rule=seconds("a year"),
+        is_resumable=True,
+        is_local=True,
+    )
+
+    scope: str = option(
+        "host",
+        "crawl the hosts of the start URLs, their domains, the paths below them, or any host",
+        group=SCOPE,
+        choices=REACHES,
+    )
+
+    include: tuple[str, ...] = option(
+        (),
+        "crawl only URLs that match this regular expression; repeatable",
+        group=SCOPE,
+        metavar="RE",
+        rule=validators.require_patterns,
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        "skip URLs that match this regular expression; repeatable",
+        group=SCOPE,
+        metavar="RE",
+        rule=validators.require_patterns,
+    )
+
+    # None for True if there is an archive, in which a replay shows pages as they were.  Not
+    # counted as pages.
+    assets: bool | None = option(
+        None,
+        "fetch what pages need from the crawled hosts: images, style sheets, scripts, "
+        "fonts, media, frames",
+        group=SCOPE,
+        shown_default="if there is an archive",
+        opposite=("--no-assets", "do not fetch what pages need"),
+    )
+
+    external: bool = option(
+        False,
+        "ask once whether URLs exist that are outside the scope or too deep, such as those "
+        "on other sites; they are not crawled",
+        group=SCOPE,
+        opposite=("--no-external", "do not ask for URLs outside the scope"),
+        is_resumable=True,
+    )
+    # Precedent: lychee, a day.
+    external_max_age_s: float = option(
+        86400.0,
+        "do not ask again for a URL outside the scope that existed this short ago",
+        group=SCOPE,
+        unit=SECONDS,
+        rule=seconds("a year", may_be_0=True),
+        is_resumable=True,
+    )
+
+    # Not by default: no page links to such a URL, and some firewalls block those who try.
+    soft_404: bool = option(
+        False,
+        "at the end, ask each host for a URL that does not exist, to learn whether it says so",
+        group=SCOPE,
+        opposite=("--no-soft-404", "do not ask for such URLs"),
+        is_resumable=True,
+    )
+
+    # A redirect does not count as a link.  None for no limit.
+    max_depth: int | None = option(
+        None,
+        "maximum number of links from a start URL",
+        group=SCOPE,
+        rule=count(0, BILLION - 1),
+    )
+
+    # Precedents: wget 20, browsers 20, RFC 2068 5.
+    max_redirects: int = option(
+        10, "maximum number of redirects in a row", group=SCOPE, rule=count(0, 1000)
+    )
+
+    # Limits for crawler traps; None for no limit.  Real sites stay far below: in the
+    # 44,000 pages of the documentation of Python, OpenJDK and Rust, no path is deeper
+    # than 11 or repeats a segment more than twice.
+
+    # Precedents: Internet Explorer 2083, sitemaps.org 2048.
+    max_url_chars: int | None = option(
+        2000,
+        "maximum length of a URL",
+        group=SCOPE,
+        rule=count(1, 8000),
+    )
+
+    # Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
+    max_path_segments: int | None = option(
+        40,
+        "maximum number of path segments in a URL",
+        group=SCOPE,
+        rule=count(1, 8000),
+    )
+
+    # Adjacent or not.  Precedents: Heritrix's PathologicalPathDecideRule 2 (adjacent),
+    # Nutch 2, grab-site 2.
+    max_segment_repeats: int | None = option(
+        4,
+        "skip URLs that repeat a path segment more than N times",
+        group=SCOPE,
+        rule=count(1, 8000),
+    )
+    max_queries_per_path: int | None = option(
+        1000,
+        "maximum number of different queries of one path",
+        group=SCOPE,
+        rule=count(1, BILLION - 1),
+    )
+
+    user_agent: str = option(
+        USER_AGENT,
+        "user agent, sent with each request and matched in robots.txt",
+        group=POLITENESS,
+        rule=validators.require_user_agent,
+        is_resumable=True,
+    )
+    contact: str = option(
+        "",
+        "your e-mail address or a URL, sent with the user agent",
+        group=POLITENESS,
+        rule=validators.require_contact,
+        is_resumable=True,
+    )
+
+    robots: bool = option(
+        True,
+        "ignore robots.txt, robots meta tags and nofollow; for your own sites",
+        group=POLITENESS,
+    )
+    sitemaps: bool = option(
+        True, "do not read the sitemaps that robots.txt names", group=POLITENESS
+    )
+
+    # None for True if the start URLs are public: a page on the Internet must not make us
+    # fetch from our own network.
+    deny_private: bool | None = option(
+        None,
+        "connect to public addresses only",
+        group=POLITENESS,
+        shown_default="if the start URLs are public",
+        opposite=("--allow-private", "connect to any address"),
+        is_resumable=True,
+    )
+
+    # "pooled" is ours; "simple" and "curl" (needs pycurl) are Tornado's; "requests" runs
+    # in threads.
+    client: str = option("pooled", "HTTP client", group=FETCHING, choices=CLIENTS)
+
+    # Headers other than PUBLIC_HEADERS, and the user and password, are sent to the
+    # origins of the start URLs only.
+    headers: tuple[str, ...] = option(
+        (),
+        "additional header; sent only to the origins of the start URLs, unless it "
+        "cannot be secret; repeatable",
+        group=FETCHING,
+        flag="--header",
+        metavar="'NAME: VALUE'",
+        rule=validators.require_headers,
+        is_secret=True,
+        is_local=True,
+    )
+    auth: str = option(
+        "",
+        "basic authentication for the origins of the start URLs; asks for the password "
+        "if it is not given",
+        group=FETCHING,
+        metavar="USER[:PASSWORD]",
+        rule=validators.require_auth,
+        is_secret=True,
+        is_local=True,
+    )
+    proxy: str = option(
+        "",
+        "HTTP proxy",
+        group=FETCHING,
+        metavar="[USER:PASSWORD@]HOST:PORT",
+        rule=validators.require_proxy,
+        is_secret=True,
+        is_local=True,
+    )
+
+    cookie_file: str = option(
+        "",
+        "read cookies from this file (cookies.txt, as written by browsers and wget)",
+        group=FETCHING,
+        flag="--cookies",
+        metavar="FILE",
+        is_path=True,
+        rule=validators.require_path,
+        is_local=True,
+    )
+
+    # Each is sent to the origin that set it.
+    cookies: bool = option(True, "do not keep or send cookies", group=FETCHING)
+
+    # Precedents: Tornado 20 for each, Scrapy 180 for both together.
+    connect_timeout_s: float = option(
+        20.0,
+        "connect timeout",
+        group=FETCHING,
+        unit=SECONDS,
+        rule=seconds("a day"),
+        is_resumable=True,
+    )
+    request_timeout_s: float = option(
+        60.0,
+        "timeout of a whole fetch",
+        group=FETCHING,
+        unit=SECONDS,
+        rule=seconds("a day"),
+        is_resumable=True,
+    )
+
+    # After decompression, so that a small response cannot fill the memory.
+    max_body_bytes: int = option(
+        16 * 1024 * 1024,
+        "maximum size of a body after decompression",
+        group=FETCHING,
+        unit=BYTES,
+        rule=size(4 * BILLION - 1),
+    )
+
+    # Only temporary failures are retried.  Precedent: Scrapy 3 (RETRY_TIMES 2).
+    tries: int = option(
+        3,
+        "maximum number of fetches of a URL, including retries",
+        group=FETCHING,
+        rule=count(1, 100),
+        is_resumable=True,
+    )
+
+    retry_pause_s: float = option(
+        1.0,
+        "pause before the first retry; later pauses are longer",
+        group=FETCHING,
+        unit=SECONDS,
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
+
+    archive: bool = option(True, "do not write WARC files", group=STORAGE)
+
+    # Precedent: the WARC standard recommends 1 GB.
+    max_archive_file_bytes: int = option(
+        BILLION,
+        "start a new WARC file at this size",
+        group=STORAGE,
+        unit=BYTES,
+        rule=size(MOST),
+    )
+    index: bool = option(True, "do not build the full-text index", group=STORAGE)
+
+    # A password is read from PGPASSWORD or ~/.pgpass: other users see arguments.
+    frontier: str = option(
+        "",
+        "keep the frontier in PostgreSQL, where workers on many machines share it: "
+        "postgresql://USER@HOST/DATABASE",
+        group=STORAGE,
+        metavar="URL",
+        rule=validators.require_frontier,
+        is_local=True,
+    )
+    crawl_name: str = option(
+        validators.DEFAULT_CRAWL,
+        "name of the crawl in PostgreSQL",
+        group=STORAGE,
+        flag="--crawl",
+        metavar="NAME",
+        is_local=True,
+    )
+
+    # Not saved, as `into`: the directory that it names knows the object storage.
+    staging: str = option(
+        "",
+        "directory of a worker for what is not yet in object storage",
+        group=STORAGE,
+        shown_default="one below ~/.cache/gencrawl",
+        metavar="DIR",
+        is_path=True,
+        rule=validators.require_path,
+        is_saved=False,
+        is_local=True,
+    )
+    # Ten WARC files of the default size: hours in which object storage may be away.
+    max_staging_bytes: int = option(
+        10 * BILLION,
+        "pause when this much waits for object storage",
+        group=STORAGE,
+        unit=BYTES,
+        rule=size(MOST),
+        is_resumable=True,
+        is_local=True,
+    )
+
+    def __post_init__(self) -> None:
+        for each in options_of(type(self)):
+            each.check(getattr(self, each.name), each.name)
+        validators.require_login(self.auth, self.headers)
+        validators.require_fetches_for(self.processes, self.concurrency)
+        validators.require_frontier_for(self.into, self.crawl_name, self.frontier)
+        seeds = dict.fromkeys(map(canonicalize, self.seeds))
+        object.__setattr__(self, "seeds", tuple(seeds))
+
+    @property
+    def fetches_assets(self) -> bool:
+        """Whether to fetch what pages need."""
+        return self.archive if self.assets is None else self.assets
+
+    @property
+    def full_user_agent(self) -> str:
+        """The user agent with the contact, as it is sent.
+
+        >>> CrawlConfig(("http://a.test",), contact="me@a.test").full_user_agent
+        ... # doctest: +ELLIPSIS
+        'gencoro-crawler/... (+mailto:me@a.test)'
+        """
+        if not self.contact:
+            return self.user_agent
+        scheme = "mailto:" if _is_mail_address(self.contact) else ""
+        return f"{self.user_agent} (+{scheme}{self.contact})"
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it contains secrets, so that only the owner may read its file."""
+        names = {name.lower() for name, _ in self.header_fields}
+        has_password = bool(self.auth) or "@" in self.proxy
+        return has_password or bool(self.cookie_file) or not names <= PUBLIC_HEADERS
+
+    @property
+    def header_fields(self) -> list[tuple[str, str]]:
+        """Names and values of the headers, in order."""
+        return [validators.header_field(header) for header in self.headers]
+
+    def to_json(self) -> str:
+        """Return the configuration, without ``into``, as JSON for `from_json`."""
+        saved = [each.name for each in options_of(type(self)) if each.is_saved]
+        return json.dumps({name: getattr(self, name) for name in saved}, indent=2)
+
+    def shared_json(self) -> str:
+        """Return what all workers of a crawl have in common, for `from_json`.
+
+        It holds no secret.
+        """
+        common = [each.name for each in options_of(type(self)) if not each.is_local]
+        return json.dumps({name: getattr(self, name) for name in common})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a configuration that `to_json` wrote.
+
+        Raises:
+            ConfigError: the text is not a saved configuration.
+        """
+        try:
+            values: dict[str, Any] = json.loads(text)
+            if not isinstance(values["seeds"], list):
+                raise TypeError("its seeds are not a list")
+            # An option that is missing in an older file gets its default.
+            for name, value in values.items():
+                if isinstance(value, list):
+                    values[name] = tuple(value)
+            return cls(**values)
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+        ) as exc:
+            raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
+
+    @classmethod
+    def from_toml(cls, path: Path | str) -> Self:
+        """Read a configuration from a TOML file.
+
+        Its keys are the names of the fields, or of the command-line options without their
+        dashes.  Relative paths are relative to the directory of the file.
+
+        Raises:
+            ConfigError: the file cannot be read, or a key or a value is invalid.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     path = Path(directory, "site.toml")
+        ...     _ = path.write_text('seeds = "http://a.test/"\\nmax-pages = 9')
+        ...     CrawlConfig.from_toml(path).max_pages
+        9
+        """
+        values = read_config_file(path, options_of(cls))
+        try:
+            return cls(**{"seeds": ()} | values)
+        except ConfigError as exc:
+            raise ConfigError(f"{path}: {exc}") from None
+
+
+def _is_mail_address(contact: str) -> bool:
+    return "@" in contact and not urlsplit(contact).scheme

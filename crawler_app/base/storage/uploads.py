@@ -1,0 +1,95 @@
+"""`Uploads`: which files of an archive have been moved to object storage.
+
+A directory that has such files says so in ``uploads.json``: the staging directory of a worker,
+and the cache of what was downloaded of one.
+
+Rule: the names of objects are formed from numbers, so a directory from another person cannot
+refer to any other file.
+"""
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crawler_app.base.errors import ArchiveError
+from crawler_app.base.safe_files import create, open_regular
+from crawler_app.base.storage.objects import Objects
+
+__all__ = ["Uploads", "load_uploads", "objects_at", "save_uploads"]
+
+UPLOADS_NAME = "uploads.json"
+
+
+@dataclass(slots=True, frozen=True)
+class Uploads:
+    """What of an archive is in object storage.
+
+    Attributes:
+        url: Where; its last part is the UUID of the store.
+        bytes_by_file: The sizes of the WARC files there, by their numbers.
+        snapshot: The number of the last snapshot of the tables.
+        snapshot_bytes: Its size.
+        unlisted_bytes: The size of the files that were uploaded since.
+    """
+
+    url: str
+    bytes_by_file: Mapping[int, int] = field(default_factory=dict)
+    snapshot: int = 0
+    snapshot_bytes: int = 0
+    unlisted_bytes: int = 0
+
+    @property
+    def last(self) -> int:
+        """The number of the last file; nothing is appended to it, nor to those before."""
+        return max(self.bytes_by_file, default=0)
+
+
+def load_uploads(directory: Path) -> Uploads | None:
+    """Return what of the archive in a directory is in object storage; None if nothing.
+
+    Raises:
+        ArchiveError: the file that says so is damaged.
+    """
+    path = directory / UPLOADS_NAME
+    try:
+        changed_at = path.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _load(path, changed_at)
+
+
+@functools.lru_cache(maxsize=64)
+def _load(path: Path, _changed_at: int) -> Uploads:
+    try:
+        with open(path, encoding="utf-8", opener=open_regular) as file:
+            values: dict[str, Any] = json.load(file)
+        files = {int(n): int(size) for n, size in values.pop("bytes_by_file").items()}
+        return Uploads(bytes_by_file=files, **values)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise ArchiveError(f"{path} is damaged: {exc!r}") from None
+
+
+def save_uploads(directory: Path, uploads: Uploads) -> None:
+    """Save it, at once or not at all.
+
+    Raises:
+        OSError: the disk is full, or has failed.
+    """
+    path = directory / UPLOADS_NAME
+    new = path.with_suffix(".new")
+    with create(new) as file:
+        json.dump(asdict(uploads), file)
+        file.flush()
+        # Files that it names are removed next, and would be missing without it.
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+@functools.lru_cache(maxsize=64)
+def objects_at(url: str) -> Objects:
+    """Return the `Objects` of a URL, which the whole process shares."""
+    return Objects(url)

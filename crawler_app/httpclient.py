@@ -1,0 +1,34 @@
+"""An HTTP/1.1 client with keep-alive for any Tornado program::
+
+    import asyncio
+    from tornado.httpclient import AsyncHTTPClient
+
+    AsyncHTTPClient.configure("crawler_app.httpclient.PooledAsyncHTTPClient")
+
+    async def main():
+        client = AsyncHTTPClient()
+        response = await client.fetch("https://example.org/")
+        print(response.code, len(response.body))
+
+    asyncio.run(main())
+
+The public names of `crawler_app.web.httpclient`, which imports nothing else of the crawler.
+"""
+
+from crawler_app.web.httpclient import (
+    AmbiguousResponseError,
+    BadResponseError,
+    PooledAsyncHTTPClient,
+    PooledHTTPResponse,
+    ProxyError,
+    ResponseTooLargeError,
+)
+
+__all__ = [
+    "AmbiguousResponseError",
+    "BadResponseError",
+    "PooledAsyncHTTPClient",
+    "PooledHTTPResponse",
+    "ProxyError",
+    "ResponseTooLargeError",
+]

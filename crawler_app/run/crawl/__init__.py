@@ -1,0 +1,646 @@
+"""The crawl loop, and the path of a URL through it::
+
+    admit        canonicalize, check the scope, avoid traps     admission, scope, traps
+    claim        the next URL whose host may be asked           frontier
+    permit       robots.txt and the user's callback             permission, hooks
+    fetch        one exchange, which is archived                fetching
+    interpret    parse; admit links; index and show the page    interpreting, redirecting,
+                                                                hooks
+    end          put back, respell, retry or finish             ending, frontier
+
+Beside the path::
+
+    probing      asks for URLs outside the scope: do they exist?
+    kept_probes  which of them existed in earlier runs
+    soft_404     asks hosts for a URL that does not exist
+    witness      what a check sees of the crawl
+    context      what the parts of one run share
+    host_state   what a run learns about its hosts
+    pace         how fast to crawl, which may change
+    outages      tells a host that is down from a URL that fails
+    stats        its counters
+    trace        the log of every request and decision
+    monitor      samples it once a second
+    estimate     how much is done, and how long the rest will take
+    malloc       keeps freed memory for the next page
+    time_slice   interrupts long work on one page
+    shared       one worker's crawl of a frontier that it shares
+    sharing      what it tells other workers about hosts
+
+Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
+entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and
+only `Admission.check` checks it.
+
+Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
+its lease was lost, or the crawl ends: by a disk that fails, or by a callback that raises
+what is not an Exception.
+
+Rule 3: the response of a URL that the frontier records as finished is in the archive, and its
+text is in the index: both are flushed, by their own threads, before each commit of the
+frontier.  No claim ends meanwhile.
+"""
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import datetime
+import functools
+import heapq
+import logging
+import math
+import time
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+)
+from typing import Any
+
+from tornado.locks import Condition
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import (
+    FetchError,
+    HookError,
+    LeaseLostError,
+    StorageError,
+)
+from crawler_app.base.models import Candidate, Claim, CrawledPage, Role, State
+from crawler_app.base.reasons import AnyReason
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import host_of
+from crawler_app.run.crawl import ending, trace
+from crawler_app.run.crawl.admission import Admission
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
+from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.interpreting import Interpreter
+from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.malloc import keep_freed_memory
+from crawler_app.run.crawl.outages import Outages
+from crawler_app.run.crawl.pace import Pace, with_pace
+from crawler_app.run.crawl.permission import Permission
+from crawler_app.run.crawl.probing import Prober
+from crawler_app.run.crawl.redirecting import RedirectReader
+from crawler_app.run.crawl.soft_404 import SoftErrorProber
+from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.crawl.witness import Witness
+from crawler_app.store.archive.store import Archive
+from crawler_app.store.frontier import Frontier
+from crawler_app.store.index.writer import IndexWriter
+from crawler_app.web import politeness
+from crawler_app.web.documents.reader import Reader
+from crawler_app.web.fetcher import Fetcher
+from gencoro import gen
+
+__all__ = ["KEPT_FAILURES", "NO_PAGES", "Crawl", "Failure"]
+
+logger = logging.getLogger(__name__)
+
+# asyncio timers may fire slightly early; this is longer than that.
+MIN_WAIT_S = 0.001
+
+# While URLs are under way, a worker without one commits no more often than this.
+IDLE_COMMIT_EVERY_S = 0.05
+
+# Exchanges that one claim may have to wait for, each within its time limit: robots.txt and
+# its redirects, a conditional request for the page, and the whole page.
+MAX_EXCHANGES = 8
+LEASE_MARGIN_S = 60.0
+
+# Below the depth of every page.
+NO_PAGES = -1
+
+# For the monitor.
+KEPT_FAILURES = 20
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Failure:
+    """A URL that has failed and will not be retried.
+
+    Attributes:
+        at: When it failed, in seconds since the epoch.
+        url: The canonical URL.
+        reason: Why; see `crawler_app.base.reasons`.
+        error: The error message; empty if the reason says everything.
+    """
+
+    at: float
+    url: str
+    reason: AnyReason
+    error: str
+
+
+class Crawl:
+    """One run: crawls until the frontier is drained, a limit is reached, or it is stopped.
+
+    Args:
+        config: What to crawl.
+        frontier: Holds every URL.  The caller closes it, and the fetcher, the archive and
+            the index too.
+        fetcher: Makes the HTTP exchanges.
+        stats: Counts what this run does.
+        clock: Returns the current time in seconds since the epoch.
+        archive: Stores every exchange; None for no archive.
+        index: Stores the words of every page; None for no index.
+        is_recrawl: Whether to fetch only what has changed since it was archived.
+        archived: URLs whose responses are read from the archive instead of fetched (in a
+            recrawl they are asked for conditionally).
+        hooks: The user's callbacks.
+        kept_probes: Which URLs outside the scope existed in earlier runs.
+        witness: Is told of every reference and every end; None for none.
+
+    Attributes:
+        limit_reached: The name of the option whose limit ended the crawl; empty if none.
+        is_paused: Whether no fetch is started until `unpause` is called.
+        is_stopping: Whether no further fetch is started.
+        under_way: The claimed URLs.
+        last_failures: The most recent failures, the latest last.
+
+    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
+    >>> crawl.admit("page#top", base="http://a.test/").url
+    'http://a.test/page'
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        stats: Stats | None = None,
+        clock: Callable[[], float] = time.time,
+        *,
+        archive: Archive | None = None,
+        index: IndexWriter | None = None,
+        is_recrawl: bool = False,
+        archived: Container[str] = (),
+        hooks: Hooks | None = None,
+        kept_probes: KeptProbes | None = None,
+        witness: Witness | None = None,
+    ) -> None:
+        stats = Stats() if stats is None else stats
+        hooks = Hooks() if hooks is None else hooks
+        self.config, self.frontier, self.fetcher = config, frontier, fetcher
+        self._first_config = config
+        self.stats = stats
+        self.limit_reached = ""
+        self.is_paused = self.is_stopping = self._has_failed = False
+        self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
+        self._stores = [store for store in (archive, index) if store is not None]
+        self._is_committing = False
+        self._clock = clock
+        self._hooks = hooks
+        self._hosts = HostStates(config)
+        self._outages = Outages(config, frontier, stats)
+        context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
+        self._witness = witness
+        self._admission = Admission(config, frontier, stats, witness)
+        self._fetching = Fetching(
+            context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
+        )
+        self._permission = Permission(
+            context, self._admission, hooks, self._fetching.fetch
+        )
+        self._reader = Reader()
+        redirects = RedirectReader(context, self._admission, self._fetching.cookies_for)
+        self._prober = Prober(
+            context,
+            self._fetching,
+            redirects,
+            kept_probes or KeptProbes(),
+            self._reader,
+            witness,
+        )
+        self._soft_errors = SoftErrorProber(
+            context,
+            functools.partial(self._fetching.fetch, is_archived=False),
+            self._permission.is_allowed,
+            self._may_ask,
+        )
+        self._interpreter = Interpreter(
+            context,
+            self._admission,
+            redirects,
+            self._reader,
+            index,
+            keeps_page=hooks.want_pages,
+            witness=witness,
+        )
+        self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
+        # A worker may have to look again.  One that has claimed a URL wakes the next, so that
+        # a change wakes as many as there are URLs for, and one more.
+        self._changed = Condition()
+        self._committed = Condition()
+        self._committed_at = -math.inf  # on the loop's clock
+        # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
+        self._claims: set[Claim] = set()
+        self._workers: list[gen.Future[None]] = []
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl to the end.  If cancelled, put every claimed URL back first."""
+        keep_freed_memory()
+        self._limit_hosts()
+        self._admission.remember()
+        seeds = [self.admit(seed) for seed in self._seeds()]
+        self.frontier.add(seed for seed in seeds if seed is not None)
+        self.frontier.flush()
+        with self._time_limit(), contextlib.closing(self._reader):
+            yield from self._all_work()
+            if self._requeue_unread():
+                yield from self._all_work()
+            if self.config.soft_404 and self._may_ask():
+                yield self._commit()  # asking may take long
+                yield from self._soft_errors.ask_all()
+        is_whole = self.frontier.is_drained()
+        self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
+        yield self._commit()
+
+    def _seeds(self) -> Iterable[str]:
+        """Return the seeds that this process adds to the frontier."""
+        return self.config.seeds
+
+    def _limit_hosts(self) -> None:
+        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
+
+    def _all_work(self) -> Subgenerator[None]:
+        """Wait for all workers, including those that a change of the pace adds."""
+        self._workers = []
+        self._add_workers()
+        try:
+            while not all(worker.done() for worker in self._workers):
+                # A disk that fails fails for several of them; one error says so.
+                yield gen.multi(self._workers, quiet_exceptions=StorageError)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            yield from self._end_added_workers()
+            raise
+
+    def _add_workers(self) -> None:
+        """Have as many workers as fetches may be under way; more do no harm."""
+        while len(self._workers) < self.config.concurrency:
+            self._workers.append(self._work())
+
+    def _end_added_workers(self) -> Subgenerator[None]:
+        """End the workers that were added since the others were waited for."""
+        added = [worker for worker in self._workers if not worker.done()]
+        for worker in added:
+            worker.cancel()
+        with contextlib.suppress(asyncio.CancelledError, StorageError):
+            yield gen.multi(added, quiet_exceptions=StorageError)
+
+    def _requeue_unread(self) -> bool:
+        """Queue the pages again that a check wants to read; return whether there are any."""
+        if self._witness is None or not self.frontier.is_drained():
+            return False
+        urls = self._witness.unread()
+        return bool(urls) and self.frontier.requeue_urls(urls) > 0
+
+    def change_pace(self, pace: Pace) -> None:
+        """Crawl faster or slower from now on; fetches under way are completed.
+
+        The gap that a robots.txt asks for is kept.
+
+        Args:
+            pace: By the keys of the options; see `crawler_app.run.crawl.pace`.
+
+        Raises:
+            ConfigError: a value is not allowed; nothing is changed.
+        """
+        config = with_pace(self.config, pace, self._first_config)
+        self.config = config
+        self.fetcher.allow(config.concurrency)
+        for host, before, after in self._hosts.change(config, self._clock()):
+            if after > before:
+                self.frontier.hold_host(host, after)
+            else:
+                self.frontier.shorten_hold(host, before, after)
+        self._limit_hosts()
+        if not all(worker.done() for worker in self._workers):
+            self._add_workers()
+        self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Start no further fetch; those under way are completed."""
+        self.is_stopping = True
+        self._changed.notify_all()
+
+    def pause(self) -> None:
+        """Start no fetch until `unpause` is called; those under way are completed."""
+        self.is_paused = True
+
+    def unpause(self) -> None:
+        """Continue after `pause`."""
+        self.is_paused = False
+        self._changed.notify_all()
+
+    @property
+    def under_way(self) -> Collection[Claim]:
+        """The URLs that are being fetched or processed."""
+        return self._claims
+
+    def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]:
+        """Return the URLs that have been under way longest, and for how many seconds."""
+        oldest = heapq.nsmallest(most, self._claims, key=_lease_ends_at)
+        return [(each.url, now - each.lease_ends_at + self._lease_s) for each in oldest]
+
+    def under_way_by_host(self) -> collections.Counter[str]:
+        """Return how many URLs of each host are under way."""
+        return collections.Counter(claim.host for claim in self._claims)
+
+    def count(self, state: State) -> int:
+        """Return how many URLs are in a state."""
+        return self.frontier.count(state)
+
+    def next_at(self, now: float) -> float | None:
+        """Return when the next URL may become due; see `Frontier.next_at`."""
+        return self.frontier.next_at(now)
+
+    def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
+        """Canonicalize and check a reference; see `Admission.admit`."""
+        return self._admission.admit(reference, base, depth)
+
+    @contextlib.contextmanager
+    def _time_limit(self) -> Iterator[None]:
+        """Stop the run when its time limit is reached."""
+
+        def end() -> None:
+            self.limit_reached = "max_time"
+            self.stop()
+
+        if self.config.max_time_s is None:
+            yield
+            return
+        timer = asyncio.get_running_loop().call_later(self.config.max_time_s, end)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    @gen.coroutine
+    def _work(self) -> Generator[Any, Any, None]:
+        """Crawl one URL after another until there is nothing more to do."""
+        try:
+            while not self._is_over():
+                if self.is_paused:
+                    if not self._claims and self._may_commit():
+                        yield self._commit()  # so that other processes see everything
+                    else:
+                        yield self._changed.wait()
+                    continue
+                if len(self._claims) >= self.config.concurrency:
+                    yield self._changed.wait()  # the pace was lowered
+                    continue
+                now = self._clock()
+                if self.frontier.is_due(now) and self._may_commit():
+                    self._changed.notify()
+                    yield self._commit()
+                elif (claim := self._claim(now)) is not None:
+                    self._changed.notify()
+                    yield self.crawl_one(claim)
+                elif self._may_commit() and self._commits_while_idle():
+                    yield self._commit()
+                else:
+                    yield self._wait_for_change(now)
+            self._changed.notify_all()  # it may be over for the others too
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:
+            # Either a disk has failed, which stops the other workers too, or a hook has
+            # raised something that is not an Exception.
+            self._has_failed = True
+            self.stop()
+            raise
+
+    def _may_commit(self) -> bool:
+        return self.frontier.has_changes() and not self._is_committing
+
+    def _commits_while_idle(self) -> bool:
+        """Return whether a worker that has no URL commits now, as there is time for it."""
+        now = asyncio.get_running_loop().time()
+        return not self._claims or now >= self._committed_at + IDLE_COMMIT_EVERY_S
+
+    @gen.coroutine
+    def _commit(self) -> Generator[Any, Any, None]:
+        """Commit the frontier, once the archive and the index have been flushed."""
+        self._is_committing = True
+        try:
+            is_prepared = yield from self._flush_stores()
+            self.frontier.flush(is_prepared=is_prepared)
+            checkpoint = self.frontier.due_checkpoint()
+            if checkpoint is not None:
+                yield asyncio.get_running_loop().run_in_executor(None, checkpoint)
+        except StorageError:
+            self._has_failed = True
+            raise
+        finally:
+            self._is_committing = False
+            self._committed_at = asyncio.get_running_loop().time()
+            self._committed.notify_all()
+
+    def _flush_stores(self) -> Subgenerator[bool]:
+        """Flush the archive and the index; return whether both have succeeded."""
+        flushed = [store.flushed() for store in self._stores]
+        try:
+            yield gen.multi(flushed, quiet_exceptions=StorageError)
+        except StorageError:
+            return False  # the frontier will meet the same error, and roll back
+        return True
+
+    @gen.coroutine
+    def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
+        """Wait until another worker ends a URL, the next URL is due, or it is time to commit."""
+        next_at = self.frontier.next_at(now)
+        wait_s = math.inf if next_at is None else max(next_at - now, MIN_WAIT_S)
+        if self._may_commit():
+            wait_s = min(wait_s, IDLE_COMMIT_EVERY_S)
+        timeout = None if wait_s == math.inf else datetime.timedelta(seconds=wait_s)
+        yield self._changed.wait(timeout)
+
+    def _claim(self, now: float) -> Claim | None:
+        # If the depth is limited, crawl level by level.  Then a URL's depth is its shortest
+        # distance, and no link is refused as too deep that a slower page links to as well.
+        level = None
+        if not self._may_begin_pages():
+            level = NO_PAGES
+        elif self.config.max_depth is not None:
+            level = self._level(now)
+        return self.frontier.claim(now, self._lease_s, level)
+
+    def _may_begin_pages(self) -> bool:
+        return self._limit() != "max_pages"
+
+    def _level(self, now: float) -> int | None:
+        """Return the depth that is crawled now; None for any."""
+        return self.frontier.depth_in_work(now)
+
+    def _is_over(self) -> bool:
+        if self.is_stopping or self.frontier.is_drained():
+            return True
+        limit = self._limit()
+        if limit != "max_pages":
+            return bool(limit)
+        # The last pages still get what they need.
+        return not self.frontier.count_extras(State.QUEUED)
+
+    def _may_ask(self) -> bool:
+        """Return whether all is done, so that hosts may be asked for what does not exist."""
+        is_whole = self.frontier.is_drained() and not self.is_stopping
+        return is_whole and self._limit() != "max_bytes"
+
+    def _limit(self) -> str:
+        """Return the limit that is reached now; empty if none.
+
+        That can change: a claimed URL may be put back.
+        """
+        config = self.config
+        if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
+            return "max_bytes"
+        if (
+            config.max_pages is not None
+            and self.frontier.begun_pages() >= config.max_pages
+        ):
+            return "max_pages"
+        return ""
+
+    @gen.coroutine
+    def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
+        """Process one claimed URL; a fetch error or an unexpected Exception is recorded."""
+        self._claims.add(claim)
+        try:
+            end = yield self._explore(claim)
+            while self._is_committing:
+                yield self._committed.wait()
+            self._end_claim(claim, end)
+        except asyncio.CancelledError:
+            self._abandon(claim)
+            raise
+        except StorageError:
+            self._has_failed = True
+            raise
+        except LeaseLostError as exc:
+            # A frontier that cannot be written forgets what was found since its last commit.
+            if not self._has_failed:
+                logger.warning("%s; it will be fetched again", exc)
+        finally:
+            self._claims.discard(claim)
+
+    @gen.coroutine
+    def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
+        """Fetch a URL and interpret the response; nothing is recorded yet."""
+        is_probe = claim.role is Role.PROBE
+        try:
+            if is_probe and (end := self._prober.known(claim)) is not None:
+                yield gen.moment  # many in a row must not block the loop
+                return end
+            end = yield from self._permission.check(claim)
+            if end is not None:
+                return end
+            if is_probe:
+                return (yield from self._prober.ask(claim))
+            fetched, reason = yield from self._fetching.fetch_page(claim.url)
+            end = yield from self._interpreter.read(claim, fetched, reason)
+            if isinstance(end, Finish) and end.page is not None:
+                end = yield from self._show(end, end.page)
+            return end
+        except FetchError as exc:
+            yield from self._fetching.probe(claim.url, exc)
+            return ending.of_error(exc)
+        except StorageError:
+            raise
+        except Exception as exc:  # a bug of ours, which must not stop the other workers
+            logger.exception("cannot process %s", claim.url)
+            return ending.internal_error(exc)
+
+    def _show(self, end: Finish, page: CrawledPage) -> Subgenerator[Finish]:
+        """Pass a page to the user's callbacks; its links are kept even if they fail."""
+        try:
+            yield from self._hooks.show(page)
+        except HookError as exc:
+            failure = ending.failed(end.outcome, exc.reason, str(exc))
+            return dataclasses.replace(end, outcome=failure.outcome)
+        return end
+
+    def _abandon(self, claim: Claim) -> None:
+        """Put back a claimed URL, which may be archived and indexed already."""
+        self.frontier.release(claim)
+
+    def _end_claim(self, claim: Claim, end: Ending) -> None:
+        """Make the state change that an ending stands for."""
+        now = self._clock()
+        match end:
+            case PutBack():
+                self._put_back(claim, end.held_until)
+            case Respell():
+                self.frontier.respell(claim, end.url)
+            case Retry():
+                self._retry(claim, end, now)
+            case Finish():
+                self._finish_or_fail(claim, end, now)
+
+    def _put_back(self, claim: Claim, held_until: float | None) -> None:
+        if held_until is not None:
+            trace.note_hold(claim.host, held_until - self._clock())
+            self.frontier.hold_host(claim.host, held_until)
+        self.frontier.release(claim)
+
+    def _retry(self, claim: Claim, end: Retry, now: float) -> None:
+        """Schedule another try for a URL; finish it if it has none left."""
+        outage_ends_at = self._outages.ends_at(claim.url, end.outcome, now)
+        if outage_ends_at is not None:
+            # The host is down, so this does not count as a try of the URL.
+            self._put_back(claim, outage_ends_at)
+            return
+        tries = claim.tries + 1
+        due_at = politeness.retry_at(
+            now, tries, self.config.retry_pause_s, end.asked_for_s
+        )
+        if end.outcome.status == 429:
+            # 429 Too Many Requests concerns the whole host; 503 may concern one URL only.
+            self.frontier.hold_host(claim.host, due_at)
+        if tries >= self.config.tries:
+            self._finish_or_fail(claim, Finish(end.outcome), now)
+            return
+        self.stats.add("retried")
+        trace.note_retry(claim.url, end.outcome, due_at - now)
+        self.frontier.retry(claim, due_at)
+
+    def _finish_or_fail(self, claim: Claim, end: Finish, now: float) -> None:
+        """Finish a URL; if its result cannot be recorded, record that failure instead."""
+        try:
+            self._finish(claim, end, now)
+        except (LeaseLostError, StorageError):
+            raise
+        except Exception as exc:
+            # If recording this fails too, the frontier is broken.
+            logger.error("cannot record %s: %r", claim.url, exc)
+            self._finish(claim, ending.internal_error(exc), now)
+
+    def _finish(self, claim: Claim, end: Finish, now: float) -> None:
+        outcome = end.outcome
+        self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
+        if end.on_recorded is not None:
+            end.on_recorded()
+        trace.note_end(claim.url, outcome)
+        if outcome.status is None:
+            self._outages.forget(claim.url)
+        if self._witness is not None:
+            self._witness.saw_end(claim.url, outcome, claim.role)
+        if outcome.state is State.FAILED:
+            self.stats.add(f"failed/{outcome.reason}")
+            self.last_failures.append(
+                Failure(now, claim.url, outcome.reason, outcome.error)
+            )
+
+
+def _lease_ends_at(claim: Claim) -> float:
+    return claim.lease_ends_at

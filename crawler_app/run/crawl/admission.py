@@ -1,0 +1,193 @@
+"""Checks each URL found before it enters the frontier."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import UrlError
+from crawler_app.base.models import Candidate, Claim, Role
+from crawler_app.base.reasons import Reason, facts_of
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import dedup_key, host_of, join
+from crawler_app.run.crawl import trace
+from crawler_app.run.crawl.scope import Scope
+from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.crawl.time_slice import TimeSlice
+from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
+from crawler_app.run.crawl.witness import Witness
+from crawler_app.store.frontier import Frontier
+from gencoro import gen
+
+__all__ = ["Admission"]
+
+# Links between two looks at the clock.  Most take two microseconds, but one of 8,000
+# characters, all escaped, takes almost a millisecond.
+BATCH = 8
+
+# URLs outside of what is crawled, which `external` has asked for once.
+PROBED = frozenset((Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP))
+
+
+class Admission:
+    """Canonicalizes each URL found and decides whether it may be fetched.
+
+    Args:
+        stats: Counts the refusals of this run, by reason.
+        witness: Is told of the refusals, and where URLs are served; None for none.
+
+    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> config = CrawlConfig(("http://a.test/",))
+    >>> admission = Admission(config, MemoryFrontier(), Stats())
+    >>> admission.admit("page#top", base="http://a.test/").url
+    'http://a.test/page'
+    >>> admission.admit("http://b.test/").refusal
+    <Reason.OUT_OF_SCOPE: 'out_of_scope'>
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: Frontier,
+        stats: Stats,
+        witness: Witness | None = None,
+    ) -> None:
+        self._max_redirects = config.max_redirects
+        self._frontier = frontier
+        self._stats = stats
+        self._witness = witness
+        self._asks_outside = config.external
+        self._seeds = frozenset(config.seeds)
+        self._seed_hosts = frozenset(map(host_of, config.seeds))
+        self._scope = Scope(
+            config.seeds,
+            config.include,
+            config.exclude,
+            config.max_depth,
+            reach=config.scope,
+        )
+        self._trap_limits = TrapLimits(
+            max_url_chars=config.max_url_chars,
+            max_path_segments=config.max_path_segments,
+            max_segment_repeats=config.max_segment_repeats,
+        )
+        self._queries = QueryCounter(config.max_queries_per_path)
+
+    def remember(self) -> None:
+        """Count the queries of the URLs that the frontier holds from earlier runs."""
+        self._queries.learn(self._frontier.queries())
+
+    def admit(
+        self,
+        reference: str,
+        base: str = "",
+        depth: int = 0,
+        redirects_left: int | None = None,
+        *,
+        nofollow: bool = False,
+        role: Role = Role.LINK,
+    ) -> Candidate | None:
+        """Return the candidate that a reference stands for, canonicalized and checked.
+
+        A refused URL is a candidate too: it is recorded with its reason.  None if the
+        reference is not an http(s) URL, or if the frontier already has it.
+
+        Args:
+            reference: As written in a page or a header, or an absolute URL.
+            base: The URL that it is relative to.
+            redirects_left: None for the number that the configuration allows.
+            nofollow: Whether the page asks robots not to follow it.
+            role: What it was found as.  On the host of a seed, a sitemap may have any
+                path: the URLs that it lists are checked.
+        """
+        try:
+            url = join(base, reference)
+        except UrlError as exc:
+            self._stats.add(f"invalid/{exc.reason}")
+            return None
+        if self._witness is not None:
+            url = self._witness.served_at(url)
+        key = dedup_key(url)
+        if self._frontier.knows(key):
+            return None
+        refusal = self.check(url, depth, nofollow=nofollow, role=role)
+        if refusal in PROBED and self._asks_outside:
+            role = Role.PROBE
+            refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
+        if refusal is not None:
+            self._stats.add(f"skipped/{refusal}")
+        if redirects_left is None:
+            redirects_left = self._max_redirects
+        candidate = Candidate(
+            url, host_of(url), depth, redirects_left, refusal, role, key
+        )
+        if refusal is not None:
+            trace.note_refusal(candidate, base)
+            if self._witness is not None:
+                self._witness.saw_refusal(candidate)
+        return candidate
+
+    def admit_received(self, candidate: Candidate) -> Candidate:
+        """Return a candidate that another process has admitted, with its query counted.
+
+        Only the process that owns a host sees all URLs of a path.  Probes do not count.
+        """
+        url, is_probe = candidate.url, candidate.role is Role.PROBE
+        if candidate.refusal or is_probe or url in self._seeds:
+            return candidate
+        if self._queries.admit(url):
+            return candidate
+        self._stats.add(f"skipped/{Reason.TOO_MANY_QUERIES}")
+        return replace(candidate, refusal=Reason.TOO_MANY_QUERIES)
+
+    def in_turns(
+        self, admitted: Iterable[Candidate | None], via: Claim | None
+    ) -> Subgenerator[list[Candidate]]:
+        """Return the candidates of an iterator that calls `admit`.
+
+        If there are many, only the last: after each time slice, those found so far are
+        added to the frontier.  If the crawl is killed then, the URL that led to them is
+        read again, and they are known already.
+        """
+        candidates: list[Candidate] = []
+        time_slice, rest = TimeSlice(), iter(admitted)
+        while batch := list(itertools.islice(rest, BATCH)):
+            candidates += filter(None, batch)
+            if time_slice.is_over():
+                self._frontier.add(candidates, via)
+                candidates.clear()
+                yield gen.moment
+                time_slice = TimeSlice()
+        return candidates
+
+    def check(
+        self,
+        url: str,
+        depth: int,
+        *,
+        nofollow: bool = False,
+        role: Role = Role.LINK,
+    ) -> Reason | None:
+        """Return why a canonical URL must not be fetched; None if it may.
+
+        Then its query counts towards the limit of its path.
+        """
+        if role is Role.REQUISITE:
+            refusal = self._scope.check_requisite(url).refusal
+        else:
+            refusal = self._scope.check(url, depth).refusal
+        if refusal is not None and not (
+            role is Role.SITEMAP
+            and facts_of(refusal).spares_sitemaps
+            and host_of(url) in self._seed_hosts
+        ):
+            return refusal
+        if url in self._seeds:
+            return None
+        if nofollow:
+            return Reason.NOFOLLOW
+        # Last, because it counts the URLs that pass.
+        trap = trap_in(url, self._trap_limits)
+        if trap is None and not self._queries.admit(url):
+            return Reason.TOO_MANY_QUERIES
+        return trap

@@ -1,0 +1,31 @@
+"""The objects that the parts of one run share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.outages import Outages
+from crawler_app.run.crawl.stats import Stats
+from crawler_app.store.frontier import Frontier
+
+__all__ = ["RunContext"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One run of a crawl.
+
+    Attributes:
+        hosts: What this run has learned about the hosts.
+        outages: Which of them are down.
+        stats: Counts what this run does.
+        clock: Returns the current time in seconds since the epoch.
+    """
+
+    config: CrawlConfig
+    frontier: Frontier
+    hosts: HostStates
+    outages: Outages
+    stats: Stats
+    clock: Callable[[], float]

@@ -1,0 +1,158 @@
+"""One HTTP exchange with a host: rate-limited, counted, archived.
+
+When a site is crawled again, unchanged pages come from the archive.  Used by
+`crawler_app.run.crawl`.
+"""
+
+import logging
+from collections.abc import Container, Generator, Mapping
+from typing import Any
+
+from crawler_app.base.errors import ArchiveError, FetchError, ObjectStorageError
+from crawler_app.base.models import Fetched
+from crawler_app.base.reasons import HOST_FAULTS, Reason
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import host_of
+from crawler_app.run.crawl import trace
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.store.archive.captures import Capture
+from crawler_app.store.archive.store import Archive
+from crawler_app.web.fetcher import Fetcher
+from gencoro import gen
+
+__all__ = ["Fetching"]
+
+logger = logging.getLogger(__name__)
+
+
+class Fetching:
+    """Makes the exchanges of a run, and counts them (``fetched``) and their ``bytes``.
+
+    Args:
+        archive: Stores each exchange; None for no archive.
+        is_recrawl: Whether to fetch only what has changed since it was archived.
+        archived: URLs whose responses are read from the archive instead.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        fetcher: Fetcher,
+        archive: Archive | None,
+        *,
+        is_recrawl: bool,
+        archived: Container[str] = (),
+    ) -> None:
+        self._context = context
+        self._fetcher = fetcher
+        self._archive = archive
+        self._is_recrawl = is_recrawl
+        self._archived = archived
+        # Under way, by the URL that is fetched.
+        self._probes: dict[str, gen.Future[None]] = {}
+
+    def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
+        """Fetch a URL; if it is unchanged, return the archived response.
+
+        The second value is ``UNCHANGED`` or ``OK``.
+
+        Raises:
+            FetchError: there was no usable response.
+        """
+        capture = None
+        if self._archive is not None and (self._is_recrawl or url in self._archived):
+            capture = self._archive.latest(url)
+        if self._archive is None or capture is None:
+            return (yield from self.fetch(url)), Reason.OK
+        if not self._is_recrawl:
+            archived = self._read(self._archive, capture)
+            return archived or (yield from self.fetch(url)), Reason.OK
+        fetched = yield from self.fetch(url, _conditions(capture))
+        if fetched.status != 304:
+            return fetched, Reason.OK
+        archived = self._read(self._archive, capture)
+        if archived is None:
+            return (yield from self.fetch(url)), Reason.OK
+        archived.took_s = fetched.took_s
+        return archived, Reason.UNCHANGED
+
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header that a request for a URL would have now."""
+        return self._fetcher.cookies_for(url)
+
+    def probe(self, failed_url: str, error: FetchError) -> Subgenerator[None]:
+        """If a failure may be that of the host, find out, and note it in ``context.outages``.
+
+        That takes one request for all waiting workers.
+        """
+        if not error.is_passing or error.reason in HOST_FAULTS:
+            return
+        context = self._context
+        url = context.outages.url_to_probe(failed_url, context.clock())
+        if not url:
+            return
+        probe = self._probes.get(url)
+        if probe is None:
+            probe = self._probes[url] = self._fetch_known(url)
+            probe.add_done_callback(lambda _: self._probes.pop(url))
+        yield probe
+
+    @gen.coroutine
+    def _fetch_known(self, url: str) -> Generator[Any, Any, None]:
+        """Fetch a URL again that got a response before."""
+        try:
+            yield from self.fetch(url)
+        except FetchError:
+            self._context.outages.note_down(url)
+
+    def _read(self, archive: Archive, capture: Capture) -> Fetched | None:
+        """Return an archived response; None if it cannot be read."""
+        try:
+            return archive.read(capture, self._context.config.max_body_bytes)
+        except (ArchiveError, ObjectStorageError) as exc:
+            logger.warning("fetching all of %s again: %s", capture.url, exc)
+            return None
+
+    def fetch(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        method: str = "GET",
+        is_archived: bool = True,
+    ) -> Subgenerator[Fetched]:
+        """Make one exchange, and archive it.
+
+        Args:
+            is_archived: Whether it belongs into the archive, if there is one.
+
+        Raises:
+            FetchError: there was no usable response.
+            ArchiveError: the archive cannot be written.
+        """
+        context, host = self._context, host_of(url)
+        began_at = context.clock()
+        held_to = context.hosts.begin_fetch(host, began_at)
+        if held_to > began_at:
+            context.frontier.hold_host(host, held_to)
+        if method == "GET":
+            fetched: Fetched = yield self._fetcher.fetch(url, headers)
+        else:
+            fetched = yield self._fetcher.fetch(url, headers, method)
+        context.hosts.note_answer(host, fetched.took_s)
+        context.outages.note_response(url)
+        context.stats.add("fetched")
+        context.stats.add("bytes", len(fetched.body))
+        trace.note_response(method, fetched)
+        if self._archive is not None and is_archived:
+            yield self._archive.write(fetched, began_at)
+        return fetched
+
+
+def _conditions(capture: Capture) -> dict[str, str]:
+    """Return the headers of a conditional request for an archived page."""
+    fields = {
+        "If-None-Match": capture.etag,
+        "If-Modified-Since": capture.last_modified,
+    }
+    return {name: value for name, value in fields.items() if value}

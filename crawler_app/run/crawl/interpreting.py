@@ -1,0 +1,361 @@
+"""Response handling: pages, redirects, sitemaps, files and errors.
+
+A page may be hostile: it is read within limits (`crawler_app.web.documents.reader`), and every ten
+milliseconds the other URLs of the crawl have their turn.
+
+Every URL found goes through `crawler_app.run.crawl.admission`, which also checks another spelling
+of the same URL.  `crawler_app.run.crawl.redirecting` reads redirects.
+"""
+
+import itertools
+import logging
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from crawler_app.base.http_headers import UNKNOWN_TYPES, extracted_type, is_html
+from crawler_app.base.models import (
+    Candidate,
+    Claim,
+    CrawledPage,
+    Fetched,
+    Link,
+    Outcome,
+    Role,
+    State,
+)
+from crawler_app.base.reasons import PROVISIONAL, Reason, meaning_of
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import join_or_nothing
+from crawler_app.run.crawl import ending
+from crawler_app.run.crawl.admission import Admission
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.ending import Ending, Finish
+from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.run.crawl.time_slice import TimeSlice
+from crawler_app.run.crawl.witness import Witness
+from crawler_app.store.index.columns import Columns, columns_of
+from crawler_app.store.index.writer import IndexWriter
+from crawler_app.web.documents import sitemap
+from crawler_app.web.documents.files import may_have_requisites
+from crawler_app.web.documents.html import Page
+from crawler_app.web.documents.outline import Mention, Outline
+from crawler_app.web.documents.reader import LimitExceeded, Reader
+from crawler_app.web.documents.references import Requisite, Use
+from crawler_app.web.documents.settled_links import SettledLinks
+from crawler_app.web.documents.sniffing import sniffed_type
+from crawler_app.web.robots.rules import product_token
+from crawler_app.web.robots.tags import directives_in_header
+from gencoro import gen
+
+__all__ = ["Interpreter"]
+
+logger = logging.getLogger(__name__)
+
+# Not a redirect in the Fetch standard: browsers show its body, a choice of links.
+MULTIPLE_CHOICES = 300
+
+# Preparing a longer text for the index takes a tenth of a second.
+MAX_CHARS_ON_LOOP = 32_000
+
+# Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
+# others are only looked up again.
+MAX_SETTLED_PER_PAGE = 5_000
+
+
+@dataclass(slots=True)
+class _NewLinks:
+    """The links and requisites of a document that are settled once they are recorded."""
+
+    base: str
+    links: list[str] = field(default_factory=list)
+    requisites: list[str] = field(default_factory=list)
+
+
+class Interpreter:
+    """Turns a response into an `Ending`, and admits the URLs that it refers to.
+
+    Args:
+        reader: Parses pages and sitemaps.
+        index: Stores the words of every page; None for no index.
+        keeps_page: Whether an ending carries the page, for the user's callbacks.
+        witness: Is told of what documents refer to; None for none.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        admission: Admission,
+        redirects: RedirectReader,
+        reader: Reader,
+        index: IndexWriter | None,
+        *,
+        keeps_page: bool,
+        witness: Witness | None = None,
+    ) -> None:
+        self._config = context.config
+        self._clock = context.clock
+        self._agent = product_token(context.config.user_agent)
+        self._admission = admission
+        self._redirects = redirects
+        self._reader = reader
+        self._index = index
+        self._keeps_page = keeps_page
+        self._witness = witness
+        self._settled = SettledLinks()
+        self._settled_requisites = SettledLinks()
+
+    def read(
+        self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
+    ) -> Subgenerator[Ending]:
+        """Return the ending of a URL that got a response, with the candidates found.
+
+        Args:
+            reason: The reason to record if it is a page or a file.
+        """
+        if fetched.status in REDIRECTS:
+            return self._redirects.read(claim, fetched)
+        is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
+        if not (200 <= fetched.status < 300 or is_choice):
+            return ending.of_status(fetched, self._clock())
+        return (yield from self._content(claim, fetched, reason))
+
+    def _content(
+        self, claim: Claim, fetched: Fetched, reason: Reason
+    ) -> Subgenerator[Finish]:
+        """Handle a page, a sitemap or a file."""
+        outcome = ending.outcome_of(State.DONE, reason, fetched)
+        if reason is Reason.UNCHANGED:
+            outcome.status = 304  # `fetched` is the archived response
+        if fetched.status == MULTIPLE_CHOICES:
+            outcome.add_note("300 Multiple Choices")
+        _settle_type(outcome, fetched)
+        content_type = outcome.content_type
+        if self._is_sitemap(claim, content_type, fetched.body):
+            return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
+        if is_html(content_type):
+            return (yield from self._read_page(claim, fetched, outcome))
+        found = self._redirects.refresh(claim, fetched, outcome)
+        if self._config.fetches_assets:
+            found += yield from self._requisites_of_file(claim, fetched, content_type)
+            if self._witness is not None and may_have_requisites(content_type):
+                yield from self._show_outline(self._witness, claim, fetched, outcome)
+        return Finish(outcome, found)
+
+    def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
+        is_page, is_named = is_html(content_type), claim.role is Role.SITEMAP
+        if is_page and not is_named:  # the most frequent case
+            return False
+        if is_named and not is_page:  # text sitemaps cannot be recognized
+            return True
+        is_one = sitemap.is_sitemap(content_type, body, or_feed=is_named)
+        return is_one and self._config.sitemaps
+
+    def _read_page(
+        self, claim: Claim, fetched: Fetched, outcome: Outcome
+    ) -> Subgenerator[Finish]:
+        page, outline = yield from self._parsed(fetched, outcome.content_type)
+        if page.is_partial:
+            logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
+            outcome.reason = Reason.TOO_HARD
+        outcome.title = page.title
+        base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
+        outcome.canonical = join_or_nothing(base, page.canonical)
+        directives = self._robots_directives(page, fetched)
+        refreshed = self._redirects.refresh(
+            claim, fetched, outcome, page, base, nofollow="nofollow" in directives
+        )
+        new = _NewLinks(base)
+        admitted: Iterator[Candidate | None]
+        admitted = self._links(claim, page, new, directives)
+        found: Iterable[Requisite | Mention] = page.requisites
+        if self._witness is not None and outline is not None:
+            self._witness.saw_document(claim.url, outline)
+            if self._config.fetches_assets:
+                found = outline.loaded()
+            others = self._other_links(claim, page, outline, base, directives)
+            admitted = itertools.chain(admitted, others)
+        if found:
+            needed = self._requisites(claim, found, new, directives)
+            admitted = itertools.chain(admitted, needed)
+        outlinks = yield from self._admission.in_turns(admitted, claim)
+        kept = None
+        if self._keeps_page:
+            kept = yield from self._crawled_page(claim, fetched, page, base)
+        if self._index is not None:
+            yield from self._write_index(self._index, claim.url, page, directives)
+        on_recorded = partial(self._settle, new)
+        return Finish(outcome, refreshed + outlinks, page=kept, on_recorded=on_recorded)
+
+    def _parsed(
+        self, fetched: Fetched, content_type: str
+    ) -> Subgenerator[tuple[Page, Outline | None]]:
+        """Return a page, and its outline if there is a witness to see it."""
+        options = {
+            "with_text": self._index is not None or self._keeps_page,
+            "with_anchors": self._keeps_page,
+        }
+        body, agent = fetched.body, self._agent
+        if self._witness is not None:
+            read = self._reader.outlined_page(
+                body, content_type, **options, agent=agent
+            )
+            return (yield from read)
+        options["with_requisites"] = self._config.fetches_assets
+        read_page = self._reader.page(body, content_type, **options, agent=agent)
+        return (yield from read_page), None
+
+    def _settle(self, new: _NewLinks) -> None:
+        """Settle the links of a page that are in the frontier now."""
+        for settled, links in (
+            (self._settled, new.links),
+            (self._settled_requisites, new.requisites),
+        ):
+            for link in itertools.islice(links, MAX_SETTLED_PER_PAGE):
+                settled.add(new.base, link)
+
+    def _links(
+        self, claim: Claim, page: Page, new: _NewLinks, directives: Collection[str]
+    ) -> Iterator[Candidate | None]:
+        """Admit the links of a page that are not settled."""
+        admit, depth = self._admission.admit, claim.depth + 1
+        is_nofollow_page = "nofollow" in directives
+        nofollow_links = page.nofollow_links if self._config.robots else ()
+        for link in self._settled.unsettled(new.base, page.links):
+            nofollow = is_nofollow_page or link in nofollow_links
+            candidate = admit(link, new.base, depth, nofollow=nofollow)
+            if candidate is None:
+                self._settled.add(new.base, link)
+            elif candidate.refusal not in PROVISIONAL:
+                new.links.append(link)
+            yield candidate
+
+    def _show_outline(
+        self, witness: Witness, claim: Claim, fetched: Fetched, outcome: Outcome
+    ) -> Subgenerator[Outline]:
+        """Show a document to the witness, and return what it refers to."""
+        outline = yield from self._reader.outline(fetched.body, outcome.content_type)
+        witness.saw_document(claim.url, outline)
+        return outline
+
+    def _other_links(
+        self,
+        claim: Claim,
+        page: Page,
+        outline: Outline,
+        base: str,
+        directives: Collection[str],
+    ) -> Iterator[Candidate | None]:
+        """Admit links that a crawl does not follow, such as ``<link rel=next>``."""
+        known = frozenset(page.links)
+        nofollow = "nofollow" in directives
+        by_link = outline.by_link()
+        for link in sorted(by_link.keys() - known):
+            if all(mention.use is not Use.LINK for mention in by_link[link]):
+                continue
+            yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
+
+    def _requisites(
+        self,
+        claim: Claim,
+        requisites: Iterable[Requisite | Mention],
+        new: _NewLinks,
+        directives: Collection[str] = (),
+    ) -> Iterator[Candidate | None]:
+        """Admit what a browser loads for a page; a frame is a page of its own."""
+        base, admit, depth = new.base, self._admission.admit, claim.depth
+        settled = self._settled_requisites
+        use_by_value = {each.value: each.use for each in requisites}
+        for value in settled.unsettled(base, use_by_value):
+            if use_by_value[value] is Use.FRAME:
+                candidate = admit(value, base, depth, nofollow="nofollow" in directives)
+            else:
+                candidate = admit(value, base, depth, role=Role.REQUISITE)
+            if candidate is None:
+                settled.add(base, value)
+            elif candidate.refusal not in PROVISIONAL:
+                new.requisites.append(value)
+            yield candidate
+
+    def _requisites_of_file(
+        self, claim: Claim, fetched: Fetched, content_type: str
+    ) -> Subgenerator[list[Candidate]]:
+        """Admit what a style sheet or a manifest refers to."""
+        found = yield from self._reader.requisites(fetched.body, content_type)
+        if not found:
+            return []
+        admitted = self._requisites(claim, found, _NewLinks(claim.url))
+        return (yield from self._admission.in_turns(admitted, claim))
+
+    def _crawled_page(
+        self, claim: Claim, fetched: Fetched, page: Page, base: str
+    ) -> Subgenerator[CrawledPage]:
+        links = []
+        time_slice = TimeSlice()
+        for anchor in page.anchors or ():
+            target = join_or_nothing(base, anchor.href)
+            if target:
+                links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
+            if time_slice.is_over():
+                yield gen.moment
+                time_slice = TimeSlice()
+        return CrawledPage(
+            claim.url, claim.depth, fetched, page.title, page.text, links
+        )
+
+    def _write_index(
+        self, index: IndexWriter, url: str, page: Page, directives: Collection[str]
+    ) -> Subgenerator[None]:
+        if "noindex" in directives:
+            index.remove(url)  # an earlier crawl may have added it
+            return
+        columns = yield from self._columns_of(page)
+        index.put(url, columns, self._clock())
+
+    def _columns_of(self, page: Page) -> Subgenerator[Columns]:
+        if len(page.text) <= MAX_CHARS_ON_LOOP:
+            return columns_of(page.title, page.headings, page.text)
+        prepare = partial(columns_of, page.title, page.headings)
+        try:
+            return (yield from self._reader.within_limits(prepare, page.text))
+        except LimitExceeded:
+            return prepare(page.text[:MAX_CHARS_ON_LOOP])
+
+    def _robots_directives(self, page: Page, fetched: Fetched) -> frozenset[str]:
+        """Return the robots directives of a page, from its meta elements and its header."""
+        if not self._config.robots:
+            return frozenset()
+        header = fetched.headers.get("X-Robots-Tag")
+        if header is None:
+            return page.robots
+        return page.robots | directives_in_header(header, self._agent)
+
+    def _read_sitemap(
+        self, claim: Claim, fetched: Fetched
+    ) -> Subgenerator[list[Candidate]]:
+        content_type = fetched.headers.get("Content-Type", "")
+        found = yield from self._reader.sitemap(fetched.body, content_type)
+        if found.is_cut:
+            logger.warning("only a part of %s could be read", claim.url)
+        if self._witness is not None:
+            self._witness.saw_entries(claim.url, [*found.sitemaps, *found.pages])
+        admit, depth = self._admission.admit, claim.depth + 1
+        admitted = itertools.chain(
+            (admit(url, claim.url, role=Role.SITEMAP) for url in found.sitemaps),
+            (admit(url, claim.url, depth) for url in found.pages),
+        )
+        return (yield from self._admission.in_turns(admitted, claim))
+
+
+def _settle_type(outcome: Outcome, fetched: Fetched) -> None:
+    """Replace a Content-Type that is repeated, missing or invalid, as browsers do."""
+    known = extracted_type(outcome.content_type)
+    if known.partition(";")[0] not in UNKNOWN_TYPES:
+        if "," in outcome.content_type:
+            outcome.content_type = known
+            outcome.add_note("repeated Content-Type")
+    elif fetched.body:
+        options = fetched.headers.get("X-Content-Type-Options", "")
+        is_scriptable = options.strip().lower() != "nosniff"
+        outcome.content_type = sniffed_type(fetched.body, is_scriptable=is_scriptable)
+        outcome.add_note("no valid Content-Type")

@@ -1,0 +1,151 @@
+"""Checks a claimed URL against robots.txt and the user's ``should_fetch`` callback.
+
+Used by `crawler_app.run.crawl`.
+"""
+
+import logging
+from collections.abc import Callable
+
+from crawler_app.base.errors import FetchError
+from crawler_app.base.models import Claim, Fetched, Role
+from crawler_app.base.reasons import Reason
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import origin_of
+from crawler_app.run.crawl import ending
+from crawler_app.run.crawl.admission import Admission
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.ending import Ending, PutBack
+from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.web.robots import RobotsCache
+from crawler_app.web.robots.rules import Rules
+from gencoro import gen
+
+__all__ = ["Permission"]
+
+logger = logging.getLogger(__name__)
+
+
+class Permission:
+    """Consults robots.txt, then the user's ``should_fetch`` callback.
+
+    Args:
+        admission: Admits the sitemaps that a robots.txt lists.
+        fetch: Makes one exchange, as `Fetching.fetch` does.
+
+    Attributes:
+        robots: The rules; None if robots.txt is not asked for.
+        on_applied: Called with an origin when the sitemaps of its robots.txt were added.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        admission: Admission,
+        hooks: Hooks,
+        fetch: Callable[[str], Subgenerator[Fetched]],
+    ) -> None:
+        self._context = context
+        self._admission = admission
+        self._hooks = hooks
+        self.robots = _robots_cache(context, fetch) if context.config.robots else None
+        self.on_applied: Callable[[str], None] = lambda origin: None
+        # The hosts whose robots.txt was fetched in this run.
+        self._asked_hosts: set[str] = set()
+
+    def check(self, claim: Claim) -> Subgenerator[Ending | None]:
+        """Return the ending of a URL that must not be fetched now; None if it may be.
+
+        Raises:
+            FetchError: its host did not respond to the request for robots.txt.
+            HookError: the user's callback failed.
+        """
+        if self.robots is not None:
+            end = yield from self._check_robots(claim, self.robots)
+            if end is not None:
+                return end
+        if self._hooks.should_fetch is None or self._is_exempt(claim):
+            return None
+        if (yield from self._hooks.allow(claim.url)):
+            return None
+        yield gen.moment  # as for URLs that robots.txt forbids
+        return self._skip(Reason.SHOULD_FETCH)
+
+    def is_allowed(self, url: str) -> bool:
+        """Return whether a robots.txt that was read in this run allows a URL."""
+        if self.robots is None:
+            return True
+        rules = self.robots.known(url)
+        return rules is not None and not rules.is_unreachable and rules.allows(url)
+
+    def _is_exempt(self, claim: Claim) -> bool:
+        """Return whether ``should_fetch`` is not consulted about a URL."""
+        return claim.role is Role.SITEMAP or claim.url in self._context.config.seeds
+
+    def _check_robots(
+        self, claim: Claim, robots: RobotsCache
+    ) -> Subgenerator[Ending | None]:
+        rules = robots.known(claim.url)
+        if rules is None:
+            rules = yield robots.ask(claim.url)
+            yield from self._apply(rules, claim)
+            self.on_applied(origin_of(claim.url))
+            is_first = claim.host not in self._asked_hosts
+            self._asked_hosts.add(claim.host)
+            if is_first and not rules.is_unreachable:
+                # The rules were just fetched, here or for another URL of the host, so this
+                # one waits until the host's gap is over.
+                return PutBack()
+            # A robots.txt of this host was fetched before, or another URL waited for it too.
+            # Continue now: if the URL were put back each time, it might never be fetched.
+        if rules.is_unreachable:
+            return self._unreachable(rules, claim)
+        if rules.allows(claim.url):
+            return None
+        yield gen.moment  # many in a row must not block the loop
+        return self._skip(Reason.ROBOTS)
+
+    def _skip(self, reason: Reason) -> Ending:
+        self._context.stats.add(f"skipped/{reason}")
+        return ending.skipped(reason)
+
+    def _apply(self, rules: Rules, claim: Claim) -> Subgenerator[None]:
+        """Note the crawl delay of a robots.txt, and admit the sitemaps that it lists."""
+        self._context.hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
+        if not self._context.config.sitemaps:
+            return
+        admitted = (
+            self._admission.admit(url, claim.url, role=Role.SITEMAP)
+            for url in rules.sitemaps
+        )
+        new = yield from self._admission.in_turns(admitted, None)
+        if new:  # only the first of the workers that waited for the rules finds any
+            self._context.frontier.add(new)
+
+    def _unreachable(self, rules: Rules, claim: Claim) -> Ending:
+        """Return the ending of a URL whose host's robots.txt cannot be fetched.
+
+        Raises:
+            FetchError: the host did not respond at all.
+        """
+        error = rules.error
+        if error is not None:  # handled as if the URL itself had failed
+            raise FetchError(error.reason, f"robots.txt: {error}")
+        if rules.retry_at is not None:
+            logger.warning(
+                "cannot fetch robots.txt of %s, so nothing is fetched from that host; next "
+                "try in %.0f s",
+                claim.host,
+                rules.retry_at - self._context.clock(),
+            )
+            return PutBack(rules.retry_at)
+        text = "requests for robots.txt are answered with errors, so nothing may be fetched"
+        return ending.of_error(FetchError(Reason.ROBOTS_UNREACHABLE, text))
+
+
+def _robots_cache(
+    context: RunContext, fetch: Callable[[str], Subgenerator[Fetched]]
+) -> RobotsCache:
+    config = context.config
+    return RobotsCache(
+        gen.coroutine(fetch), config.user_agent, config.retry_pause_s, context.clock
+    )

@@ -1,0 +1,141 @@
+"""URLs outside the scope are asked for once, to learn whether they exist.
+
+The request is HEAD, or GET where a host refuses HEAD.  Nothing is archived, and nothing is read,
+except the ids on pages of which a check wants to know the places.  What exists is remembered in
+`crawler_app.run.crawl.kept_probes`, and not asked for again for a while.
+"""
+
+from crawler_app.base.errors import FetchError
+from crawler_app.base.http_headers import is_html
+from crawler_app.base.models import Claim, Fetched, State
+from crawler_app.base.reasons import HOST_FAULTS, Reason
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import host_of
+from crawler_app.run.crawl import ending
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.ending import Ending, Finish, PutBack
+from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.run.crawl.witness import Witness
+from crawler_app.web.documents.reader import Reader
+
+__all__ = ["Prober"]
+
+# Asked for again with GET, where servers treat HEAD in another way, are all errors but these.
+NOT_FOR_HEAD_ALONE = (429, 503)
+
+# Many hosts answer with these to programs, and show the page to visitors; 999 is LinkedIn's.
+REFUSALS = (401, 403, 407, 451, 999)
+
+
+class Prober:
+    """Asks whether a URL exists.
+
+    Args:
+        kept: What is known from earlier runs.
+        reader: Reads pages.
+        witness: Says which pages to read; None for none.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        fetching: Fetching,
+        redirects: RedirectReader,
+        kept: KeptProbes,
+        reader: Reader,
+        witness: Witness | None = None,
+    ) -> None:
+        self._context = context
+        self._fetching = fetching
+        self._redirects = redirects
+        self._kept = kept
+        self._reader = reader
+        self._witness = witness
+        self._wants_get: set[str] = set()
+        self._hosts_without_head: set[str] = set()
+
+    def known(self, claim: Claim) -> Ending | None:
+        """Return the ending of a URL that was asked for not long ago; None otherwise."""
+        if self._wants_places(claim.url):
+            return None
+        fetched = self._kept.find(claim.url, self._context.clock())
+        return None if fetched is None else self._ending(claim, fetched)
+
+    def ask(self, claim: Claim) -> Subgenerator[Ending]:
+        """Ask for a URL.
+
+        Raises:
+            FetchError: there was no usable response.
+        """
+        fetched = yield from self._exchange(claim.url)
+        if fetched is None:
+            return PutBack()  # asked with GET when its host's gap is over
+        end = self._ending(claim, fetched)
+        if isinstance(end, Finish) and end.outcome.state is State.DONE:
+            self._kept.keep(fetched, self._context.clock())
+            if end.outcome.reason is Reason.EXISTS:
+                yield from self._show_places(claim.url, fetched)
+        return end
+
+    def _wants_places(self, url: str) -> bool:
+        return self._witness is not None and self._witness.wants_places(url)
+
+    def _show_places(self, url: str, fetched: Fetched) -> Subgenerator[None]:
+        """Show the witness the ids on a page, if it wants them."""
+        if self._witness is None or not self._witness.wants_places(url):
+            return
+        ids = None
+        content_type = fetched.headers.get("Content-Type", "")
+        if fetched.body and is_html(content_type):
+            outline = yield from self._reader.outline(fetched.body, content_type)
+            ids = None if outline.is_partial else outline.ids
+        self._witness.saw_places(url, ids)
+
+    def _exchange(self, url: str) -> Subgenerator[Fetched | None]:
+        host = host_of(url)
+        if (
+            url in self._wants_get
+            or host in self._hosts_without_head
+            or self._wants_places(url)
+        ):
+            return (yield from self._get(url))
+        try:
+            fetched = yield from self._fetching.fetch(
+                url, method="HEAD", is_archived=False
+            )
+        except FetchError as exc:
+            if exc.reason not in HOST_FAULTS:
+                self._wants_get.add(url)
+                return None
+            raise
+        if fetched.status < 400 or fetched.status in NOT_FOR_HEAD_ALONE:
+            return fetched
+        self._wants_get.add(url)
+        if fetched.status in (405, 501):
+            self._hosts_without_head.add(host)
+        return None
+
+    def _get(self, url: str) -> Subgenerator[Fetched]:
+        try:
+            fetched = yield from self._fetching.fetch(url, is_archived=False)
+        except FetchError as exc:
+            if exc.reason is not Reason.TOO_LARGE:
+                raise
+            return Fetched(url, 200, {}, b"", 0.0)  # it exists
+        self._wants_get.discard(url)
+        return fetched
+
+    def _ending(self, claim: Claim, fetched: Fetched) -> Ending:
+        if fetched.status in REDIRECTS:
+            return self._redirects.read(claim, fetched)
+        if fetched.status >= 400:
+            if fetched.status in REFUSALS:
+                outcome = ending.outcome_of(State.FAILED, Reason.REFUSED_TO_US, fetched)
+                return Finish(outcome)
+            return ending.of_status(fetched, self._context.clock())
+        outcome = ending.outcome_of(State.DONE, Reason.EXISTS, fetched)
+        # It was not read, so it is neither a page nor a file of this crawl.
+        outcome.content_type, outcome.digest, outcome.size_bytes = "", "", 0
+        return Finish(outcome)

@@ -1,0 +1,108 @@
+"""One worker's crawl of a frontier that it shares with others.
+
+It claims what the server leases to it, and ends when no worker has anything left, or when all
+together have reached a limit.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Claim, State
+from crawler_app.run.crawl import NO_PAGES, Crawl
+from crawler_app.run.crawl.sharing import Sharing
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.index.writer import IndexWriter
+from crawler_app.web.fetcher import Fetcher
+from gencoro import gen
+
+__all__ = ["SharedCrawl"]
+
+
+class SharedCrawl(Crawl):
+    """A crawl whose limits of pages and bytes are those of the frontier.
+
+    Args:
+        config: Without limits of pages and bytes.
+        frontier: Was opened.
+        stores: The other arguments of `Crawl`.
+    """
+
+    frontier: PostgresFrontier
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: PostgresFrontier,
+        fetcher: Fetcher,
+        **stores: Any,
+    ) -> None:
+        super().__init__(config, frontier, fetcher, **stores)
+        Sharing(frontier, self._permission, self._hosts, self._outages, fetcher.cookies)
+        frontier.on_change = self._changed.notify_all
+        frontier.on_lost = self._forget
+        self._index: IndexWriter | None = stores.get("index")
+        self._is_held = False
+        frontier.max_queries = config.max_queries_per_path
+        frontier.is_by_depth = config.max_depth is not None
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl to the end, and leave; what is claimed then is put back.
+
+        Raises:
+            ServerError: the server refuses a step, or does not answer after the end.
+        """
+        exchanging = self.frontier.run()
+        exchanging.add_done_callback(lambda _: self.stop())
+        try:
+            yield super().run()
+        finally:
+            self.frontier.leave()
+            yield exchanging
+
+    def hold(self, is_held: bool) -> None:
+        """Begin no fetch while there is no room for it; `unpause` does not end this."""
+        if is_held is not self._is_held:
+            self._is_held = is_held
+            self.frontier.hold(is_held)
+            self._changed.notify_all()
+
+    def next_at(self, now: float) -> float | None:
+        # Not the end of a lease: what another worker has may lead to more long before.
+        return self.frontier.due_at(now)
+
+    def _claim(self, now: float) -> Claim | None:
+        claim = None if self._is_held else super()._claim(now)
+        if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):
+            self._hosts.learn_gap(claim.host, gap_s)
+        return claim
+
+    def _level(self, now: float) -> int | None:
+        # What comes before the first numbers may be deeper than what is crawled now.
+        level = super()._level(now)
+        return NO_PAGES if level is None else level
+
+    def _may_begin_pages(self) -> bool:
+        return True  # the server leases as many as may be begun
+
+    def _is_over(self) -> bool:
+        if self.is_stopping or self._limit() == "max_bytes":
+            return True
+        # The numbers do not have what is to be sent, nor what waits here.
+        if self.frontier.is_behind or not super()._is_over():
+            return False
+        # What others have may come back: they put it back, or are killed.
+        return not self.frontier.count(State.CLAIMED)
+
+    def _limit(self) -> str:
+        return self.frontier.limit_reached
+
+    def _abandon(self, claim: Claim) -> None:
+        super()._abandon(claim)
+        self._forget(claim.url)
+
+    def _forget(self, url: str) -> None:
+        """Remove a page from the index that another worker will fetch."""
+        if self._index is not None:
+            self._index.remove(url)

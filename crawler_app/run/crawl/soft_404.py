@@ -1,0 +1,93 @@
+"""Asks each crawled host for a URL that does not exist: does it say so?
+
+A host that answers with a page, or with a redirect to one, hides its broken links.  It is asked
+when everything else is done, once in a run, and only if its robots.txt allows that.
+"""
+
+import collections
+import secrets
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+from crawler_app.base.errors import FetchError, UrlError
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import host_of, redirect_target
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.redirecting import REDIRECTS
+from gencoro import gen
+
+__all__ = ["SoftErrorProber"]
+
+# More than a site needs to send visitors to its error page.
+MAX_REDIRECTS = 3
+
+
+class SoftErrorProber:
+    """Asks the hosts of a run.
+
+    Args:
+        fetch: Makes one exchange that is not archived.
+        is_allowed: Returns whether the robots.txt that this run has read allows a URL.
+        may_ask: Returns whether a request may be made now.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        fetch: Callable[[str], Subgenerator[Fetched]],
+        is_allowed: Callable[[str], bool],
+        may_ask: Callable[[], bool],
+    ) -> None:
+        self._context = context
+        self._fetch = fetch
+        self._is_allowed = is_allowed
+        self._may_ask = may_ask
+
+    def ask_all(self) -> Subgenerator[None]:
+        """Ask every host that has pages, and note the answers in the frontier."""
+        origins = collections.deque(self._origins())
+        several = min(len(origins), self._context.config.concurrency)
+        yield gen.multi([self._ask_in_turn(origins) for _ in range(several)])
+
+    def _origins(self) -> Iterable[str]:
+        frontier = self._context.frontier
+        for host in frontier.hosts():
+            known = (f"{scheme}://{host.name}" for scheme in ("https", "http"))
+            if host.pages:
+                yield from [each for each in known if frontier.known_url(each)][:1]
+
+    @gen.coroutine
+    def _ask_in_turn(
+        self, origins: collections.deque[str]
+    ) -> Generator[Any, Any, None]:
+        while origins and self._may_ask():
+            origin = origins.popleft()
+            url = f"{origin}/{secrets.token_hex(16)}"
+            if not self._is_allowed(url):
+                continue  # what an earlier run has found stays
+            try:
+                exists = yield from self._seems_to_exist(url)
+            except FetchError:
+                continue
+            if exists is not None:
+                self._context.frontier.note_soft_404(origin, url if exists else "")
+
+    def _seems_to_exist(self, url: str) -> Subgenerator[bool | None]:
+        """Return whether a host answers with a page of its own; None if it was not asked."""
+        host, at = host_of(url), url
+        for _ in range(MAX_REDIRECTS + 1):
+            if host_of(at) != host or not self._is_allowed(at):  # such as a sign-in
+                return False
+            # Its last exchange may have been just now.
+            yield gen.sleep(self._context.hosts.gap_s(host))
+            if not self._may_ask():
+                return None
+            fetched = yield from self._fetch(at)
+            if fetched.status not in REDIRECTS:
+                return 200 <= fetched.status < 300
+            try:
+                at = redirect_target(at, fetched.headers.get("Location", ""))
+            except UrlError:
+                return False
+        return False

@@ -1,0 +1,312 @@
+"""`Crawler`, the public entry point: runs a crawl from a configuration.
+
+The command line uses it like any other program.  The path of a URL is in
+`crawler_app.run.crawl`, the files of a crawl directory in `crawler_app.run.directory`.
+"""
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Collection, Generator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import CrawledPage, Link, UrlRecord
+from crawler_app.base.reasons import AnyReason
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.monitor import Watched
+from crawler_app.run.crawl.witness import Witness
+from crawler_app.run.directory import CrawlDirectory, Kept
+from crawler_app.run.directory.losses import requeue_lost
+from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
+from crawler_app.run.processes.run import PartsRun
+from crawler_app.run.results.comparison import Comparison, compare
+from crawler_app.run.results.summary import Summary, final_records, summarize
+from crawler_app.store.frontier import FrontierReader
+from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.part import PartFrontier
+from crawler_app.web.fetcher import check_fetcher, make_fetcher
+from gencoro import gen
+
+__all__ = ["Crawler", "Result"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, frozen=True, repr=False)
+class Result:
+    """The result of a run.
+
+    Attributes:
+        summary: The crawl in numbers, including earlier runs.
+        seed_ends: The final record of each seed, redirects followed; None if unknown.
+        limit_reached: The name of the option whose limit ended the run; empty if none.
+        was_stopped: Whether `Crawler.stop` ended the run early.
+        kept: The contents of the directory besides the frontier; None without one.
+        comparison: The comparison with the previous crawl; None if there was none.
+        had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
+    """
+
+    summary: Summary
+    seed_ends: list[UrlRecord | None]
+    limit_reached: str
+    was_stopped: bool
+    kept: Kept | None = None
+    comparison: Comparison | None = None
+    had_finished: bool = False
+
+    def __repr__(self) -> str:
+        end = f", reached {self.limit_reached}" if self.limit_reached else ""
+        return f"<Result: {self.summary}{end}{', stopped' * self.was_stopped}>"
+
+
+class Crawler:
+    """Runs a crawl.
+
+    If ``config.into`` names a directory, everything is stored there; if it already holds a
+    crawl of the same seeds, the site is crawled again and compared.  Otherwise everything is
+    in memory, and lost at the end.
+
+    Args:
+        config: What to crawl, and how.
+        on_page: Called with each page.  Like the other callbacks: a function, a
+            ``@gen.coroutine`` or an ``async def``.
+        on_link: Called with each link of each page.
+        should_fetch: Called with each URL before it is fetched; False skips it.
+        resume: Whether to continue the crawl in the directory instead of starting anew.
+        retried_reasons: Failures with these reasons are retried.
+        watch: Called before the run with what a `Monitor` watches: the `Crawl`, or what
+            stands for several processes; returns a context manager that is entered during
+            the run.
+        witness: Is told of every reference and every end, for a check.
+
+    Raises:
+        ConfigError: options conflict, or a callback is invalid.
+
+    >>> from crawler_app.commands.demo_site import DemoSite
+    >>> from gencoro.ioloop import IOLoop
+    >>> titles = []
+    >>> @gen.coroutine
+    ... def main():
+    ...     site = DemoSite()
+    ...     site.start()
+    ...     config = CrawlConfig((f"{site.url}sky/",), max_pages=3)
+    ...     crawler = Crawler(config, on_page=lambda page: titles.append(page.title))
+    ...     result = yield crawler.run()
+    ...     yield site.stop()
+    ...     return result.limit_reached
+    >>> loop = IOLoop(make_current=False)
+    >>> loop.run_sync(main)
+    'max_pages'
+    >>> titles[0]
+    'Sky | Pinewood Observatory'
+    >>> loop.close()
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        *,
+        on_page: Callable[[CrawledPage], object] | None = None,
+        on_link: Callable[[Link], object] | None = None,
+        should_fetch: Callable[[str], object] | None = None,
+        resume: bool = False,
+        retried_reasons: Collection[AnyReason] = (),
+        watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
+        witness: Witness | None = None,
+    ) -> None:
+        if resume and not config.into:
+            raise ConfigError("resume needs the directory of a crawl; `into` is empty")
+        self.config = config
+        self._hooks = Hooks(on_page, on_link, should_fetch)
+        self._resumes = resume
+        self._retried_reasons = retried_reasons
+        self._watch = watch or contextlib.nullcontext
+        self._witness = witness
+        self._crawl: Crawl | PartsRun | None = None
+        self._is_stopped = False
+        check_fetcher(config)
+        if config.frontier:
+            raise ConfigError("a crawl with a shared frontier is run by a CrawlWorker")
+        if config.processes > 1:
+            self._require_no_callbacks()
+
+    def _require_no_callbacks(self) -> None:
+        if not self.config.into:
+            raise ConfigError("several processes need a directory; `into` is empty")
+        callbacks = {
+            "on_page": self._hooks.on_page,
+            "on_link": self._hooks.on_link,
+            "should_fetch": self._hooks.should_fetch,
+            "witness": self._witness,
+        }
+        for name, callback in callbacks.items():
+            if callback is not None:
+                raise ConfigError(
+                    f"{name} cannot be called if processes is {self.config.processes}: "
+                    "the pages are in other processes; leave out one of the two"
+                )
+
+    def stop(self) -> None:
+        """Start no further fetch; `run` returns when those under way are completed.
+
+        To end immediately, cancel the Future of `run`.  No URL is lost either way.
+        """
+        self._is_stopped = True
+        if self._crawl is not None:
+            self._crawl.stop()
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, Result]:
+        """Crawl to the end.
+
+        Raises:
+            ConfigError: the directory is in use, or holds another crawl, or cannot be
+                written.
+            StorageError: the disk has failed.
+            RuntimeError: `run` was called before.
+        """
+        if self._crawl is not None:
+            raise RuntimeError("this Crawler has already been run; create another one")
+        with contextlib.ExitStack() as cleanup:
+            directory = self._enter_directory(cleanup)
+            if directory is not None and self.config.processes > 1:
+                return (yield from self._run_parts(directory))
+            if directory is None:
+                stores = Stores(MemoryFrontier(), None, None)
+            else:
+                stores = cleanup.enter_context(open_stores(directory, self.config))
+            yield from self._run_with(stores, directory)
+            return self._result(
+                stores.frontier, directory, functools.partial(_forget_vanished, stores)
+            )
+
+    def _run_parts(self, directory: CrawlDirectory) -> Subgenerator[Result]:
+        """Crawl with several processes."""
+        run = self._crawl = PartsRun(self.config, self._retried_reasons)
+        if self._is_stopped:
+            run.stop()
+        with self._watch(run):
+            yield run.run()
+        yield gen.moment  # as for a single process
+
+        def forget(comparison: Comparison) -> None:
+            for part in directory.parts():
+                with part, open_stores(part, self.config, PartFrontier) as stores:
+                    _forget_vanished(stores, comparison)
+
+        with contextlib.closing(directory.frontier()) as frontier:
+            return self._result(frontier, directory, forget)
+
+    def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
+        """Lock the directory, and prepare it for the run."""
+        config = self.config
+        if not config.into:
+            return None
+        if not self._resumes and not CrawlDirectory.holds_crawl(config.into):
+            return cleanup.enter_context(CrawlDirectory.create(config.into, config))
+        directory = CrawlDirectory.open(config.into)
+        saved = directory.config()
+        if saved.frontier:
+            raise ConfigError(
+                f"{config.into} is that of a worker, and the frontier is in PostgreSQL; go on "
+                "with `gencrawl resume`, or choose another directory"
+            )
+        self._require_same_seeds(saved.seeds)
+        self._require_same_processes(saved.processes)
+        cleanup.enter_context(directory)
+        is_unfinished = not self._resumes and not begin_recrawl(directory, config)
+        if is_unfinished and self._witness is None:
+            logger.warning(
+                "The crawl in that directory is unfinished.  Starting a new one; `resume` "
+                "would have continued it."
+            )
+        directory.save(config)
+        return directory
+
+    def _require_same_seeds(self, seeds: Collection[str]) -> None:
+        if set(seeds) != set(self.config.seeds):
+            raise ConfigError(
+                f"{self.config.into} holds a crawl of {' '.join(seeds)}; choose another "
+                "directory"
+            )
+
+    def _require_same_processes(self, processes: int) -> None:
+        if processes != self.config.processes:
+            raise ConfigError(
+                f"the hosts of the crawl in {self.config.into} are shared out among "
+                f"{processes} processes, not {self.config.processes}; give --processes "
+                f"{processes}, or choose another directory"
+            )
+
+    def _run_with(
+        self, stores: Stores, directory: CrawlDirectory | None
+    ) -> Subgenerator[None]:
+        stores.frontier.requeue_failed(self._retried_reasons)
+        archived = requeue_lost(stores)
+        with contextlib.ExitStack() as cleanup:
+            fetcher = cleanup.enter_context(
+                contextlib.closing(make_fetcher(self.config))
+            )
+            path = None if directory is None else directory.probes_path
+            kept = KeptProbes.of(self.config, path)
+            cleanup.enter_context(contextlib.closing(kept))
+            cleanup.callback(self._hooks.log_repeated)
+            crawl = self._crawl = Crawl(
+                self.config,
+                stores.frontier,
+                fetcher,
+                archive=stores.archive,
+                index=stores.index,
+                is_recrawl=stores.frontier.is_recrawl,
+                archived=archived,
+                hooks=self._hooks,
+                kept_probes=kept,
+                witness=self._witness,
+            )
+            if self._is_stopped:
+                crawl.stop()
+            with self._watch(crawl):
+                yield crawl.run()
+        # Closed connections leave their descriptors in the next turn of the loop, and what
+        # follows opens files.
+        yield gen.moment
+
+    def _result(
+        self,
+        frontier: FrontierReader,
+        directory: CrawlDirectory | None,
+        forget: Callable[[Comparison], None],
+    ) -> Result:
+        assert self._crawl is not None
+        summary = summarize(frontier)
+        comparison = compare(frontier)
+        if comparison is not None:
+            forget(comparison)
+        limit_reached = self._crawl.limit_reached
+        return Result(
+            summary,
+            final_records(self.config.seeds, frontier, summary),
+            limit_reached,
+            self._crawl.is_stopping and not limit_reached and summary.left > 0,
+            None if directory is None else directory.kept(),
+            comparison,
+            summary.left == 0 and not any(self._crawl.stats),
+        )
+
+
+def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
+    """Remove pages that no longer exist from the index."""
+    if stores.index is None:
+        return
+    for url in stores.frontier.gone(is_whole=comparison.is_whole):
+        stores.index.remove(url)
+    stores.index.flush()
+    if comparison.is_whole:
+        stores.frontier.forget_earlier()

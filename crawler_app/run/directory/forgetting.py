@@ -1,0 +1,146 @@
+"""Has fetched again what is gone with a store: a machine that was lost, or its disk.
+
+Rule: what is still in the store is not fetched again.  A machine that is lost loses what it had
+not uploaded, so the last snapshot in object storage says what is there; of a directory that
+cannot be read, nothing is.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import UrlRecord
+from crawler_app.base.progress import OnStep, in_steps, no_step
+from crawler_app.base.storage.objects import is_url
+from crawler_app.base.storage.tables import Cache, StoredTables
+from crawler_app.base.text.escaping import printable
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.losses import has_response
+from crawler_app.run.directory.remote import RemoteDirectory
+from crawler_app.run.results.summary import is_page
+from crawler_app.store.archive.captures import Captures, table_errors
+from crawler_app.store.frontier.postgres.place import Place, Store
+from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.index import PageIndex
+
+__all__ = ["Forgotten", "forget_lost"]
+
+# The largest difference expected between the clocks of a worker and of the server.  The index
+# has the text of each page that ended earlier, unless the page asks not to be indexed.
+CLOCKS_S = 600.0
+
+
+class Forgotten(NamedTuple):
+    """What was done.
+
+    Attributes:
+        store: The store.
+        urls: How many URLs are fetched again.
+        is_gone: Whether the store has nothing, and is no longer listed.
+    """
+
+    store: Store
+    urls: int
+    is_gone: bool
+
+
+def forget_lost(
+    place: Place, which: str, cache: Cache, on_step: OnStep = no_step
+) -> Forgotten:
+    """Queue the URLs again whose responses are no longer in a store.
+
+    Args:
+        which: The UUID of the store, or its location.
+        on_step: Progress callback.
+
+    Raises:
+        ConfigError: there is no such store, or a worker writes to it.
+        FrontierError, StorageError: it cannot be found out what it has; nothing is changed.
+    """
+    with contextlib.closing(PostgresReader(place)) as reader:
+        store = _chosen(reader.members().stores, which, place)
+        if workers := reader.workers_of(store):
+            raise ConfigError(
+                f"{workers[0]} is at work, and keeps what it fetches there"
+            )
+        with _opened(store, cache, on_step) as kept:
+            records = in_steps("reading URLs", reader.store_records(store), on_step)
+            lost = {
+                record.url
+                for record in records
+                if has_response(record) and not (kept and kept.has(record))
+            }
+        urls = reader.requeue_urls(lost)
+        if kept is None:
+            reader.unlist(store)
+    return Forgotten(store, urls, kept is None)
+
+
+def _chosen(stores: list[Store], which: str, place: Place) -> Store:
+    found = [each for each in stores if which in (each.key, each.location)]
+    if len(found) == 1:
+        return found[0]
+    listed = "\n".join(
+        f"  {each.key}  {printable(each.location)} on {printable(each.machine)}"
+        for each in found or stores
+    )
+    why = f"several stores of {place} are" if found else f"no store of {place} is"
+    raise ConfigError(f"{why} {which}; give the UUID of one with --store:\n{listed}")
+
+
+@dataclass(slots=True, frozen=True)
+class _Kept:
+    """What a store has.
+
+    Attributes:
+        index: None if there is none.
+        at: When it was copied; infinity if it is the original.
+    """
+
+    captures: Captures
+    index: PageIndex | None
+    at: float
+
+    def has(self, record: UrlRecord) -> bool:
+        """Return whether the response of a URL is there, and its text."""
+        if not self.captures.holds(record.url):
+            return False
+        outcome, index = record.outcome, self.index
+        if index is None or outcome is None or not is_page(outcome):
+            return True
+        ended_at = record.finished_at or 0.0
+        return ended_at < self.at - CLOCKS_S or index.holds(record.url)
+
+
+@contextlib.contextmanager
+def _opened(store: Store, cache: Cache, on_step: OnStep) -> Iterator[_Kept | None]:
+    """Open what there is of a store; None if there is nothing."""
+    directory, at = _directory_of(store, cache, on_step)
+    if directory is None or not directory.has_archive():
+        yield None
+        return
+    with contextlib.ExitStack() as cleanup:
+        path = directory.archive_path()
+        cleanup.enter_context(table_errors(path))
+        captures = Captures(path, read_only=True)
+        cleanup.callback(captures.close)
+        index = directory.own_index() if directory.has_index() else None
+        if index is not None:
+            cleanup.callback(index.close)
+        yield _Kept(captures, index, at)
+
+
+def _directory_of(
+    store: Store, cache: Cache, on_step: OnStep
+) -> tuple[CrawlDirectory | None, float]:
+    if is_url(store.location):
+        tables = StoredTables.find(store.location, cache, on_step)
+        if tables is None:
+            return None, 0.0
+        return RemoteDirectory(tables), tables.catalogue.at
+    directory = CrawlDirectory(Path(store.location))
+    return (directory if directory.store_key() == store.key else None), math.inf

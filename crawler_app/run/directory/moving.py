@@ -1,0 +1,97 @@
+"""Moves the frontier of a crawl from its directory into PostgreSQL.
+
+Rule: the archive and the index stay where they are.  The directory becomes that of a worker when
+everything is on the server; before that it is as it was.
+"""
+
+import contextlib
+import dataclasses
+import logging
+import socket
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.urls import host_of
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store.frontier.postgres.copying import Beginning, copy_frontier
+from crawler_app.store.frontier.postgres.files import StoredFile
+from crawler_app.store.frontier.postgres.place import Place, Store
+from crawler_app.web.politeness import least_gap_s
+from gencoro import gen
+
+__all__ = ["move_frontier"]
+
+logger = logging.getLogger(__name__)
+
+
+@gen.coroutine
+def move_frontier(
+    path: Path | str, place: Place, *, partitions: int = 8, on_step: OnStep = no_step
+) -> Generator[Any, Any, int]:
+    """Copy the frontier of a crawl to a server, where workers go on; return how many URLs.
+
+    Args:
+        path: The directory of the crawl.
+        partitions: Of the tables, unless these were made before.
+
+    Raises:
+        ConfigError: the crawl is running, or has not begun, or is on a server already, or the
+            server cannot be used, or has another crawl of that name.
+        ServerError: the connection was lost, or the server refuses something.
+    """
+    directory = CrawlDirectory.open(path)
+    config = directory.config()
+    if config.frontier:
+        raise ConfigError(f"the frontier of {path} is in PostgreSQL already")
+    moved = dataclasses.replace(config, frontier=place.url, crawl_name=place.crawl)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(directory)
+        files = list(_opened(directory, cleanup))
+        if not files:
+            raise ConfigError(f"the crawl in {path} has not begun yet")
+        if any(file.has_previous() for file in files):
+            logger.warning("The comparison with the previous crawl is not copied.")
+        urls: int = yield copy_frontier(
+            place,
+            files,
+            _beginning(config),
+            partitions=partitions,
+            on_step=on_step,
+        )
+        directory.save(moved)
+    return urls
+
+
+def _opened(
+    directory: CrawlDirectory, cleanup: contextlib.ExitStack
+) -> Iterator[StoredFile]:
+    """Yield the files of the frontier, or of its parts, which are locked too."""
+    parts = directory.parts()
+    begun = [each for each in parts or [directory] if each.frontier_path.exists()]
+    for number, each in enumerate(begun):
+        if parts:
+            cleanup.enter_context(each)
+        location = str(each.path.resolve())
+        file = StoredFile(
+            each.frontier_path,
+            Store(each.make_store_key(), socket.gethostname(), location),
+            *(number, len(begun)),
+            is_part=bool(parts),
+        )
+        cleanup.callback(file.close)
+        yield file
+
+
+def _beginning(config: CrawlConfig) -> Beginning:
+    gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
+    return Beginning(
+        config.shared_json(),
+        gap_s,
+        config.max_pages,
+        config.max_bytes,
+        config.robots,
+    )

@@ -1,0 +1,222 @@
+"""What the worker processes of a crawl share: orders, status reports and shutdown."""
+
+import abc
+import asyncio
+import contextlib
+import logging
+import socket
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+from crawler_app.base.errors import (
+    ConfigError,
+    CrawlerError,
+    ServerAwayError,
+    ServerError,
+    StorageError,
+)
+from crawler_app.base.models import State
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.run.crawl import Crawl, Failure
+from crawler_app.run.crawl.monitor import SHOWN_URLS
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.processes.channel import Channel
+from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
+from gencoro import gen
+from gencoro.ioloop import IOLoop, PeriodicCallback
+
+__all__ = ["ConnectedWorker", "obey", "run_connected", "status_of", "until_free"]
+
+# Interval of status reports; changes that the main process waits for are reported at once.
+STATUS_EVERY_S = 0.25
+
+# Timeout for an orphaned process of an earlier run to release its directory.
+LOCK_PATIENCE_S = 30.0
+
+# Reported to the main process, which decides what to do; each before its base.
+REPORTED_ERRORS: tuple[type[CrawlerError], ...] = (
+    ServerAwayError,
+    ConfigError,
+    ServerError,
+    StorageError,
+)
+
+
+def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:
+    """Run a worker process; standard input is its connection to the main process."""
+
+    @gen.coroutine
+    def work() -> Generator[Any, Any, None]:
+        with contextlib.closing(Channel(socket.socket(fileno=0))) as channel:
+            yield make_worker(channel).run()
+
+    loop = IOLoop()
+    with contextlib.suppress(asyncio.CancelledError):  # the main process has died
+        loop.run_sync(work)
+    loop.close()
+
+
+class ConnectedWorker(abc.ABC):
+    """One process of a crawl, connected to the main process by a channel.
+
+    Made on the loop that it runs on.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._begun: asyncio.Future[Task] = asyncio.get_running_loop().create_future()
+        self._working: gen.Future[None] | None = None
+        # Why a message could not be handled.
+        self._failure: Exception | None = None
+        self._is_reporting = False
+        self._has_ended = False
+
+    @abc.abstractmethod
+    def _crawl(self, task: Task) -> Subgenerator[None]:
+        """Crawl, within `_reporting`."""
+
+    @abc.abstractmethod
+    def _status(self) -> Status | None:
+        """Return the state of the crawl; None if there is none yet."""
+
+    @abc.abstractmethod
+    def _obey(self, frame: Frame) -> None:
+        """Handle a message to the crawl."""
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl, and tell the main process how it ended.
+
+        It is cancelled if the main process dies.
+        """
+        self._working = self._work()
+        receiving = self._channel.receive(self._handle)
+        receiving.add_done_callback(lambda _: self._end_alone())
+        try:
+            yield self._working
+            self._channel.send(Frame(Kind.ENDED))
+        except asyncio.CancelledError:
+            if self._failure is None:
+                raise
+            self._send_failure(self._failure)
+        except REPORTED_ERRORS as exc:
+            self._send_failure(exc)
+        yield self._channel.flush()
+
+    def _end_alone(self) -> None:
+        """Stop after the main process has died."""
+        assert self._working is not None
+        self._working.cancel()
+
+    def _send_failure(self, exc: Exception) -> None:
+        name = next(each.__name__ for each in REPORTED_ERRORS if isinstance(exc, each))
+        self._channel.send(Frame.of(Kind.FAILED, [name, str(exc)]))
+
+    @gen.coroutine
+    def _work(self) -> Generator[Any, Any, None]:
+        task: Task = yield self._begun
+        logging.getLogger().addHandler(_LogSender(self._channel, task.log_level))
+        logging.getLogger("crawler_app").setLevel(task.log_level)
+        yield from self._crawl(task)
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Send the status periodically, and once at the end; ignore messages after that."""
+        timer = PeriodicCallback(self._report, STATUS_EVERY_S * 1000)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.stop()
+            self._has_ended = True
+        self._report()
+
+    def _handle(self, frame: Frame) -> None:
+        """Handle a message of the main process."""
+        if frame.kind is Kind.BEGIN:
+            self._begun.set_result(Task(**frame.value()))
+        elif not self._has_ended:  # otherwise other parts were slower to end
+            try:
+                self._obey(frame)
+            except REPORTED_ERRORS as exc:
+                self._failure = exc
+                assert self._working is not None
+                self._working.cancel()
+
+    def _report_soon(self) -> None:
+        """Send the status when this turn of the loop is over, once."""
+        if not self._is_reporting:
+            self._is_reporting = True
+            asyncio.get_running_loop().call_soon(self._report)
+
+    def _report(self) -> None:
+        self._is_reporting = False
+        status = self._status()
+        if status is not None:
+            self._channel.send(Frame.of(Kind.STATUS, status))
+
+
+def status_of(crawl: Crawl, now: float) -> Status:
+    """Return what the main process shows of a crawl; failures are in one status only."""
+    failures = [(f.at, f.url, str(f.reason), f.error) for f in _taken_failures(crawl)]
+    return Status(
+        count_by_state={state: crawl.count(state) for state in State},
+        count_by_stat=dict(crawl.stats),
+        under_way_by_host=dict(crawl.under_way_by_host()),
+        under_way=crawl.oldest_under_way(now, SHOWN_URLS),
+        next_at=crawl.next_at(now),
+        failures=failures,
+        limit_reached=crawl.limit_reached,
+    )
+
+
+def _taken_failures(crawl: Crawl) -> list[Failure]:
+    failures = list(crawl.last_failures)
+    crawl.last_failures.clear()
+    return failures
+
+
+def obey(crawl: Crawl, order: Order) -> None:
+    """Carry out an order of the main process."""
+    if order.is_paused is not None:
+        (crawl.pause if order.is_paused else crawl.unpause)()
+    if order.pace is not None:
+        crawl.change_pace(order.pace)
+    if order.ends:
+        crawl.stop()
+
+
+def until_free(directory: CrawlDirectory) -> Subgenerator[None]:
+    """Wait until an orphaned process of an earlier run has released a directory."""
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + LOCK_PATIENCE_S
+    while directory.owner() is not None and loop.time() < ends_at:
+        yield gen.sleep(0.05)
+
+
+class _LogSender(logging.Handler):
+    """Forwards log records to the main process, which has the terminal.
+
+    Made on the loop of the channel; records may come from any thread.
+    """
+
+    def __init__(self, channel: Channel, level: int) -> None:
+        super().__init__(level)
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._thread_id = threading.get_ident()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.exc_info:
+            text += (
+                "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
+            )
+        frame = Frame.of(Kind.LOG, [record.name, record.levelno, text])
+        if threading.get_ident() == self._thread_id:
+            self._channel.send(frame)  # at once: it may be the last
+            return
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._channel.send, frame)

@@ -1,0 +1,345 @@
+"""The whole of a crawl by several processes, as the main process sees it."""
+
+import asyncio
+import collections
+import contextlib
+import heapq
+import logging
+import os
+import time
+from collections.abc import Collection, Generator, Iterator
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import CrawlerError, ServerAwayError
+from crawler_app.base.models import State
+from crawler_app.base.reasons import AnyReason, reason_of_word
+from crawler_app.run.crawl import KEPT_FAILURES, Failure
+from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
+from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.processes.connected import REPORTED_ERRORS
+from crawler_app.run.processes.coordination import Coordinator
+from crawler_app.run.processes.dealing import part_config
+from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
+from crawler_app.run.processes.processes import PartProcess, words_of
+from gencoro import gen
+
+__all__ = ["PartsRun"]
+
+logger = logging.getLogger(__name__)
+
+# A process that dies is restarted with exponential backoff, a limited number of times: a page
+# may crash every process that parses it.
+MAX_DEATHS = 5
+DEATHS_WITHIN_S = 120.0
+FIRST_PAUSE_S = 0.1
+
+# Between attempts to start one whose server is away, which take half a second of CPU.
+AWAY_PAUSE_S = 2.0
+
+ERROR_BY_NAME = {each.__name__: each for each in REPORTED_ERRORS}
+
+
+class PartsRun:
+    """Runs the processes of a crawl; like a `Crawl`, it can be watched and stopped.
+
+    Args:
+        config: The configuration, which is saved in its directory.
+        retried_reasons: Failures with these reasons are retried.
+
+    Attributes:
+        limit_reached: The name of the option whose limit ended the crawl; empty if none.
+        is_paused: Whether no fetch is started until `unpause` is called.
+        is_stopping: Whether no further fetch is started.
+        last_failures: The most recent failures, the latest last.
+    """
+
+    # What each process runs.
+    _module = "crawler_app.run.processes.worker"
+
+    def __init__(
+        self, config: CrawlConfig, retried_reasons: Collection[AnyReason] = ()
+    ) -> None:
+        self.config = self._first_config = config
+        self.limit_reached = ""
+        self.is_paused = self.is_stopping = False
+        self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
+        self._retried_reasons = [str(reason) for reason in retried_reasons]
+        self._processes = [
+            PartProcess(part, self._module) for part in range(config.processes)
+        ]
+        self._coordinator = self._make_coordinator()
+        self._statuses = [Status() for _ in self._processes]
+        # What processes that have ended have counted.
+        self._earlier = Stats()
+        self._deaths: list[collections.deque[float]] = [
+            collections.deque(maxlen=MAX_DEATHS) for _ in self._processes
+        ]
+        # The parts whose processes cannot reach the server.
+        self._away: set[int] = set()
+        # Whether the crawl has ended, so that no process is needed any more.
+        self._is_drained = False
+
+    def _make_coordinator(self) -> Coordinator:
+        config = self.config
+        return Coordinator(
+            config.processes, config.max_pages, config.max_depth is not None
+        )
+
+    @property
+    def stats(self) -> Stats:
+        """The counters of all processes together."""
+        total = Stats()
+        for name, count in self._earlier:
+            total.add(name, count)
+        for status in self._statuses:
+            for name, count in status.count_by_stat.items():
+                total.add(name, count)
+        return total
+
+    def count(self, state: State) -> int:
+        """Return how many URLs are in a state."""
+        return sum(status.count_by_state.get(state, 0) for status in self._statuses)
+
+    def under_way_by_host(self) -> collections.Counter[str]:
+        """Return how many URLs of each host are under way."""
+        total = collections.Counter[str]()
+        for status in self._statuses:
+            total.update(status.under_way_by_host)
+        return total
+
+    def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]:
+        """Return the URLs that have been under way longest, and for how many seconds."""
+        found = [each for status in self._statuses for each in status.under_way]
+        return heapq.nlargest(most, found, key=lambda url_and_age: url_and_age[1])
+
+    def next_at(self, now: float) -> float | None:
+        """Return when the next URL may become due; None if that is unknown."""
+        times = [status.next_at for status in self._statuses]
+        return min((at for at in times if at is not None and at > now), default=None)
+
+    def pause(self) -> None:
+        """Start no fetch until `unpause` is called; those under way are completed."""
+        self.is_paused = True
+        self._order_all(Order(is_paused=True))
+
+    def unpause(self) -> None:
+        """Continue after `pause`."""
+        self.is_paused = False
+        self._order_all(Order(is_paused=False))
+
+    def change_pace(self, pace: Pace) -> None:
+        """Crawl faster or slower from now on, in all processes; see `Crawl.change_pace`."""
+        self.config = with_pace(self.config, pace, self._first_config)
+        for process in self._processes:
+            if process.is_ready:
+                self._order(process.part, Order(pace=self._pace_of(process.part)))
+
+    def _pace_of(self, part: int) -> Pace:
+        return pace_of(part_config(self.config, part))
+
+    def stop(self) -> None:
+        """Start no further fetch; those under way are completed."""
+        self.is_stopping = True
+        self._order_all(Order(ends=True))
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl to the end.  If cancelled, all processes put their URLs back first.
+
+        Raises:
+            ConfigError: a process cannot use its part of the directory.
+            StorageError: the disk has failed.
+            CrawlerError: a process has died again and again.
+        """
+        try:
+            with self._time_limit():
+                # Restart all if one has died after the others ended.
+                while not all((yield self._keep_all())):
+                    self._is_drained = False
+        except GeneratorExit:
+            raise
+        except BaseException:
+            yield self._end_all()
+            raise
+        finally:
+            for process in self._processes:
+                process.kill()
+
+    @contextlib.contextmanager
+    def _time_limit(self) -> Iterator[None]:
+        """Stop the run when its time limit is reached."""
+        if self.config.max_time_s is None:
+            yield
+            return
+        timer = asyncio.get_running_loop().call_later(
+            self.config.max_time_s, self._stop_at, "max_time"
+        )
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _stop_at(self, limit: str) -> None:
+        if not self.is_stopping:
+            if not self._is_drained:
+                self.limit_reached = limit
+            self.stop()
+
+    def _close_all(self) -> None:
+        """Close all connections, so that the processes save their state and end."""
+        self.is_stopping = True
+        for process in self._processes:
+            process.close()
+
+    @gen.coroutine
+    def _end_all(self) -> Generator[Any, Any, None]:
+        self._close_all()
+        running = [process for process in self._processes if process.is_running]
+        yield gen.multi([process.ended() for process in running])
+
+    def _keep_all(self) -> "gen.Future[list[bool]]":
+        """Run all processes; if several fail for one reason, one error is enough."""
+        return gen.multi(list(map(self._keep, self._processes)), CrawlerError)
+
+    @gen.coroutine
+    def _keep(self, process: PartProcess) -> Generator[Any, Any, bool]:
+        """Run a process, and restart it if it dies.
+
+        Returns whether it has ended because it was told to.
+        """
+        while True:
+            try:
+                has_ended = yield from self._run_once(process)
+            except Exception:  # ConfigError, StorageError or CrawlerError
+                self._close_all()  # they would crawl on
+                raise
+            if has_ended or self.is_stopping:
+                return True
+            if self._is_drained:
+                return False
+            yield gen.sleep(self._pause_s(process.part))
+            if self.is_stopping:
+                return True
+
+    def _run_once(self, process: PartProcess) -> Generator[Any, Any, bool]:
+        part = process.part
+        retried = [] if process.was_ready else self._retried_reasons
+        level = logger.getEffectiveLevel()
+        task = Task(os.path.abspath(self.config.into), part, retried, level)
+        self._coordinator.note_start(part)
+        last: list[Frame] = []
+
+        def handle(frame: Frame) -> None:
+            if frame.kind is not Kind.LOG:  # which another thread may send at the end
+                last[:] = [frame]
+            self._handle(process, frame)
+
+        yield process.start(task).receive(handle)
+        status = yield process.ended()
+        self._count_as_earlier(part)
+        if last and last[0].kind is Kind.FAILED:
+            name, text = last[0].value()
+            self._note_failure(part, ERROR_BY_NAME[name](text))
+            return False
+        has_ended = bool(last) and last[0].kind is Kind.ENDED
+        if not has_ended and not self.is_stopping:
+            self._note_death(part, words_of(status))
+        return has_ended
+
+    def _count_as_earlier(self, part: int) -> None:
+        """Keep the counters of a process that has ended."""
+        status = self._statuses[part]
+        for name, count in status.count_by_stat.items():
+            self._earlier.add(name, count)
+        status.count_by_stat = {}
+        status.under_way_by_host = {}
+        status.under_way = []
+
+    def _note_failure(self, part: int, error: CrawlerError) -> None:
+        """Raise an error that ends the crawl, or note that the server is away for a while."""
+        if not isinstance(error, ServerAwayError) or not self._was_ready():
+            raise error
+        if part not in self._away:
+            self._away.add(part)
+            text = "the process of part %d is started when the server answers: %s"
+            logger.warning(text, part, error)
+
+    def _was_ready(self) -> bool:
+        return any(process.was_ready for process in self._processes)
+
+    def _note_death(self, part: int, how: str) -> None:
+        deaths = self._deaths[part]
+        deaths.append(time.monotonic())
+        if len(deaths) == MAX_DEATHS and deaths[-1] - deaths[0] < DEATHS_WITHIN_S:
+            raise CrawlerError(
+                f"the process of part {part} has died {MAX_DEATHS} times, the last time "
+                f"with {how}; everything found so far is kept, and `resume` continues"
+            )
+        logger.warning(
+            "the process of part %d has died with %s; it is started again", part, how
+        )
+
+    def _pause_s(self, part: int) -> float:
+        if part in self._away:
+            return AWAY_PAUSE_S
+        return float(FIRST_PAUSE_S * 2 ** len(self._deaths[part]))
+
+    def _handle(self, process: PartProcess, frame: Frame) -> None:
+        """Handle a message of a process."""
+        if frame.kind is Kind.LINKS:
+            owner = self._processes[frame.part]
+            if owner.pass_links(frame.payload, process):
+                self._coordinator.note_forwarded(owner.part)
+        elif frame.kind is Kind.TAKEN:
+            self._coordinator.note_taken(process.part)
+            process.note_taken()
+            self._decide()
+        elif frame.kind is Kind.STATUS:
+            self._note_status(process, Status(**frame.value()))
+        elif frame.kind is Kind.LOG:
+            name, level, text = frame.value()
+            logging.getLogger(name).log(level, "%s", text)
+
+    def _note_status(self, process: PartProcess, status: Status) -> None:
+        part = process.part
+        self._statuses[part] = status
+        for at, url, reason, error in status.failures:
+            self.last_failures.append(Failure(at, url, reason_of_word(reason), error))
+        if not process.is_ready:
+            self._away.discard(part)
+            for _ in range(process.note_ready()):
+                self._coordinator.note_forwarded(part)
+            self._order(
+                part,
+                Order(
+                    ends=self.is_stopping,
+                    is_paused=self.is_paused,
+                    level=self._coordinator.level,
+                    pace=self._pace_of(part),
+                ),
+            )
+        for number, order in self._coordinator.note_status(part, status):
+            self._processes[number].order(order)
+        self._decide()
+
+    def _decide(self) -> None:
+        """End the crawl if nothing is left, or a limit is reached."""
+        if self.is_stopping or self._is_drained:
+            return
+        max_bytes = self.config.max_bytes
+        if self._coordinator.is_drained():
+            self._is_drained = True
+            self._order_all(Order(ends=True, is_whole=True))
+        elif self._coordinator.has_reached_max_pages():
+            self._stop_at("max_pages")
+        elif max_bytes is not None and self.stats["bytes"] >= max_bytes:
+            self._stop_at("max_bytes")
+
+    def _order(self, part: int, order: Order) -> None:
+        self._processes[part].order(self._coordinator.numbered(part, order))
+
+    def _order_all(self, order: Order) -> None:
+        for process in self._processes:
+            if process.is_ready:
+                self._order(process.part, order)

@@ -1,0 +1,307 @@
+"""`CrawlWorker`: takes part in a crawl that the workers of many machines share.
+
+The frontier is in PostgreSQL, and has what to crawl too; the worker keeps what it fetches in
+a directory of its own.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Collection, Generator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import options_of
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import State
+from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import host_of
+from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.monitor import Watched
+from crawler_app.run.crawl.shared import SharedCrawl
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.losses import requeue_lost
+from crawler_app.run.directory.staging import staged, storage_url
+from crawler_app.run.directory.stores import open_stores
+from crawler_app.run.directory.uploading import Uploader, warn_of_rest
+from crawler_app.store.frontier.postgres.crawls import begin, set_limits
+from crawler_app.store.frontier.postgres.place import Place, Store
+from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.web.fetcher import check_fetcher, make_fetcher
+from crawler_app.web.politeness import least_gap_s
+from gencoro import gen
+
+__all__ = [
+    "CrawlWorker",
+    "Work",
+    "begin_shared",
+    "limit_shared",
+    "retry_failed",
+    "shared_config",
+]
+
+
+@dataclass(slots=True, frozen=True)
+class Work:
+    """The result of `CrawlWorker.run`.
+
+    Attributes:
+        fetched: Exchanges it has made, including robots.txt and retries.
+        left: How many URLs of the whole crawl are still to be fetched.
+        limit_reached: The name of the option whose limit ended the crawl; empty if none.
+        was_stopped: Whether `CrawlWorker.stop` ended the work early.
+    """
+
+    fetched: int
+    left: int
+    limit_reached: str
+    was_stopped: bool
+
+
+@gen.coroutine
+def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
+    """Begin a crawl on the server that ``config.frontier`` names, unless it has begun.
+
+    Raises:
+        ConfigError: the server cannot be used, or it has another crawl of that name, or an
+            option is not possible there, or the directory is not for this crawl.
+    """
+    if config.soft_404:
+        raise ConfigError("--soft-404 is not possible with a frontier in PostgreSQL")
+    # Before the crawl begins, which would stay there without any worker.
+    _check(config)
+    place = Place(config.frontier, config.crawl_name)
+    gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
+    text = yield begin(
+        place,
+        config.shared_json(),
+        gap_s=gap_s,
+        max_pages=config.max_pages,
+        max_bytes=config.max_bytes,
+    )
+    begun = CrawlConfig.from_json(text)
+    for option in options_of(CrawlConfig):
+        name = option.name
+        if not option.is_local and getattr(begun, name) != getattr(config, name):
+            flag = option.flag
+            what = f"another value of {flag}" if flag else "other start URLs"
+            raise ConfigError(
+                f"the crawl {place} has begun with {what}; take part in "
+                "it with `gencrawl work`, or choose another name with --crawl"
+            )
+
+
+def shared_config(place: Place, **local: Any) -> CrawlConfig:
+    """Return the configuration of a worker of a crawl that has begun.
+
+    Args:
+        local: Options of its own.
+
+    Raises:
+        ConfigError: the server cannot be used, or the crawl has not begun.
+    """
+    with contextlib.closing(PostgresReader(place)) as reader:
+        members = reader.members()
+    if members.config is None:
+        raise ConfigError(
+            f"the crawl {place} has not begun; begin it with `gencrawl crawl --frontier`"
+        )
+    common = CrawlConfig.from_json(members.config)
+    return replace(common, frontier=place.url, crawl_name=place.crawl, **local)
+
+
+@gen.coroutine
+def limit_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
+    """Set the limits of a crawl, for all its workers.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    place = Place(config.frontier, config.crawl_name)
+    yield set_limits(place, config.shared_json(), config.max_pages, config.max_bytes)
+
+
+def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
+    """Queue the URLs of a crawl again that failed for one of these reasons.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    place = Place(config.frontier, config.crawl_name)
+    with contextlib.closing(PostgresReader(place)) as reader:
+        reader.requeue_failed(reasons)
+
+
+def _check(config: CrawlConfig) -> None:
+    """Check what does not need the server: the options, and the directory.
+
+    Raises:
+        ConfigError: a worker cannot use them.
+    """
+    path = config.into
+    if not path:
+        raise ConfigError("a worker needs a directory; `into` is empty")
+    if CrawlDirectory.holds_crawl(path):
+        saved = CrawlDirectory.open(path).config()
+        if (saved.frontier, saved.crawl_name) != (config.frontier, config.crawl_name):
+            raise ConfigError(f"{path} holds another crawl; choose another directory")
+    if storage_url(path):
+        _check_storage(config)
+    check_fetcher(config)
+
+
+def _check_storage(config: CrawlConfig) -> None:
+    if not config.archive:
+        raise ConfigError("object storage has no use for a crawl without an archive")
+    if config.max_staging_bytes < 2 * config.max_archive_file_bytes:
+        raise ConfigError(
+            "max-staging-bytes must be at least twice max-archive-file-bytes: a WARC "
+            "file is uploaded when it is full, and the next is written meanwhile"
+        )
+
+
+class CrawlWorker:
+    """One worker of a crawl.
+
+    Args:
+        config: From `shared_config`, or that of a crawl that `begin_shared` has begun;
+            ``into`` is the worker's own directory, or the URL of object storage.
+        own: The directory, if it is a part of ``into``.
+        watch: As for a `Crawler`.
+        on_step: Progress callback, for what is uploaded at the end.
+
+    Raises:
+        ConfigError: the options conflict, or the URL of the frontier is invalid.
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        own: CrawlDirectory | None = None,
+        *,
+        watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
+        on_step: OnStep = no_step,
+    ) -> None:
+        self.config = config = staged(config)
+        self._own = own
+        self._place = Place(config.frontier, config.crawl_name)
+        self._watch = watch or contextlib.nullcontext
+        self._on_step = on_step
+        self._crawl: Watched | None = None
+        self._is_stopped = False
+        _check(config)
+
+    def stop(self) -> None:
+        """Start no further fetch; `run` puts back what is left, and returns."""
+        self._is_stopped = True
+        if self._crawl is not None:
+            self._crawl.stop()
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, Work]:
+        """Crawl until no worker has anything left, and everything is uploaded.
+
+        Raises:
+            ConfigError: the directory, the object storage or the server cannot be used.
+            StorageError: the disk has failed, or the server refuses a step.
+        """
+        with contextlib.ExitStack() as cleanup:
+            directory = cleanup.enter_context(self._directory())
+            if self._own is None:
+                cleanup.callback(warn_of_rest, directory)
+            uploader = self._make_uploader(directory)
+            if uploader is None:
+                return (yield from self._crawl_into(directory))
+            cleanup.enter_context(uploader)
+            try:
+                done = yield from self._crawl_into(directory, uploader)
+            except asyncio.CancelledError:
+                yield uploader.end(is_patient=False)
+                raise
+            has_ended = not done.left or bool(done.limit_reached)
+            yield uploader.end(is_patient=has_ended, on_step=self._on_step)
+            return done
+
+    def _make_uploader(self, directory: CrawlDirectory) -> Uploader | None:
+        """Return the uploader; None without object storage."""
+        config = self.config
+        if not storage_url(config.into):
+            return None
+        location = self._location(directory)
+        return Uploader(directory.path, location, config.max_staging_bytes)
+
+    def _crawl_into(
+        self, directory: CrawlDirectory, uploader: Uploader | None = None
+    ) -> Subgenerator[Work]:
+        config = self.config
+        with contextlib.ExitStack() as cleanup:
+            make = partial(self._make_frontier, directory)
+            stores = cleanup.enter_context(open_stores(directory, config, make))
+            frontier = stores.frontier
+            assert isinstance(frontier, PostgresFrontier)
+            directory.belong_to(frontier.made_at())
+            archived = requeue_lost(stores)
+            if uploader is not None:
+                uploader.start()
+            fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
+            kept = KeptProbes.of(config, directory.probes_path)
+            cleanup.enter_context(contextlib.closing(kept))
+            yield frontier.open()
+            self._crawl = crawl = SharedCrawl(
+                # The server has these limits for all workers.
+                replace(config, max_pages=None, max_bytes=None),
+                frontier,
+                fetcher,
+                archive=stores.archive,
+                index=stores.index,
+                archived=archived,
+                kept_probes=kept,
+            )
+            if self._is_stopped:
+                crawl.stop()
+            if uploader is not None:
+                holding = uploader.hold_while_full(crawl.hold, crawl.stop)
+                cleanup.callback(holding.cancel)
+            with self._watch(crawl):
+                yield crawl.run()
+        yield gen.moment  # in which closed connections leave their descriptors
+        return self._done(crawl, crawl.limit_reached)
+
+    def _done(self, crawl: Watched, limit_reached: str) -> Work:
+        left = crawl.count(State.QUEUED) + crawl.count(State.CLAIMED)
+        was_stopped = self._is_stopped and left > 0
+        return Work(crawl.stats["fetched"], left, limit_reached, was_stopped)
+
+    def _directory(self) -> CrawlDirectory:
+        """Return the directory of the worker; create it if it does not exist."""
+        if self._own is not None:
+            return self._own
+        path = self.config.into
+        if CrawlDirectory.holds_crawl(path):
+            return CrawlDirectory.open(path)
+        return CrawlDirectory.create(path, self.config)
+
+    def _location(self, directory: CrawlDirectory) -> str:
+        """Return where others find what this worker keeps."""
+        url = storage_url(self.config.into)
+        if not url:
+            return str(directory.path.resolve())
+        return f"{url}/{directory.make_store_key()}"
+
+    def _make_frontier(
+        self, directory: CrawlDirectory, _path: Path, before_commit: Callable[[], None]
+    ) -> PostgresFrontier:
+        machine = socket.gethostname()
+        return PostgresFrontier(
+            self._place,
+            f"process {os.getpid()} on {machine}",
+            Store(directory.make_store_key(), machine, self._location(directory)),
+            before_commit=before_commit,
+        )

@@ -1,0 +1,9 @@
+"""What a person sees of a crawl: reports, checks, the dashboard, the terminal.
+
+Imports `crawler_app.run` and what is below it.
+
+- `report`: the report of a finished crawl, as HTML or Markdown
+- `check`: broken references with their places, in the formats of CI systems
+- `dashboard`: a running crawl in a browser, and metrics for Prometheus
+- `terminal`: progress and tables in a terminal
+"""

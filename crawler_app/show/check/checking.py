@@ -1,0 +1,245 @@
+"""Runs a check: a crawl with a ledger, whose findings go to an output."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.patterns import any_of
+from crawler_app.base.safe_files import refusal
+from crawler_app.base.text.formatting import number
+from crawler_app.run.crawl.monitor import Watched
+from crawler_app.run.crawler import Crawler, Result
+from crawler_app.show.check.baseline import Baseline, write_baseline
+from crawler_app.show.check.findings import DEFAULT_KINDS, Finding, Kind, Summary
+from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
+from crawler_app.show.check.ledger import Ledger
+from crawler_app.show.check.local import LocalFolder, is_local
+from crawler_app.show.check.output import Output
+from gencoro import gen
+
+__all__ = ["Check", "CheckOptions"]
+
+# In the directory of a crawl: what the last check found there.
+LAST_NAME = "check.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What a check does with its findings.
+
+    Attributes:
+        kinds: The kinds of findings that make it fail.
+        ignored: Patterns of targets that are left out.
+        baseline: The file of accepted findings; None for none.
+        writes_baseline: Whether to write that file anew.
+        reads_external: Whether pages outside the scope are read for the places on them.
+        base_url: Where the only folder will be published; empty if that does not matter.
+    """
+
+    kinds: Collection[Kind] = DEFAULT_KINDS
+    ignored: Sequence[str] = ()
+    baseline: Path | None = None
+    writes_baseline: bool = False
+    reads_external: bool = False
+    base_url: str = ""
+
+
+@dataclass(slots=True)
+class Check:
+    """One check.
+
+    Args:
+        targets: URLs, and the names of files and folders.
+        values: Options of the crawl, by the names of the fields of `CrawlConfig`.
+        watch: As for a `Crawler`.
+
+    Attributes:
+        findings: What was found, except what the baseline accepts.
+        summary: The counts; complete when `run` has ended.
+        notes: What else is to be said at the end.
+    """
+
+    targets: Sequence[str]
+    values: Mapping[str, Any]
+    options: CheckOptions
+    output: Output
+    watch: Callable[[Watched], AbstractContextManager[object]] | None = None
+    findings: list[Finding] = field(default_factory=list)
+    summary: Summary = field(default_factory=Summary)
+    notes: list[str] = field(default_factory=list)
+    _accepted: list[Finding] = field(default_factory=list)
+    _own_name_by_name: dict[str, str] = field(default_factory=dict)
+    _baseline: Baseline | None = None
+    _crawler: Crawler | None = None
+    _failure: OSError | None = None
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, bool]:
+        """Check everything; return whether the check has passed.
+
+        Raises:
+            ConfigError: an option is not allowed, or there is nothing to check.
+            OSError: the output cannot be written.
+        """
+        self._baseline = self._opened_baseline()
+        with contextlib.ExitStack() as cleanup:
+            config, name_of, served_at = self._served(cleanup)
+            ledger = Ledger(
+                self._report,
+                config.seeds,
+                name_of=name_of,
+                served_at=served_at,
+                is_ignored=_matcher(self.options.ignored),
+                reads_external=self.options.reads_external,
+            )
+            last = self._last(config)
+            self.output.begin()
+            try:
+                self._crawler = Crawler(config, watch=self.watch, witness=ledger)
+                result: Result = yield self._crawler.run()
+            except asyncio.CancelledError:
+                self._finish(ledger, config)
+                raise
+            if self._failure is not None:
+                raise self._failure
+            summary = result.summary
+            ledger.summary.is_empty = not (summary.pages or summary.files)
+            self._compare(last, config)
+            self._finish(ledger, config)
+        return not any(finding.kind in self.options.kinds for finding in self.findings)
+
+    def _served(
+        self, cleanup: contextlib.ExitStack
+    ) -> tuple[CrawlConfig, Callable[[str], str], Callable[[str], str]]:
+        """Serve the folders.
+
+        Returns:
+            The configuration of the crawl; a function that names a URL, and one that tells
+            where a URL is served.
+        """
+        base_url = self.options.base_url
+        folders = [LocalFolder(Path(t), base_url) for t in self.targets if is_local(t)]
+        seeds = [target for target in self.targets if not is_local(target)]
+        for target in seeds:
+            if "://" not in target:
+                raise ConfigError(
+                    f"there is no file or folder {target!r}; a URL begins with https://"
+                )
+        if base_url and (seeds or len(folders) > 1):
+            raise ConfigError("a base URL is that of one folder; check it alone")
+        values = dict(self.values)
+        into = Path(values["into"]) if folders and values.get("into") else None
+        names = [folder.name for folder in folders]
+        ports = ports_in(into, names) if into else {}
+        if folders and not seeds:
+            values.update(robots=False)  # they are your own
+        for folder in folders:
+            cleanup.enter_context(folder.served(ports.get(folder.name, 0)))
+            seeds += folder.seeds()
+
+        def name_of(url: str) -> str:
+            for folder in folders:
+                if (name := folder.name_of(url)) != url:
+                    self._own_name_by_name[name] = folder.own_name_of(url)
+                    return name
+            return url
+
+        def served_at(url: str) -> str:
+            for folder in folders:
+                url = folder.served_at(url)
+            return url
+
+        config = CrawlConfig(**values | {"seeds": tuple(seeds)})
+        if into and ports:
+            adopt_seeds(into, config.seeds)
+        elif into:
+            save_ports(into, {folder.name: folder.port for folder in folders})
+        return config, name_of, served_at
+
+    def _opened_baseline(self) -> Baseline | None:
+        path = self.options.baseline
+        if path is None or self.options.writes_baseline or not path.exists():
+            return None
+        return Baseline(path)
+
+    def _report(self, finding: Finding) -> None:
+        if finding.kind is Kind.REDIRECT and Kind.REDIRECT not in self.options.kinds:
+            return
+        key = self._key_of(finding)
+        if self._baseline is not None and self._baseline.accepts(key):
+            self._accepted.append(finding)
+            return
+        self.findings.append(finding)
+        try:
+            self.output.add(finding)
+        except OSError as exc:  # such as a pipe that the reader has closed
+            # Raised when the crawl has ended: for it, this is an error of one URL.
+            self._failure = exc
+            if self._crawler is not None:
+                self._crawler.stop()
+
+    def _key_of(self, finding: Finding) -> tuple[str, ...]:
+        """Return the key, which does not depend on the working directory."""
+        kind, page, href, target, reason = finding.key
+        own_name = self._own_name_by_name
+        return (
+            kind,
+            own_name.get(page, page),
+            href,
+            own_name.get(target, target),
+            reason,
+        )
+
+    def _finish(self, ledger: Ledger, config: CrawlConfig) -> None:
+        """Write the end of the output, and the baseline if it is new."""
+        summary = self.summary = ledger.finish()
+        summary.accepted = len(self._accepted)
+        summary.counts.update(finding.kind.value for finding in self.findings)
+        if not config.fetches_assets:
+            summary.options_off.append("images, style sheets, scripts and frames")
+        self.output.end(self.findings, summary)
+        path = self.options.baseline
+        if path is not None and self._baseline is None:
+            write_baseline(path, map(self._key_of, self.findings))
+            self.notes.append(
+                f"Wrote {path}: what was found now is accepted from now on."
+            )
+            self.findings = []
+        elif self._baseline is not None and self._baseline.mended:
+            mended = number(
+                self._baseline.mended,
+                "accepted finding is mended; --update-baseline takes it",
+                "accepted findings are mended; --update-baseline takes them",
+            )
+            self.notes.append(f"{mended} off the list.")
+
+    def _last(self, config: CrawlConfig) -> Baseline | None:
+        if not config.into:
+            return None
+        path = Path(config.into, LAST_NAME)
+        if reason := refusal(path):  # the directory may come from another person
+            raise ConfigError(f"{path} is {reason}; remove it")
+        return Baseline(path) if path.exists() else None
+
+    def _compare(self, last: Baseline | None, config: CrawlConfig) -> None:
+        """Compare the findings with those of the last check into the directory."""
+        if not config.into:
+            return
+        found = [self._key_of(each) for each in (*self.findings, *self._accepted)]
+        if last is not None:
+            still = sum(map(last.accepts, found))
+            self.notes.append(
+                f"Since the last check: {len(found) - still:,} newly broken, "
+                f"{still:,} still broken, {last.mended:,} mended."
+            )
+        write_baseline(Path(config.into, LAST_NAME), found)
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    return any_of(patterns) if patterns else lambda url: False

@@ -1,0 +1,58 @@
+"""Which fragments name a place on a page, and whether the page has it.
+
+Pure.  Ids are given as their hashes, which take less memory.
+"""
+
+import re
+from collections.abc import Collection
+from urllib.parse import unquote
+
+from crawler_app.web.documents.outline import Mention
+from crawler_app.web.documents.references import Use
+
+__all__ = ["fragment_of", "has_name", "has_place", "is_scripted", "names_place"]
+
+_LINES = re.compile("L[0-9]+(-L?[0-9]+)?")
+
+
+def fragment_of(mention: Mention) -> str:
+    """Return the fragment of a reference, without "#"; empty if it has none."""
+    return mention.value.partition("#")[2].strip()
+
+
+def names_place(mention: Mention, fragment: str) -> bool:
+    """Return whether a reference leads to a place on a page."""
+    return mention.use is not Use.REQUISITE and has_name(fragment)
+
+
+def has_name(fragment: str) -> bool:
+    """Return whether a fragment names an id.
+
+    Source: WHATWG HTML, 7.4.6.4; a text fragment follows ":~:".  What begins with "/" or "!"
+    is the state of a script.
+
+    >>> has_name("install"), has_name("Top"), has_name(":~:text=a"), has_name("/route")
+    (True, False, False, False)
+    """
+    name = fragment.partition(":~:")[0]
+    return bool(name) and name.lower() != "top" and name[0] not in "/!"
+
+
+def has_place(ids: Collection[int], fragment: str) -> bool:
+    """Return whether the id that a fragment names is one of these.
+
+    >>> has_place({hash("a b")}, "a%20b:~:text=c")
+    True
+    """
+    name = fragment.partition(":~:")[0]
+    return hash(name) in ids or hash(unquote(name)) in ids
+
+
+def is_scripted(ids: Collection[int], fragment: str) -> bool:
+    """Return whether a script of a code host leads to a place, though no id has its name.
+
+    Headings have the id "user-content-name", and lines of files none: "L10", "L10-L20".
+    """
+    return hash(f"user-content-{unquote(fragment)}") in ids or bool(
+        _LINES.fullmatch(fragment)
+    )

@@ -1,0 +1,390 @@
+"""Pairs the references of documents with the ends of the URLs that they lead to.
+
+Pure.  A reference waits until the end of its URL is known, and is forgotten then; so memory
+grows with the URLs that are known, and with the references to those that are still queued.
+
+The references of a document to one URL are treated together: a manual has many times more
+references than pairs of a page and a URL.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from crawler_app.base.models import Candidate, Outcome, Role, State
+from crawler_app.base.reasons import PROVISIONAL, Reason, is_broken, meaning_of
+from crawler_app.base.urls import (
+    dedup_key,
+    is_mixed_content,
+    is_of_directory,
+    join_or_nothing,
+    without_fragment,
+)
+from crawler_app.show.check.findings import Finding, Kind, Summary
+from crawler_app.show.check.fragments import (
+    fragment_of,
+    has_name,
+    has_place,
+    is_scripted,
+    names_place,
+)
+from crawler_app.web.documents.malformed import is_missing, problem_in
+from crawler_app.web.documents.outline import Mention, Outline, words_of
+from crawler_app.web.documents.references import Use
+
+__all__ = ["Ledger"]
+
+PERMANENT = (301, 308)
+
+# Targets that are remembered as written, by directory.
+MAX_TARGETS = 100_000
+
+_ENTRY = Mention("", Use.LINK, "sitemap entry", "")
+
+
+class _Group(NamedTuple):
+    """The references of a document to one URL, on their way to its end.
+
+    Attributes:
+        redirected_to: Where its redirects have led so far; empty if there are none.
+        first_status: The status of the first of them.
+    """
+
+    page: str
+    mentions: Sequence[Mention]
+    target: str
+    redirected_to: str = ""
+    first_status: int | None = None
+
+
+class _Found(NamedTuple):
+    """Where a reference leads.
+
+    Attributes:
+        target: The URL; empty if it is not one that can be fetched.
+        key: The key of the URL.
+        problem: What is wrong with the reference itself.
+    """
+
+    target: str
+    key: str
+    problem: str
+
+
+class _End(NamedTuple):
+    """The end of a URL that is not simply there."""
+
+    outcome: Outcome
+    role: Role
+
+
+class Ledger:
+    """Takes note of a crawl, and reports what is wrong; see `crawler_app.run.crawl.witness`.
+
+    Args:
+        report: Called with each finding.
+        seeds: The URLs that the crawl begins with.
+        name_of: Returns the name to show for a URL.
+        served_at: Returns where a URL is served for the check.
+        is_ignored: Tells which targets are left out.
+        reads_external: Whether pages outside the scope are read for the places on them.
+
+    >>> found = []
+    >>> ledger = Ledger(found.append)
+    >>> page = Outline("", [Mention("b", Use.LINK, "a", "href", 7, 3, "B")])
+    >>> ledger.saw_document("http://a.test/", page)
+    >>> gone = Outcome(State.FAILED, Reason.DNS)
+    >>> ledger.saw_end("http://a.test/b", gone, Role.LINK)
+    >>> found[0].place, found[0].text, found[0].meaning
+    ('http://a.test/:7:3', 'B', 'the name of the host is unknown')
+    """
+
+    def __init__(
+        self,
+        report: Callable[[Finding], object],
+        seeds: Collection[str] = (),
+        *,
+        name_of: Callable[[str], str] = str,
+        served_at: Callable[[str], str] = str,
+        is_ignored: Callable[[str], bool] = lambda url: False,
+        reads_external: bool = False,
+    ) -> None:
+        self.summary = Summary()
+        self._report = report
+        self._seeds = frozenset(seeds)
+        self._name_of = name_of
+        self._served_at = served_at
+        self._is_ignored = is_ignored
+        self._reads_external = reads_external
+        # None for a URL that is there.
+        self._end_by_key: dict[str, _End | None] = {}
+        self._waiting_by_key: dict[str, list[_Group]] = {}
+        # Numbers, which take less memory than the ids.
+        self._ids_by_key: dict[str, Collection[int]] = {}
+        self._target_by_link: dict[tuple[str, str], _Found] = {}
+        # Pages outside the scope: those that are there, those that were read, and the
+        # references to a place on one that was not.
+        self._probe_by_key: dict[str, str] = {}
+        self._read_keys: set[str] = set()
+        self._unread_by_key: dict[str, list[_Group]] = {}
+
+    # -- what the crawl tells -------------------------------------------------------------
+
+    def served_at(self, url: str) -> str:
+        """Return where a URL is served for the check."""
+        return self._served_at(url)
+
+    def saw_document(self, url: str, outline: Outline) -> None:
+        """Take note of the references in a document, and of its ids."""
+        self.summary.pages += 1
+        base = join_or_nothing(url, outline.base) or url
+        if not outline.is_partial:
+            self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
+        for link, mentions in outline.by_link().items():
+            self._take(url, link, mentions, self._target_of(base, link))
+
+    def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
+        """Take note of what a sitemap lists."""
+        for url in urls:
+            link = without_fragment(url)
+            found = self._target_of(sitemap, link)
+            self._take(sitemap, link, [_ENTRY._replace(value=url)], found)
+
+    def saw_refusal(self, candidate: Candidate) -> None:
+        """Take note of a URL that is skipped, unless another link may end that."""
+        refusal = candidate.refusal
+        if refusal is not None and refusal not in PROVISIONAL:
+            outcome = Outcome(State.EXCLUDED, refusal)
+            self.saw_end(candidate.url, outcome, candidate.role)
+
+    def wants_places(self, url: str) -> bool:
+        """Return whether a reference to a page outside the scope names a place on it."""
+        key = dedup_key(url)
+        if not self._reads_external or key in self._read_keys:
+            return False
+        waiting = self._waiting_by_key.get(key, ())
+        return key in self._unread_by_key or any(
+            has_name(fragment_of(mention))
+            for group in waiting
+            for mention in group.mentions
+        )
+
+    def saw_places(self, url: str, ids: Collection[str] | None) -> None:
+        """Take note of the ids on a page outside the scope."""
+        key = dedup_key(url)
+        self._read_keys.add(key)
+        if ids is not None:
+            self._ids_by_key[key] = frozenset(map(hash, ids))
+
+    def unread(self) -> Collection[str]:
+        """Return the pages outside the scope that are there, and are to be read."""
+        return {self._probe_by_key[key] for key in self._unread_by_key}
+
+    def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
+        """Settle what has waited for a URL."""
+        key = dedup_key(url)
+        is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
+        end = None if is_there else _End(outcome, role)
+        is_first = key not in self._end_by_key
+        self._end_by_key[key] = end
+        if is_there and role is Role.PROBE:
+            self._probe_by_key[key] = url
+        self._settle_unread(key, end)
+        waiting = self._waiting_by_key.pop(key, None)
+        if (
+            waiting is None
+            and end is not None
+            and is_first
+            and not role.is_extra
+            and not self._is_ignored(url)
+        ):
+            waiting = [_Group("", [self._elsewhere(url)], url)]
+        for each in waiting or ():
+            self._settle(each, key)
+
+    def _settle_unread(self, key: str, end: _End | None) -> None:
+        """Check the places on a page that was asked for again, to be read."""
+        for each in self._unread_by_key.pop(key, ()):
+            if end is None:
+                self._check_fragments(each, key)
+            else:
+                self._settle(each, key)
+
+    def _elsewhere(self, url: str) -> Mention:
+        """Return the reference for a URL that no document has."""
+        name = "start URL" if url in self._seeds else "header or robots.txt"
+        return Mention(url, Use.LINK, name, "")
+
+    def finish(self) -> Summary:
+        """Return the summary; what still waits was not checked."""
+        summary = self.summary
+        summary.unread += sum(
+            len(group.mentions)
+            for groups in self._unread_by_key.values()
+            for group in groups
+        )
+        unchecked = summary.unchecked
+        for end in self._end_by_key.values():
+            if end is not None and _is_unchecked(end.outcome):
+                unchecked[meaning_of(end.outcome.reason)] += 1
+        if self._waiting_by_key:
+            unchecked[
+                "not fetched, because the crawl follows no such link or has ended"
+            ] = len(self._waiting_by_key)
+        summary.urls = len(self._end_by_key) - sum(
+            1
+            for end in self._end_by_key.values()
+            if end is not None and _is_unchecked(end.outcome)
+        )
+        return summary
+
+    # -- references -----------------------------------------------------------------------
+
+    def _take(
+        self, page: str, link: str, mentions: Sequence[Mention], found: _Found
+    ) -> None:
+        """Check the references of a document that are equal but for their fragments."""
+        count = len(mentions)
+        self.summary.references += count
+        target, key, problem = found
+        mentions = [m for m in mentions if not self._is_ignored(target or m.value)]
+        self.summary.ignored += count - len(mentions)
+        if link.strip() in ("", "#"):
+            mentions = self._without_missing(page, mentions, target)
+        group = _Group(page, mentions, target)
+        if problem:
+            self._find(Kind.MALFORMED, group, mentions, "malformed", problem)
+        if not target or not mentions:
+            return
+        if is_mixed_content(page, target):
+            needed = [each for each in mentions if each.use is not Use.LINK]
+            words = "an https page does not load this over http"
+            self._find(Kind.MIXED, group, needed, "mixed_content", words)
+        self._settle(group, key)
+
+    def _without_missing(
+        self, page: str, mentions: Sequence[Mention], target: str
+    ) -> Sequence[Mention]:
+        """Report the references that may not be empty; return the others."""
+        missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
+        group = _Group(page, missing, target)
+        words = "the reference is empty"
+        self._find(Kind.MALFORMED, group, missing, "malformed", words)
+        return [each for each in mentions if each not in missing]
+
+    def _target_of(self, base: str, link: str) -> _Found:
+        """Return where a reference without a fragment leads."""
+        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
+        found = self._target_by_link.get(place)
+        if found is None:
+            # An empty reference is the document itself.
+            url = join_or_nothing(base, link) if link else base
+            url = self._served_at(url)
+            key = dedup_key(url) if url else ""
+            found = _Found(url, key, problem_in(base, link))
+            if len(self._target_by_link) >= MAX_TARGETS:
+                self._target_by_link.clear()
+            self._target_by_link[place] = found
+        return found
+
+    def _settle(self, group: _Group, key: str) -> None:
+        """Follow redirects to an end that is known, or wait for one that is not."""
+        seen: set[str] = set()
+        while key in self._end_by_key:
+            end = self._end_by_key[key]
+            if end is None:
+                self._check_places(group, key)
+                return
+            if key in seen:
+                self._find_broken(group, _End(_LOOP, end.role))
+                return
+            seen.add(key)
+            if end.outcome.reason != Reason.REDIRECT:
+                if not _is_unchecked(end.outcome):
+                    self._find_broken(group, end)
+                return
+            group = group._replace(
+                redirected_to=end.outcome.redirect_to,
+                first_status=group.first_status or end.outcome.status,
+            )
+            key = dedup_key(self._served_at(end.outcome.redirect_to))
+        self._waiting_by_key.setdefault(key, []).append(group)
+
+    def _check_places(self, group: _Group, key: str) -> None:
+        """Check the fragments of references to a page that is there."""
+        status = group.first_status
+        if status in PERMANENT:
+            links = [each for each in group.mentions if each.use is Use.LINK]
+            words = f"moved permanently to {self._name_of(group.redirected_to)}"
+            self._find(Kind.REDIRECT, group, links, Reason.REDIRECT, words, status)
+        self._check_fragments(group, key)
+
+    def _check_fragments(self, group: _Group, key: str) -> None:
+        ids = self._ids_by_key.get(key)
+        is_probe = key in self._probe_by_key
+        if ids is None:
+            if is_probe:
+                self._note_unread(group, key)
+            return
+        for mention in group.mentions:
+            fragment = fragment_of(mention)
+            if hash(fragment) in ids or not names_place(mention, fragment):
+                continue
+            if has_place(ids, fragment) or is_probe and is_scripted(ids, fragment):
+                continue
+            words = f'there is no "#{fragment}" on the page'
+            self._find(Kind.FRAGMENT, group, [mention], "no_such_id", words)
+
+    def _note_unread(self, group: _Group, key: str) -> None:
+        """Wait until a page is read; if it will not be, count that."""
+        named = [m for m in group.mentions if names_place(m, fragment_of(m))]
+        if not self._reads_external:
+            self.summary.unread += len(named)
+        elif named and key not in self._read_keys:
+            kept = group._replace(mentions=named)
+            self._unread_by_key.setdefault(key, []).append(kept)
+
+    def _find_broken(self, group: _Group, end: _End) -> None:
+        outcome = end.outcome
+        kind = Kind.EXTERNAL if end.role is Role.PROBE else Kind.BROKEN
+        words = meaning_of(outcome.reason)
+        if outcome.error and not outcome.status:
+            words += f" ({outcome.error})"
+        status = outcome.status
+        self._find(kind, group, group.mentions, outcome.reason, words, status)
+
+    def _find(
+        self,
+        kind: Kind,
+        group: _Group,
+        mentions: Iterable[Mention],
+        reason: str,
+        meaning: str,
+        status: int | None = None,
+    ) -> None:
+        """Report some of the references of a group."""
+        page, _, target, redirected_to, _ = group
+        for mention in mentions:
+            finding = Finding(
+                kind,
+                self._name_of(page) if page else "",
+                mention.line,
+                mention.column,
+                words_of(mention),
+                mention.value,
+                self._name_of(target) if target else mention.value,
+                status,
+                reason,
+                meaning,
+                self._name_of(redirected_to) if redirected_to else "",
+            )
+            self._report(finding)
+
+
+_LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
+
+
+def _is_unchecked(outcome: Outcome) -> bool:
+    """Return whether nothing is known of a URL that has ended."""
+    if outcome.state is State.EXCLUDED:
+        return True
+    return outcome.state is State.FAILED and not is_broken(outcome.reason)

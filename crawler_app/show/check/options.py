@@ -1,0 +1,103 @@
+"""The options of a check that are not those of its crawl.
+
+Pure.  As with `crawler_app.base.config`, each field states its name, its allowed values and its
+help once, for the command line and for a file.
+"""
+
+from dataclasses import dataclass
+
+from crawler_app.base.config.option import option, options_of, require
+from crawler_app.base.config.validators import require_path, require_patterns
+from crawler_app.base.errors import UrlError
+from crawler_app.base.urls import canonicalize
+from crawler_app.show.check.findings import DEFAULT_KINDS, Kind
+
+__all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
+
+FORMAT_NAMES = (
+    *("text", "json", "jsonl", "csv"),
+    *("junit", "sarif", "github", "markdown"),
+)
+
+_GROUP = "findings"
+
+
+def _require_kinds(name: str, words: tuple[str, ...]) -> None:
+    for word in _split(words):
+        wanted = f"one of {', '.join(Kind)}"
+        require(name, word, word in list(Kind), wanted)
+
+
+def _require_url(name: str, url: str) -> None:
+    try:
+        is_right = not url or "?" not in canonicalize(url)
+    except UrlError:
+        is_right = False
+    require(name, url, is_right, "a URL such as https://docs.example.org/latest/")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckConfig:
+    """What a check reports, and how.
+
+    Attributes:
+        fail_on: Kinds of findings, each alone or several with commas.
+        baseline: A path; empty for none.
+        base_url: Empty if that does not matter.
+    """
+
+    format: str = option(
+        "text", "format of the findings", choices=FORMAT_NAMES, group=_GROUP
+    )
+    fail_on: tuple[str, ...] = option(
+        (),
+        f"fail on these kinds of findings: {', '.join(Kind)}",
+        metavar="KIND[,KIND]",
+        shown_default=f"all but {Kind.REDIRECT}, which are shown only if they are named here",
+        rule=_require_kinds,
+        group=_GROUP,
+    )
+    external_fragments: bool = option(
+        False,
+        "read the pages on other sites too that links with a fragment lead to",
+        opposite=("--no-external-fragments", "do not read them"),
+        group=_GROUP,
+    )
+    ignore: tuple[str, ...] = option(
+        (),
+        "leave out targets that match this regular expression; repeatable",
+        metavar="RE",
+        rule=require_patterns,
+        group=_GROUP,
+    )
+    baseline: str = option(
+        "",
+        "accept the findings of this file; if it does not exist, write it",
+        metavar="FILE",
+        is_path=True,
+        rule=require_path,
+        group=_GROUP,
+    )
+    base_url: str = option(
+        "",
+        "URL at which the folder will be published: links to it lead into the folder",
+        metavar="URL",
+        rule=_require_url,
+        group=_GROUP,
+    )
+
+
+CHECK_OPTIONS = options_of(CheckConfig)
+
+
+def kinds_in(fail_on: tuple[str, ...]) -> tuple[Kind, ...]:
+    """Return the kinds of findings that make a check fail.
+
+    >>> kinds_in(("broken, fragments",))
+    (<Kind.BROKEN: 'broken'>, <Kind.FRAGMENT: 'fragments'>)
+    """
+    return tuple(map(Kind, _split(fail_on))) if fail_on else DEFAULT_KINDS
+
+
+def _split(words: tuple[str, ...]) -> list[str]:
+    return [word.strip() for each in words for word in each.split(",")]

@@ -1,0 +1,260 @@
+"""Findings for people and programs, in several formats.
+
+Pure.  Some formats show each finding as it comes, the others all at the end.
+"""
+
+import abc
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import number
+from crawler_app.show.check.findings import Finding, Kind, Summary
+from crawler_app.show.check.options import FORMAT_NAMES
+from crawler_app.show.check.sarif import sarif_of
+
+__all__ = ["FORMATS", "Output", "headline", "summary_lines"]
+
+
+class Output(abc.ABC):
+    """Writes findings in one format.
+
+    Args:
+        write: Called with pieces of text.
+    """
+
+    # Whether standard output is for programs, so that the summary goes elsewhere.
+    is_for_programs = True
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self.write = write
+
+    def begin(self) -> None:
+        """Write what comes first."""
+
+    def add(self, finding: Finding) -> None:
+        """Write a finding if the format can show it alone."""
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        """Write the rest."""
+
+
+class Text(Output):
+    """One line for each finding, as compilers have it, and the summary."""
+
+    is_for_programs = False
+
+    def add(self, finding: Finding) -> None:
+        self.write(line_of(finding) + "\n")
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        if findings:
+            self.write("\n")
+        self.write("\n".join(summary_lines(summary)) + "\n")
+
+
+class JsonLines(Output):
+    """One object a line, and one with the summary at the end."""
+
+    def add(self, finding: Finding) -> None:
+        self.write(_json(finding.to_json()) + "\n")
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        self.write(_json({"summary": summary.to_json()}) + "\n")
+
+
+class Json(Output):
+    """One object with everything."""
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        found = [finding.to_json() for finding in findings]
+        whole = {"summary": summary.to_json(), "findings": found}
+        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+
+
+class Csv(Output):
+    """A table with a header."""
+
+    COLUMNS = (
+        *("kind", "page", "line", "column", "text", "href", "target", "status"),
+        *("reason", "meaning", "end"),
+    )
+
+    def begin(self) -> None:
+        self._write_row(self.COLUMNS)
+
+    def add(self, finding: Finding) -> None:
+        values = finding.to_json()
+        self._write_row([_cell(values[name]) for name in self.COLUMNS])
+
+    def _write_row(self, row: Iterable[Any]) -> None:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(row)
+        self.write(line.getvalue())
+
+
+class GitHub(Output):
+    """Workflow commands, which GitHub shows beside the lines of a pull request."""
+
+    def add(self, finding: Finding) -> None:
+        fields = {"file": finding.page, "title": finding.meaning}
+        if finding.line:
+            fields |= {"line": str(finding.line), "col": str(finding.column)}
+        shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
+        self.write(f"::error {shown}::{_of_command(line_of(finding))}\n")
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        for line in summary_lines(summary):
+            self.write(f"::notice::{_of_command(line)}\n")
+
+
+class Markdown(Output):
+    """A table, for the summary of a job or a comment."""
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        first, *others = summary_lines(summary)
+        lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
+        if findings:
+            lines += ["", "| Place | Reference | Problem |", "| --- | --- | --- |"]
+        lines += [
+            f"| {_in_markdown(finding.place)} "
+            f"| {_in_markdown(finding.text)} → {_in_markdown(finding.target)} "
+            f"| {_in_markdown(problem_of(finding))} |"
+            for finding in findings
+        ]
+        self.write("\n".join(lines) + "\n")
+
+
+class JUnit(Output):
+    """A test suite with a failed test for each finding."""
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        count = max(1, len(findings))
+        self.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
+        self.write(
+            f'<testsuite name="gencrawl check" tests="{count}" '
+            f'failures="{len(findings)}" errors="0">\n'
+        )
+        for finding in findings:
+            self.write(
+                f"<testcase classname={_attribute(finding.page or finding.text)} "
+                f"name={_attribute(f'{finding.place} {finding.href}')}>"
+                f"<failure type={_attribute(finding.reason)} "
+                f"message={_attribute(problem_of(finding))}>"
+                f"{escape(_in_xml(line_of(finding)))}</failure></testcase>\n"
+            )
+        if not findings:
+            self.write('<testcase classname="gencrawl" name="no findings"/>\n')
+        lines = escape(_in_xml("\n".join(summary_lines(summary))))
+        self.write(f"<system-out>{lines}</system-out>\n</testsuite>\n</testsuites>\n")
+
+
+class Sarif(Output):
+    """SARIF 2.1.0, which code scanners exchange."""
+
+    def end(self, findings: list[Finding], summary: Summary) -> None:
+        whole = sarif_of(findings, summary_lines(summary))
+        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+
+
+# The kinds of findings that are nouns, and not adjectives.
+ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
+
+_OUTPUTS = (Text, Json, JsonLines, Csv, JUnit, Sarif, GitHub, Markdown)
+FORMATS: dict[str, type[Output]] = dict(zip(FORMAT_NAMES, _OUTPUTS, strict=True))
+
+
+def problem_of(finding: Finding) -> str:
+    """Return what is wrong, in a few words."""
+    is_elsewhere = finding.end and finding.kind is not Kind.REDIRECT
+    where = f" (redirected to {finding.end})" if is_elsewhere else ""
+    return printable(finding.meaning + where)
+
+
+def line_of(finding: Finding) -> str:
+    """Return a finding in one line."""
+    text = f': "{finding.text}"' if finding.page else ""
+    arrow = f"{finding.place}{text} -> {finding.target or finding.href}"
+    return printable(f"{arrow}  {problem_of(finding)}")
+
+
+def headline(summary: Summary) -> str:
+    """Return the result in a few words.
+
+    >>> from collections import Counter
+    >>> headline(Summary()), headline(Summary(counts=Counter(broken=2, fragments=1)))
+    ('No findings', '3 findings: 2 broken, 1 fragment')
+    """
+    total = summary.counts.total()
+    if summary.is_empty:
+        return "Nothing was fetched"
+    if not total:
+        return "No findings"
+    counts = ", ".join(
+        number(n, ONE_BY_KIND.get(kind, kind), kind)
+        for kind, n in summary.counts.most_common()
+    )
+    return f"{number(total, 'finding')}: {counts}"
+
+
+def summary_lines(summary: Summary) -> list[str]:
+    """Return the headline, what was checked, and what not."""
+    checked = (
+        f"Checked: {number(summary.references, 'reference')} in "
+        f"{number(summary.pages, 'document')}, to {number(summary.urls, 'URL')}."
+    )
+    lines = [headline(summary), checked]
+    if summary.accepted or summary.ignored:
+        lines.append(
+            f"Left out: {summary.accepted:,} accepted by the baseline, "
+            f"{summary.ignored:,} ignored."
+        )
+    parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
+    if summary.unread:
+        unread = number(summary.unread, "fragment")
+        parts.append(f"{unread} on other sites (see --external-fragments)")
+    parts += summary.options_off
+    if parts:
+        lines.append(f"Not checked: {'; '.join(parts)}.")
+    return [printable(line) for line in lines]
+
+
+def _json(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula."""
+    is_formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
+    return f"'{value}" if is_formula else value
+
+
+def _of_command(text: str, more: str = "") -> str:
+    """Escape a value of a workflow command."""
+    for char in "%\r\n" + more:
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
+def _in_markdown(text: str) -> str:
+    text = printable(text).replace("\\", "\\\\")
+    for char in "|<>[]*_`":
+        text = text.replace(
+            char, f"\\{char}" if char not in "<>" else f"&#{ord(char)};"
+        )
+    return text
+
+
+def _in_xml(text: str) -> str:
+    """Replace what XML cannot have."""
+    return "".join(
+        c if c in "\t\n" or c >= " " and c not in "\ufffe\uffff" else "?" for c in text
+    )
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_in_xml(printable(text)))

@@ -1,0 +1,69 @@
+"""Findings in SARIF 2.1.0, which code scanners exchange.
+
+Pure.  Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from crawler_app import __version__
+from crawler_app.show.check.findings import Finding, Kind
+
+__all__ = ["sarif_of"]
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+WORDS_BY_KIND = {
+    Kind.BROKEN: "A URL that does not work",
+    Kind.EXTERNAL: "A URL of another site that does not work",
+    Kind.FRAGMENT: "A place that the page does not have",
+    Kind.MALFORMED: "A reference that is not written as it should be",
+    Kind.MIXED: "Something that an https page needs by http",
+    Kind.REDIRECT: "A link to a permanent redirect",
+}
+
+
+def sarif_of(findings: Iterable[Finding], summary: list[str]) -> dict[str, Any]:
+    """Return a log with one run."""
+    rules = [
+        {"id": kind.value, "shortDescription": {"text": words}}
+        for kind, words in WORDS_BY_KIND.items()
+    ]
+    driver = {"name": "gencrawl", "version": __version__, "rules": rules}
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(finding) for finding in findings],
+                "properties": {"summary": summary},
+            }
+        ],
+    }
+
+
+def _result(finding: Finding) -> dict[str, Any]:
+    text = f"{finding.href or finding.target}: {finding.meaning}"
+    result: dict[str, Any] = {
+        "ruleId": finding.kind.value,
+        "level": "note" if finding.kind is Kind.REDIRECT else "error",
+        "message": {"text": text},
+    }
+    uri = _uri(finding.page or finding.target)
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if finding.line:
+        place["region"] = {"startLine": finding.line, "startColumn": finding.column}
+    result["locations"] = [{"physicalLocation": place}]
+    return result
+
+
+def _uri(name: str) -> str:
+    """Return a URL as it is, and the name of a file as a relative reference.
+
+    >>> _uri("http://a.test/?b"), _uri("public/a b#1.html")
+    ('http://a.test/?b', 'public/a%20b%231.html')
+    """
+    return name if "://" in name else quote(name)

@@ -1,0 +1,46 @@
+"""The links to mend as CSV: one row for each, however many there are."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from crawler_app.run.results.export import defused
+from crawler_app.show.report.findings import HeldLink, Report
+
+__all__ = ["write_csv"]
+
+COLUMNS = ("page", "line", "text", "href", "target", "status", "reason")
+
+# Stands for the links to a broken URL that has none, such as a start URL.
+NO_LINK = HeldLink("")
+
+
+def write_csv(report: Report, file: TextIO) -> None:
+    """Write the links to what is broken, malformed ones, mixed content, links to redirects.
+
+    What is unknown is empty: the page of a start URL, and everything else of a page that
+    could not be read.
+    """
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in _rows(report):
+        table.writerow(map(defused, row))
+
+
+def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
+    for broken in report.broken:
+        for link in broken.links or [NO_LINK]:
+            yield *_place(link), broken.url, broken.status, broken.reason
+    for malformed in report.malformed:
+        for link in malformed.links:
+            yield *_place(link), None, None, "malformed"
+    for mixed in report.mixed_content:
+        for link in mixed.links:
+            yield *_place(link), mixed.url, None, "mixed_content"
+    for moved in report.moved:
+        for link in moved.links:
+            yield *_place(link), moved.end, moved.status, "redirect"
+
+
+def _place(link: HeldLink) -> tuple[Any, ...]:
+    return link.page, link.line or None, link.text, link.href

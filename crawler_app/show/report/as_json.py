@@ -1,0 +1,159 @@
+"""The report as JSON, with complete lists."""
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from crawler_app.base.models import State
+from crawler_app.base.reasons import meaning_of
+from crawler_app.show.report.coverage import checks
+from crawler_app.show.report.findings import (
+    Broken,
+    Duplicates,
+    HeldLink,
+    Malformed,
+    Moved,
+    Report,
+)
+from crawler_app.show.report.first import first_of
+from crawler_app.store.frontier.counts import Host
+
+__all__ = ["to_json"]
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Return a report as plain values; the guide describes the keys."""
+    summary = report.summary
+    return {
+        "site": report.site,
+        "seeds": report.seeds,
+        "made_at": _time(report.made_at),
+        "crawl": {
+            "state": report.state,
+            "started_at": _time(summary.first_at),
+            "ended_at": _time(summary.last_at),
+            "options": report.options,
+        },
+        "totals": summary.totals()
+        | {
+            "broken_links": report.broken_links,
+            "pages_with_broken_links": report.pages_with_broken_links,
+        },
+        "statuses": {
+            str(n): count for n, count in sorted(summary.count_by_status.items())
+        },
+        "unanswered": summary.unanswered,
+        "checked": checks(report),
+        "broken": [_broken(each) for each in report.broken],
+        "first": [each._asdict() for each in first_of(report)],
+        "pages_not_read": report.unread if report.has_archive else summary.pages,
+        "mixed_content": [_moved(each) for each in report.mixed_content],
+        "malformed": [_malformed(each) for each in report.malformed],
+        "redirects": {
+            "count": len(summary.redirects),
+            "linked": [_moved(each) for each in report.moved],
+            "chains": [asdict(chain) for chain in report.chains],
+            "loops": summary.loops,
+        },
+        "slowest": [asdict(ranked) for ranked in summary.slowest],
+        "largest": [asdict(ranked) for ranked in report.largest],
+        "heavy": [asdict(each) for each in report.heavy],
+        "most_linked": [asdict(each) for each in report.most_linked],
+        "problems": [asdict(each) for each in report.problems],
+        "problem_counts": report.problem_counts,
+        "duplicates": [_duplicates(group) for group in report.duplicates],
+        "depths": {
+            str(n): count for n, count in sorted(summary.pages_by_depth.items())
+        },
+        "hosts": [_host(host) for host in summary.hosts],
+        "skipped": list(_skipped(report)),
+        "not_checked": [
+            asdict(failure) | {"meaning": meaning_of(failure.reason)}
+            for failure in report.not_checked
+        ],
+        "compared": report.comparison and report.comparison.to_json(),
+        "kept": report.kept.to_json(),
+    }
+
+
+def _time(at: float | None) -> str | None:
+    """Return a time in ISO 8601 format, in UTC.
+
+    >>> _time(0.0)
+    '1970-01-01T00:00:00Z'
+    """
+    if at is None:
+        return None
+    return f"{datetime.datetime.fromtimestamp(at, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _skipped(report: Report) -> Iterator[dict[str, Any]]:
+    for reason, count in report.summary.count_by_reason[State.EXCLUDED].most_common():
+        yield {
+            "reason": reason,
+            "count": count,
+            "examples": report.examples_by_reason[reason],
+            "meaning": meaning_of(reason),
+        }
+
+
+def _broken(broken: Broken) -> dict[str, Any]:
+    return {
+        "url": broken.url,
+        "status": broken.status,
+        "reason": broken.reason,
+        "meaning": meaning_of(broken.reason),
+        "error": broken.error,
+        "is_seed": broken.is_seed,
+        "was_broken": broken.was_broken,
+        "pages": broken.pages,
+        "links": [_link(link) for link in broken.links],
+    }
+
+
+def _moved(moved: Moved) -> dict[str, Any]:
+    return {
+        "url": moved.url,
+        "end": moved.end or None,
+        "status": moved.status,
+        "pages": moved.pages,
+        "links": [_link(link) for link in moved.links],
+    }
+
+
+def _malformed(malformed: Malformed) -> dict[str, Any]:
+    return {
+        "reference": malformed.reference,
+        "problem": malformed.problem,
+        "pages": malformed.pages,
+        "links": [_link(link) for link in malformed.links],
+    }
+
+
+def _link(link: HeldLink) -> dict[str, Any]:
+    return {
+        "page": link.page,
+        "line": link.line or None,
+        "text": link.text,
+        "href": link.href,
+        "through": link.through or None,
+    }
+
+
+def _duplicates(group: Duplicates) -> dict[str, Any]:
+    return asdict(group) | {
+        "canonical": group.canonical or None,
+        "wasted_bytes": group.wasted_bytes,
+    }
+
+
+def _host(host: Host) -> dict[str, Any]:
+    return {
+        "host": host.name,
+        "urls": host.urls,
+        "pages": host.pages,
+        "broken": host.broken,
+        "size_bytes": host.size_bytes,
+        "mean_s": host.mean_s,
+    }

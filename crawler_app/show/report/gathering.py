@@ -1,0 +1,234 @@
+"""Gathers the content of a report from the directory of a crawl.
+
+Every URL is read once, in the order in which they were found, and its page from the archive.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import options_of
+from crawler_app.base.models import Outcome, UrlRecord
+from crawler_app.base.progress import OnStep, in_steps, no_step
+from crawler_app.base.reasons import Reason, is_broken
+from crawler_app.base.text.formatting import number
+from crawler_app.base.urls import dedup_key, host_of
+from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.run.results.comparison import compare
+from crawler_app.run.results.redirects import Redirects
+from crawler_app.run.results.summary import FINISHED, Summary, state_of, summarize
+from crawler_app.show.report.archived import open_archives
+from crawler_app.show.report.findings import (
+    Broken,
+    Chain,
+    Failure,
+    HeldLink,
+    Problem,
+    ProblemKind,
+    Report,
+)
+from crawler_app.show.report.kinds import add_redirects, add_url
+from crawler_app.show.report.listing import Listing
+from crawler_app.show.report.problems import (
+    duplicates_in,
+    heavy_among,
+    most_linked,
+    problems_in,
+    weight_of,
+)
+from crawler_app.show.report.reading import DocumentReader
+from crawler_app.show.report.scratch import Scratch
+from crawler_app.show.report.shape import Shape
+from crawler_app.show.report.targets import Targets
+from crawler_app.store.frontier import FrontierReader
+from crawler_app.web.robots.rules import product_token
+
+__all__ = ["gather"]
+
+
+def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
+    """Return the report of a crawl, also while it runs.
+
+    Args:
+        on_step: Progress callback: the step's name, "reading URLs", how much is done, and
+            the total.
+
+    Raises:
+        ConfigError: no crawl has begun there, or it cannot be read.
+        ArchiveError: the table of the archive cannot be read.
+    """
+    config = crawl.config()
+    # Before the frontier is read: a crawl that ends in between must count as running,
+    # because its last URLs may be missing.
+    is_running = bool(crawl.crawlers())
+    with contextlib.ExitStack() as opened:
+        frontier = crawl.frontier()
+        opened.callback(frontier.close)
+        archived = opened.enter_context(open_archives(crawl, config.max_body_bytes))
+        summary = summarize(frontier)
+        report = _report_of(crawl, config, summary, is_running=is_running)
+        report.has_archive = archived is not None
+        targets = Targets(report.broken, summary.redirects)
+        listing, scratch = Listing(), Scratch()
+        find = archived.find if archived else None
+        agent = product_token(config.user_agent)
+        reader = DocumentReader(targets, scratch, find, agent)
+        records, total = frontier.records(), frontier.total()
+        for record in in_steps("reading URLs", records, on_step, total):
+            add_url(report.shape, record)
+            listing.add(record)
+            reader.add(record)
+        scratch.end()
+        add_redirects(report.shape, summary.redirects)
+        report.unread = reader.unread
+        report.examples_by_reason = listing.examples_by_reason
+        report.largest = listing.largest
+        report.chains = _chains(summary.redirects, frontier)
+        report.comparison = compare(frontier)
+        soft_404s = frontier.soft_404s()
+    _add_links(report, targets, scratch, listing)
+    _add_problems(report, scratch, listing, soft_404s)
+    return report
+
+
+def _report_of(
+    crawl: StoredCrawl,
+    config: CrawlConfig,
+    summary: Summary,
+    *,
+    is_running: bool,
+) -> Report:
+    return Report(
+        _site(config.seeds),
+        crawl.path,
+        list(config.seeds),
+        time.time(),
+        state_of(summary.urls, summary.left, is_running=is_running),
+        summary,
+        crawl.kept(),
+        Shape(),
+        options=_options(config),
+        broken=_broken(summary, config),
+        not_checked=_not_checked(summary),
+    )
+
+
+def _site(seeds: Iterable[str]) -> str:
+    """Return the crawled hosts in a few words.
+
+    >>> _site(["http://a.test/x", "https://b.test/", "https://b.test/y"])
+    'a.test and 1 more host'
+    """
+    first, *others = dict.fromkeys(map(host_of, seeds))
+    return f"{first} and {number(len(others), 'more host')}" if others else first
+
+
+def _options(config: CrawlConfig) -> dict[str, Any]:
+    """Return the options that differ from their defaults; secrets only as "(set)"."""
+    return {
+        option.key: "(set)" if option.is_secret else getattr(config, option.name)
+        for option in options_of(CrawlConfig)
+        if option.is_saved
+        and option.name != "seeds"
+        and getattr(config, option.name) != option.default
+    }
+
+
+def _broken(summary: Summary, config: CrawlConfig) -> list[Broken]:
+    """Return the broken URLs, still without their links."""
+    redirects = summary.redirects
+    end_by_key = redirects.end_by_key
+    seed_ends = {end_by_key.get(key, key) for key in map(dedup_key, config.seeds)}
+    found = [
+        Broken(url, o.status, o.reason, o.error, dedup_key(url) in seed_ends)
+        for url, o in _failures(summary)
+        if is_broken(o.reason)
+    ]
+    for key, loop in redirects.loop_by_key.items():
+        is_seed = key in seed_ends
+        found.append(Broken(loop[0], None, Reason.REDIRECT_LOOP, is_seed=is_seed))
+    return found
+
+
+def _not_checked(summary: Summary) -> list[Failure]:
+    return [
+        Failure(url, o.status, o.reason, o.error)
+        for url, o in _failures(summary)
+        if not is_broken(o.reason)
+    ]
+
+
+def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
+    for record in summary.failures:
+        assert record.outcome is not None
+        yield record.url, record.outcome
+
+
+def _chains(redirects: Redirects, frontier: FrontierReader) -> list[Chain]:
+    """Return the chains of redirects, longest first, and what they end with."""
+    chains = [
+        _chain(urls, frontier.find(dedup_key(urls[-1]))) for urls in redirects.chains()
+    ]
+    return sorted(chains, key=lambda chain: -len(chain.urls))
+
+
+def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
+    if end is None or end.outcome is None:
+        return Chain(urls)
+    return Chain(urls, end.outcome.status, end.outcome.reason)
+
+
+def _add_links(
+    report: Report, targets: Targets, scratch: Scratch, listing: Listing
+) -> None:
+    """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
+    redirects = report.summary.redirects
+    report.moved, report.mixed_content, report.malformed = targets.add_links(scratch)
+    for moved in report.moved:
+        moved.end = redirects.end_of(moved.url)
+        moved.status = listing.status_by_redirect.get(moved.url)
+    report.pages_with_broken_links = scratch.documents_with(0, len(report.broken))
+    report.pages_with_broken_links += len(set(_first_pages(report)))
+    _compare_broken(report)
+    report.broken.sort(key=lambda each: (-each.reach, -len(each.links), each.url))
+
+
+def _compare_broken(report: Report) -> None:
+    """Say of each broken URL whether it was broken before."""
+    comparison = report.comparison
+    if comparison is not None:
+        still = frozenset(comparison.still_broken)
+        for broken in report.broken:
+            broken.was_broken = broken.url in still
+
+
+def _first_pages(report: Report) -> Iterator[str]:
+    """Add the page that first led to a broken URL, if no link to it was found; yield it."""
+    via_by_url = {record.url: record.via for record in report.summary.failures}
+    for broken in report.broken:
+        via = via_by_url.get(broken.url, "")
+        # Before the end of a seed's redirects comes a redirect, not a page.
+        if via and not broken.links and not broken.is_seed:
+            broken.links = [HeldLink(via)]
+            broken.pages = broken.reach = 1
+            yield via
+
+
+def _add_problems(
+    report: Report, scratch: Scratch, listing: Listing, soft_404s: list[str]
+) -> None:
+    """Add what the tables say of the pages."""
+    is_whole = report.state == FINISHED and report.has_archive and not report.unread
+    report.problems, report.problem_counts = problems_in(
+        scratch, knows_all_links=is_whole
+    )
+    if soft_404s:
+        kind, count = ProblemKind.SOFT_404, len(soft_404s)
+        report.problem_counts[kind] = count
+        report.problems.insert(0, Problem(kind, "", count, soft_404s))
+    report.duplicates = duplicates_in(scratch)
+    report.most_linked = most_linked(scratch)
+    report.heavy = heavy_among(scratch, listing.heavy)
+    report.weight = weight_of(scratch)

@@ -1,0 +1,199 @@
+"""Finds in the tables of a report what should be otherwise on the pages.
+
+A page counts as listed by search engines unless it has ``noindex``, names another URL as its
+canonical one, or takes its visitors elsewhere.  Only such pages need titles and descriptions.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from crawler_app.base.urls import dedup_key
+from crawler_app.run.results.ranking import Ranked
+from crawler_app.show.report.findings import (
+    Duplicates,
+    Heavy,
+    Linked,
+    Problem,
+    ProblemKind,
+)
+from crawler_app.show.report.scratch import Scratch, number_of
+
+__all__ = ["duplicates_in", "heavy_among", "most_linked", "problems_in", "weight_of"]
+
+# What a search engine shows, about.  Precedent: Screaming Frog, whose limits these are.
+MAX_TITLE_CHARS = 60
+MAX_DESCRIPTION_CHARS = 155
+
+# Kept of each kind: subjects, pages of a kind without subjects, and pages of one subject.
+MAX_SUBJECTS = 100
+MAX_PAGES = 100
+MAX_EXAMPLES = 10
+
+RANKED = 100
+
+LISTED = "is_page AND coalesce(is_noindex, 0) = 0 AND canonical = ''"
+
+# Conditions of pages; what was not read is NULL, and meets none of them.
+CONDITION_BY_KIND = {
+    ProblemKind.NOINDEX: "is_page AND is_noindex AND EXISTS ("
+    "SELECT 1 FROM inlink WHERE inlink.key = document.key)",
+    ProblemKind.NO_TITLE: f"{LISTED} AND title = ''",
+    ProblemKind.NO_HEADING: f"{LISTED} AND main_headings = 0",
+    ProblemKind.SEVERAL_HEADINGS: f"{LISTED} AND main_headings > 1",
+    ProblemKind.NO_DESCRIPTION: f"{LISTED} AND description = ''",
+    ProblemKind.CANONICAL: "is_page AND canonical <> ''",
+    ProblemKind.LONG_TITLE: f"{LISTED} AND length(title) > {MAX_TITLE_CHARS}",
+    ProblemKind.LONG_DESCRIPTION: f"{LISTED}"
+    f" AND length(description) > {MAX_DESCRIPTION_CHARS}",
+}
+# A page that was found in a sitemap first, and that no page refers to.
+ORPHAN = (
+    "is_page AND via IN (SELECT url FROM sitemap)"
+    " AND NOT EXISTS (SELECT 1 FROM inlink WHERE inlink.key = document.key)"
+)
+COLUMN_BY_KIND = {
+    ProblemKind.SAME_TITLE: "title",
+    ProblemKind.SAME_DESCRIPTION: "description",
+}
+PICTURE_KINDS = (ProblemKind.NO_ALT, ProblemKind.NO_SIZE)
+
+
+def problems_in(
+    scratch: Scratch, *, knows_all_links: bool
+) -> tuple[list[Problem], dict[ProblemKind, int]]:
+    """Return the problems, the most frequent of each kind first, and how many there are.
+
+    The second value counts subjects, or pages of kinds without subjects.
+
+    Args:
+        knows_all_links: Whether every page was read, so that one without links is an
+            orphan.
+    """
+    conditions = dict(CONDITION_BY_KIND)
+    if knows_all_links:
+        conditions[ProblemKind.ORPHAN] = ORPHAN
+    found: list[Problem] = []
+    count_by_kind: dict[ProblemKind, int] = {}
+    for kind, condition in conditions.items():
+        count, *_ = scratch.rows(
+            f"SELECT count(*) FROM document WHERE {condition}"
+        ).fetchone()
+        if count:
+            count_by_kind[kind] = count
+            found.append(Problem(kind, "", count, _pages(scratch, condition)))
+    for kind, column in COLUMN_BY_KIND.items():
+        count_by_kind[kind] = _count_repeated(scratch, column)
+        found += _repeated(scratch, kind, column)
+    for kind in PICTURE_KINDS:
+        (count_by_kind[kind],) = scratch.rows(
+            "SELECT count(*) FROM picture WHERE fault = ?", kind
+        ).fetchone()
+        found += _pictures(scratch, kind)
+    found.sort(key=lambda problem: list(ProblemKind).index(problem.kind))
+    return found, {kind: count for kind, count in count_by_kind.items() if count}
+
+
+def _pages(scratch: Scratch, condition: str) -> list[str]:
+    rows = scratch.rows(
+        f"SELECT url FROM document WHERE {condition} ORDER BY at LIMIT {MAX_PAGES}"
+    )
+    return [url for (url,) in rows]
+
+
+def _groups(column: str) -> str:
+    return (
+        f"SELECT {column}, count(*) AS n FROM document"
+        f" WHERE {LISTED} AND {column} <> '' GROUP BY {column} HAVING n > 1"
+    )
+
+
+def _count_repeated(scratch: Scratch, column: str) -> int:
+    (count,) = scratch.rows(f"SELECT count(*) FROM ({_groups(column)})").fetchone()
+    return int(count)
+
+
+def _repeated(scratch: Scratch, kind: ProblemKind, column: str) -> list[Problem]:
+    """Return the values that several pages have."""
+    groups = scratch.rows(
+        f"{_groups(column)} ORDER BY n DESC, min(at) LIMIT {MAX_SUBJECTS}"
+    ).fetchall()
+    problem_by_value = {
+        value: Problem(kind, value, count, []) for value, count in groups
+    }
+    marks = ", ".join("?" * len(problem_by_value))
+    rows = scratch.rows(
+        f"SELECT {column}, url FROM document"
+        f" WHERE {LISTED} AND {column} IN ({marks}) ORDER BY at",
+        *problem_by_value,
+    )
+    for value, url in rows:
+        examples = problem_by_value[value].examples
+        if len(examples) < MAX_EXAMPLES:
+            examples.append(url)
+    return list(problem_by_value.values())
+
+
+def _pictures(scratch: Scratch, kind: ProblemKind) -> Iterator[Problem]:
+    rows = scratch.rows(
+        "SELECT picture.url, documents, document.url FROM picture"
+        " JOIN document ON key = document WHERE fault = ?"
+        f" ORDER BY documents DESC, picture.url LIMIT {MAX_SUBJECTS}",
+        kind,
+    )
+    for url, count, page in rows:
+        yield Problem(kind, url, count, [page])
+
+
+def duplicates_in(scratch: Scratch) -> list[Duplicates]:
+    """Return the groups of equal pages, those that waste most first."""
+    group_by_digest: dict[str, Duplicates] = {}
+    rows = scratch.rows(
+        "SELECT digest, size_bytes, title, url, canonical FROM document"
+        " WHERE is_page AND digest <> '' AND digest IN (SELECT digest FROM document"
+        " WHERE is_page GROUP BY digest HAVING count(*) > 1) ORDER BY at"
+    )
+    for digest, size_bytes, title, url, other in rows:
+        canonical = other or url
+        group = group_by_digest.get(digest)
+        if group is None:
+            group = group_by_digest[digest] = Duplicates(
+                digest, size_bytes, title, canonical=canonical
+            )
+        elif group.canonical != canonical:
+            group.canonical = ""
+        group.urls.append(url)
+    return sorted(group_by_digest.values(), key=lambda group: -group.wasted_bytes)
+
+
+def most_linked(scratch: Scratch) -> list[Linked]:
+    """Return the pages that most others link to."""
+    rows = scratch.rows(
+        "SELECT url, documents FROM inlink JOIN document USING (key) WHERE is_page"
+        f" ORDER BY documents DESC, at LIMIT {RANKED}"
+    )
+    return [Linked(url, count) for url, count in rows]
+
+
+def heavy_among(scratch: Scratch, requisites: Iterable[Ranked]) -> list[Heavy]:
+    """Return large or slow requisites, with how many pages and style sheets have them."""
+    heavy = []
+    for each in requisites:
+        row = scratch.rows(
+            "SELECT documents FROM inlink WHERE key = ?",
+            number_of(dedup_key(each.url)),
+        ).fetchone()
+        pages = row[0] if row else 0
+        heavy.append(Heavy(each.url, each.took_s, each.size_bytes, pages))
+    return sorted(heavy, key=_weight, reverse=True)
+
+
+def _weight(heavy: Heavy) -> tuple[int, float]:
+    return heavy.size_bytes * heavy.pages, heavy.took_s
+
+
+def weight_of(scratch: Scratch) -> int:
+    """Return the weight of all pages: what a `reach` is compared with."""
+    row = scratch.rows(
+        "SELECT coalesce(sum(weight), 0) FROM document JOIN weight USING (key)"
+        " WHERE is_page"
+    ).fetchone()
+    return int(row[0])

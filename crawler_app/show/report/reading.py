@@ -1,0 +1,264 @@
+"""Reads the pages of a crawl again, and collects what a report tells of them.
+
+The frontier records only the first page that led to a URL; recording every link would make
+each crawl a fifth slower.  So a report reads each archived page once, tag by tag, in about the
+time that the crawl took to parse it.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from crawler_app.base.http_headers import is_html
+from crawler_app.base.models import Fetched, Outcome, Role, UrlRecord
+from crawler_app.base.reasons import CONTENT, Reason
+from crawler_app.base.urls import (
+    dedup_key,
+    is_mixed_content,
+    is_of_directory,
+    join_or_nothing,
+    without_fragment,
+)
+from crawler_app.run.results.summary import is_page
+from crawler_app.show.report.findings import ProblemKind
+from crawler_app.show.report.scratch import Document, Link, Scratch, number_of
+from crawler_app.show.report.targets import Target, Targets
+from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.facts import Facts, Picture, facts_in
+from crawler_app.web.documents.files import may_have_requisites
+from crawler_app.web.documents.malformed import is_missing, problem_in
+from crawler_app.web.documents.outline import Mention, mention_of, outline_of, words_of
+from crawler_app.web.documents.references import Use, references_of
+from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.sent_links import as_sent
+from crawler_app.web.documents.tags import Lines, tags_in
+from crawler_app.web.robots.tags import directives_in_header
+
+__all__ = ["DocumentReader"]
+
+# Links that are remembered with what they lead to, by directory: about 30 MB.
+MAX_FOUND = 100_000
+
+
+class _Found(NamedTuple):
+    """Where a reference leads, and what is wrong there."""
+
+    number: int
+    target: Target | None
+    problem: str
+
+
+class DocumentReader:
+    """Takes the records of a crawl, and fills the tables of a report.
+
+    Args:
+        archived: Returns the response of a URL, or None if it cannot be read; None if there
+            is no archive.
+        agent: Our product token, by which X-Robots-Tag may address us.
+
+    Attributes:
+        unread: Documents that could not be read.
+    """
+
+    def __init__(
+        self,
+        targets: Targets,
+        scratch: Scratch,
+        archived: Callable[[str], Fetched | None] | None,
+        agent: str,
+    ) -> None:
+        self.unread = 0
+        self._targets = targets
+        self._scratch = scratch
+        self._archived = archived
+        self._agent = agent
+        self._found_by_link: dict[tuple[str, str], _Found] = {}
+        self._documents = 0
+
+    def add(self, record: UrlRecord) -> None:
+        """Read a page, or another file that refers to URLs; pass over everything else."""
+        outcome = record.outcome
+        if outcome is None:
+            return
+        if record.role is Role.SITEMAP:
+            self._scratch.add_sitemap(record.url)
+        is_file = outcome.reason in CONTENT and may_have_requisites(
+            outcome.content_type
+        )
+        if not (is_file or _has_links(outcome)):
+            return
+        document = self._document_of(record, outcome)
+        fetched = self._archived(record.url) if self._archived else None
+        if fetched is not None and is_file:
+            self._read_file(document, fetched, outcome.content_type)
+        elif fetched is not None:
+            document = self._read_page(document, fetched)
+        elif self._archived is not None:
+            self.unread += 1
+        self._scratch.add_document(document)
+
+    def _document_of(self, record: UrlRecord, outcome: Outcome) -> Document:
+        key = dedup_key(record.url)
+        canonical = outcome.canonical
+        self._documents += 1
+        return Document(
+            self._documents,
+            number_of(key),
+            record.url,
+            # One that takes its visitors elsewhere has nothing to show.
+            is_page(outcome) and not outcome.redirect_to,
+            record.via,
+            outcome.title,
+            "" if canonical and dedup_key(canonical) == key else canonical,
+            outcome.digest,
+            outcome.size_bytes,
+        )
+
+    def _read_file(
+        self, document: Document, fetched: Fetched, content_type: str
+    ) -> None:
+        mentions = outline_of(fetched.body, content_type).mentions
+        found = [(each.use, each.element, each.value) for each in mentions]
+        self._take(document, document.url, found, mentions.__getitem__)
+
+    def _read_page(self, document: Document, fetched: Fetched) -> Document:
+        content_type = fetched.headers.get("Content-Type", "")
+        markup, charset = decode_html(fetched.body, content_type)
+        tags = list(tags_in(markup))
+        references = list(references_of(tags))
+        values = as_sent([reference.value for reference in references], charset)
+        base = next((r.value for r in references if r.use is Use.BASE), "")
+        base = join_or_nothing(document.url, base) or document.url
+        found = [
+            (reference.use, reference.element, value)
+            for reference, value in zip(references, values, strict=True)
+        ]
+
+        lines = functools.cache(lambda: Lines(markup))  # most pages need none
+
+        def mention(at: int) -> Mention:
+            place = lines().place(references[at].at)
+            return mention_of(references[at], values[at], place, markup)
+
+        self._take(document, base, found, mention)
+        self._take_refresh(document, base, fetched)
+        facts = facts_in(tags)
+        self._take_pictures(document, base, facts.pictures)
+        return self._with_facts(document, facts, fetched)
+
+    def _take(
+        self,
+        document: Document,
+        base: str,
+        references: list[tuple[Use, str, str]],
+        mention: Callable[[int], Mention],
+    ) -> None:
+        """Count what a document refers to, and keep the references to subjects."""
+        found_by_link: dict[str, _Found] = {}
+        numbers: set[int] = set()
+        loaded: set[int] = set()
+        links: list[Link] = []
+        is_secure = document.url.startswith("https:")
+        for at, (use, element, value) in enumerate(references):
+            link = without_fragment(value)
+            found = found_by_link.get(link)
+            if found is None:
+                found = found_by_link[link] = self._find(base, link)
+            if element != "link":
+                numbers.add(found.number)
+            elif use is not Use.LINK:  # the others lead no visitor there
+                numbers.add(found.number)
+                loaded.add(found.number)
+            if found.target is not None:
+                links.append(_link(document, mention(at), found.target))
+            problem = found.problem
+            if not link.strip() and is_missing(value, use, element):
+                problem = "the reference is empty"
+            subject = self._targets.fault(_text(link), problem) if problem else None
+            if subject is not None:
+                links.append(_link(document, mention(at), Target(subject)))
+            if is_secure and use in (Use.REQUISITE, Use.FRAME):
+                links.extend(self._mixed_content(document, base, link, at, mention))
+        numbers.discard(document.key)
+        self._scratch.add_inlinks(numbers)
+        self._scratch.add_loads(loaded, document.key)
+        self._scratch.add_links(links)
+
+    def _find(self, base: str, link: str) -> _Found:
+        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
+        found = self._found_by_link.get(place)
+        if found is None:
+            number = number_of(dedup_key(join_or_nothing(base, link) if link else base))
+            end = self._targets.end_by_number.get(number, number)
+            target = self._targets.target_by_number.get(number)
+            found = _Found(end, target, problem_in(base, link))
+            if len(self._found_by_link) >= MAX_FOUND:
+                self._found_by_link.clear()
+            self._found_by_link[place] = found
+        return found
+
+    def _mixed_content(
+        self,
+        document: Document,
+        base: str,
+        link: str,
+        at: int,
+        mention: Callable[[int], Mention],
+    ) -> Iterator[Link]:
+        """Yield what an https page loads by http."""
+        if base.startswith("https:") and link.strip()[:5].lower() != "http:":
+            return
+        url = join_or_nothing(base, link)
+        if is_mixed_content(document.url, url):
+            subject = self._targets.fault(url)
+            if subject is not None:
+                yield _link(document, mention(at), Target(subject))
+
+    def _take_refresh(self, document: Document, base: str, fetched: Fetched) -> None:
+        refresh = parse_refresh(fetched.headers.get("Refresh", ""))
+        if refresh is not None:
+            mention = Mention(refresh.reference, Use.LINK, "Refresh header", "")
+            reference = (Use.LINK, mention.element, mention.value)
+            self._take(document, base, [reference], lambda at: mention)
+
+    def _take_pictures(
+        self, document: Document, base: str, pictures: Iterable[Picture]
+    ) -> None:
+        faults = {
+            (ProblemKind.NO_ALT, each.src) for each in pictures if not each.has_alt
+        }
+        faults |= {
+            (ProblemKind.NO_SIZE, each.src) for each in pictures if not each.has_size
+        }
+        for fault, src in faults:
+            url = join_or_nothing(base, src)
+            if url:
+                self._scratch.add_picture(fault, url, document.key)
+
+    def _with_facts(
+        self, document: Document, facts: Facts, fetched: Fetched
+    ) -> Document:
+        header = fetched.headers.get("X-Robots-Tag", "")
+        robots = facts.robots | directives_in_header(header, self._agent)
+        return document._replace(
+            description=facts.description,
+            main_headings=facts.main_headings,
+            is_noindex="noindex" in robots,
+        )
+
+
+def _link(document: Document, mention: Mention, target: Target) -> Link:
+    href, words = _text(mention.value), words_of(mention)
+    return Link(target.subject, document.key, mention.line, words, href, target.through)
+
+
+def _text(reference: str) -> str:
+    """Return a reference as it can be stored: JSON and CSS may have halves of characters."""
+    return reference.encode(errors="replace").decode()
+
+
+def _has_links(outcome: Outcome) -> bool:
+    """Return whether a URL gave a page whose links were extracted by the crawl."""
+    if outcome.reason == Reason.HOOK_ERROR:  # failed, after its links were extracted
+        return is_html(outcome.content_type)
+    return is_page(outcome)

@@ -1,0 +1,286 @@
+"""Temporary tables in which a report collects what it reads, one URL after the other.
+
+They are in a file that SQLite deletes by itself, so memory does not grow with the site.  The
+rows of a URL are identified by a hash of its `dedup_key`.
+"""
+
+import contextlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.show.report.findings import HeldLink
+
+__all__ = ["Document", "Link", "Links", "Met", "Scratch", "number_of"]
+
+TABLES = """
+-- Pages, and style sheets and manifests with references.
+CREATE TABLE document (
+    at INTEGER PRIMARY KEY,            -- its place in the order they were found
+    key INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    is_page INTEGER NOT NULL,
+    via TEXT NOT NULL,
+    title TEXT NOT NULL,
+    canonical TEXT NOT NULL,           -- empty for its own URL
+    digest TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    description TEXT,                  -- NULL if it was not read, as the rest
+    main_headings INTEGER,
+    is_noindex INTEGER
+);
+CREATE TABLE sitemap (url TEXT PRIMARY KEY) WITHOUT ROWID;
+
+-- References to URLs that something is wrong with.
+CREATE TABLE link (
+    subject INTEGER NOT NULL,          -- see `crawler_app.show.report.targets`
+    document INTEGER NOT NULL,
+    line INTEGER NOT NULL,             -- from 1; 0 if there are no lines
+    text TEXT NOT NULL,
+    href TEXT NOT NULL,
+    through TEXT NOT NULL              -- the redirect it leads to first; or empty
+);
+
+-- Style sheets and icons that documents load.
+CREATE TABLE load (url INTEGER NOT NULL, document INTEGER NOT NULL);
+
+-- How many visitors meet a document, compared with others.
+CREATE TABLE weight (key INTEGER PRIMARY KEY, weight INTEGER NOT NULL);
+
+-- How many other documents refer to a URL.
+CREATE TABLE inlink (key INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
+
+-- Images with a fault; a page with several such elements counts once.
+CREATE TABLE picture (
+    fault TEXT NOT NULL,
+    url TEXT NOT NULL,
+    documents INTEGER NOT NULL,
+    document INTEGER NOT NULL,         -- one of them
+    PRIMARY KEY (fault, url)
+) WITHOUT ROWID;
+"""
+
+INDEXES = """
+CREATE INDEX document_key ON document (key);
+CREATE INDEX link_subject ON link (subject, document);
+"""
+
+ADD_INLINKS = """
+INSERT INTO inlink VALUES (?, ?)
+ON CONFLICT DO UPDATE SET documents = documents + excluded.documents
+"""
+ADD_PICTURES = """
+INSERT INTO picture VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET documents = documents + excluded.documents
+"""
+
+SELECT_MET = """
+SELECT subject, sum(links), count(*), sum(weight)
+FROM (SELECT subject, document, count(*) AS links FROM link GROUP BY 1, 2)
+JOIN weight ON key = document GROUP BY subject
+"""
+# A page weighs as much as `crawler_app.show.report.first` says, a style sheet as the pages with it.
+WEIGH = """
+INSERT OR IGNORE INTO weight
+SELECT key, 1 + coalesce(documents, 0) FROM document LEFT JOIN inlink USING (key);
+REPLACE INTO weight SELECT document.key, sum(weight) FROM document
+JOIN load ON load.url = document.key JOIN weight ON weight.key = load.document
+WHERE NOT is_page GROUP BY document.key;
+"""
+SELECT_LINKS = """
+SELECT url, text, href, through, line FROM link JOIN document ON key = document
+WHERE subject = ? ORDER BY url, link.rowid
+"""
+
+# Of SQLite's page cache.
+CACHE_KB = 16_000
+
+# Counts that are kept before they are added to the table: about 20 MB.
+MAX_COUNTS = 200_000
+
+# Written at once, which takes half the time.
+MAX_DOCUMENTS = 200
+
+
+class Document(NamedTuple):
+    """A row of the table of that name."""
+
+    at: int
+    key: int
+    url: str
+    is_page: bool
+    via: str
+    title: str
+    canonical: str
+    digest: str
+    size_bytes: int
+    description: str | None = None
+    main_headings: int | None = None
+    is_noindex: bool | None = None
+
+
+class Link(NamedTuple):
+    """A row of the table of that name."""
+
+    subject: int
+    document: int
+    line: int
+    text: str
+    href: str
+    through: str
+
+
+class Met(NamedTuple):
+    """How often a subject is met.
+
+    Attributes:
+        links: References to it.
+        pages: Documents that have them.
+        reach: The sum of the weights of these documents.
+    """
+
+    links: int
+    pages: int
+    reach: int
+
+
+def number_of(key: str) -> int:
+    """Return the number that stands for a dedup key.
+
+    With a million URLs, the odds that two share one are 1 in 37 million.
+    """
+    return hash(key)
+
+
+@contextlib.contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Turn errors of the disk into ConfigError."""
+    try:
+        yield
+    except sqlite3.OperationalError as exc:
+        raise ConfigError(
+            f"the temporary files of the report cannot be written: {exc}; TMPDIR names "
+            "another directory for them"
+        ) from None
+
+
+class Scratch:
+    """The tables; the file is deleted with the object.
+
+    >>> scratch = Scratch()
+    >>> scratch.add_inlinks([1, 2]); scratch.add_inlinks([2])
+    >>> scratch.end()
+    >>> scratch.rows("SELECT * FROM inlink").fetchall()
+    [(1, 1), (2, 2)]
+    """
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._db.executescript(
+            f"PRAGMA journal_mode = OFF; PRAGMA cache_size = -{CACHE_KB}; BEGIN; {TABLES}"
+        )
+        self._inlinks: Counter[int] = Counter()
+        self._pictures: dict[tuple[str, str], list[int]] = {}
+        self._documents: list[Document] = []
+
+    def __del__(self) -> None:
+        self._db.close()
+
+    def add_document(self, document: Document) -> None:
+        """Add a document."""
+        self._documents.append(document)
+        if len(self._documents) >= MAX_DOCUMENTS:
+            self._write_documents()
+
+    def _write_documents(self) -> None:
+        marks = ", ".join("?" * len(Document._fields))
+        self._write(f"INSERT INTO document VALUES ({marks})", self._documents)
+        self._documents.clear()
+
+    def add_sitemap(self, url: str) -> None:
+        """Add the URL of a sitemap."""
+        self._write("INSERT OR IGNORE INTO sitemap VALUES (?)", [(url,)])
+
+    def add_links(self, links: Iterable[Link]) -> None:
+        """Add references to subjects."""
+        self._write("INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)", links)
+
+    def add_loads(self, urls: Iterable[int], document: int) -> None:
+        """Note the style sheets and icons that a document loads."""
+        rows = ((url, document) for url in urls)
+        self._write("INSERT INTO load VALUES (?, ?)", rows)
+
+    def add_inlinks(self, keys: Iterable[int]) -> None:
+        """Count what one document refers to."""
+        self._inlinks.update(keys)
+        if len(self._inlinks) > MAX_COUNTS:
+            self._write_counts()
+
+    def add_picture(self, fault: str, url: str, document: int) -> None:
+        """Count an image with a fault in one document."""
+        counted = self._pictures.setdefault((fault, url), [0, document])
+        counted[0] += 1
+        if len(self._pictures) > MAX_COUNTS:
+            self._write_counts()
+
+    def _write(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        with _disk_errors():
+            self._db.executemany(statement, rows)
+
+    def _write_counts(self) -> None:
+        self._write(ADD_INLINKS, self._inlinks.items())
+        self._inlinks.clear()
+        rows = ((*key, *counted) for key, counted in self._pictures.items())
+        self._write(ADD_PICTURES, rows)
+        self._pictures.clear()
+
+    def end(self) -> None:
+        """Make everything that was added visible to `rows`."""
+        self._write_documents()
+        self._write_counts()
+        with _disk_errors():
+            self._db.executescript(f"{INDEXES} {WEIGH}")
+
+    def rows(self, query: str, *values: Any) -> sqlite3.Cursor:
+        """Return the rows of a query."""
+        with _disk_errors():
+            return self._db.execute(query, values)
+
+    def documents_with(self, first: int, end: int) -> int:
+        """Return how many documents refer to the subjects of a range, without its end."""
+        (count,) = self.rows(
+            "SELECT count(DISTINCT document) FROM link WHERE subject >= ? AND subject < ?",
+            first,
+            end,
+        ).fetchone()
+        return int(count)
+
+    def met(self) -> dict[int, Met]:
+        """Return how often each subject is met."""
+        return {subject: Met(*counts) for subject, *counts in self.rows(SELECT_MET)}
+
+
+class Links(Sequence[HeldLink]):
+    """The references to a subject, sorted by page; read when they are needed."""
+
+    def __init__(self, scratch: Scratch, subject: int, length: int) -> None:
+        self._scratch = scratch
+        self._subject = subject
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[HeldLink]:
+        # A generator, so that the tables stay open as long as it is used.
+        for row in self._scratch.rows(SELECT_LINKS, self._subject):
+            yield HeldLink(*row)
+
+    @overload
+    def __getitem__(self, at: int) -> HeldLink: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[HeldLink]: ...
+    def __getitem__(self, at: int | slice) -> HeldLink | list[HeldLink]:
+        return list(self)[at]

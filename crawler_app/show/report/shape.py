@@ -1,0 +1,144 @@
+"""The shape of a site: the number of URLs in each folder, by kind.
+
+Pure.  Each URL counts for the folder it is in.  If there are too many folders, those with
+the fewest URLs are merged into their parents, so that memory is limited for a site of any
+size.  `crawler_app.show.report.treemap` lays it out.
+"""
+
+import enum
+import statistics
+from collections.abc import Sequence
+
+from crawler_app.base.text.escaping import printable
+
+__all__ = ["Kind", "Shape", "folder_of", "in_words", "parent_of"]
+
+# About 5 MB.
+MAX_FOLDERS = 20_000
+
+# Longer paths, mostly due to a bug of the site, count for a folder further up.
+MAX_FOLDER_CHARS = 120
+
+
+class Kind(enum.IntEnum):
+    """The kind of a URL.  Skipped URLs are not part of the shape."""
+
+    OK = 0
+    FILE = 1
+    REDIRECT = 2
+    LOOP = 3
+    BROKEN = 4
+    LEFT = 5
+
+
+KINDS = len(Kind)  # counted once, as len() of an enum is slow
+
+# Singular and plural.
+WORDS_BY_KIND = {
+    Kind.OK: ("page", "pages"),
+    Kind.FILE: ("file", "files"),
+    Kind.REDIRECT: ("redirect", "redirects"),
+    Kind.LOOP: ("redirect loop", "redirect loops"),
+    Kind.BROKEN: ("broken", "broken"),
+    Kind.LEFT: ("not fetched", "not fetched"),
+}
+
+
+def in_words(counts: Sequence[int]) -> str:
+    """Return the number of URLs of each `Kind`, in words.
+
+    >>> in_words([1200, 0, 1, 0, 3, 0])
+    '1,200 pages, 1 redirect, 3 broken'
+    """
+    return ", ".join(
+        f"{n:,} {words[n != 1]}"
+        for n, words in zip(counts, WORDS_BY_KIND.values(), strict=True)
+        if n
+    )
+
+
+def folder_of(url: str) -> str:
+    """Return the host and the folders of a URL, without empty ones; safe to print.
+
+    >>> folder_of("https://a.test/docs//a.html?x=/y"), folder_of("https://a.test/")
+    ('a.test/docs/', 'a.test/')
+    """
+    rest = url.partition("?")[0].partition("://")[2]
+    folder = rest[: rest.rfind("/") + 1]
+    if "//" in folder or len(folder) > MAX_FOLDER_CHARS:
+        folder = "".join(f"{name}/" for name in folder.split("/") if name)
+        folder = folder[: folder.rfind("/", 0, MAX_FOLDER_CHARS) + 1]
+    return printable(folder)
+
+
+def parent_of(folder: str) -> str:
+    """Return the parent of a folder; empty for a host.
+
+    >>> parent_of("a.test/docs/"), parent_of("a.test/")
+    ('a.test/', '')
+    """
+    return folder[: folder.rfind("/", 0, -1) + 1]
+
+
+class Shape:
+    """The folders of all URLs that were added.
+
+    Args:
+        max_folders: The maximum number of folders.
+
+    >>> shape = Shape()
+    >>> for path in ("", "docs/", "docs/a.html", "docs/b.html?page=2"):
+    ...     shape.add(f"https://a.test/{path}", Kind.OK)
+    >>> {folder: sum(counts) for folder, counts in shape.totals().items()}
+    {'': 4, 'a.test/': 4, 'a.test/docs/': 3}
+    """
+
+    def __init__(self, *, max_folders: int = MAX_FOLDERS) -> None:
+        self._max_folders = max_folders
+        self._counts_by_folder: dict[str, list[int]] = {}
+
+    def add(self, url: str, kind: Kind) -> None:
+        """Count a URL."""
+        folder = folder_of(url)
+        counts = self._counts_by_folder.get(folder)
+        if counts is None:
+            counts = self._counts_by_folder[folder] = [0] * KINDS
+        counts[kind] += 1
+        if len(self._counts_by_folder) > self._max_folders:
+            self._fold()
+
+    def totals(self) -> dict[str, list[int]]:
+        """Return the counts by `Kind` of each folder and its subfolders; "" is the total."""
+        totals = {"": [0] * KINDS}
+        for folder, counts in self._counts_by_folder.items():
+            _add(totals, folder, counts)
+            while folder:
+                folder = parent_of(folder)
+                _add(totals, folder, counts)
+        return totals
+
+    def _fold(self) -> None:
+        """Merge the smaller folders into their parents, until half the maximum is left.
+
+        At least ``max_folders / 2`` new folders come before the next time, so the cost
+        for each is small.
+
+        Source: "lossy counting" in Manku and Motwani, Approximate Frequency Counts over
+        Data Streams, 2002.
+        """
+        counts_by_folder = self._counts_by_folder
+        while len(counts_by_folder) > max(1, self._max_folders // 2):
+            totals = {f: sum(counts) for f, counts in counts_by_folder.items() if f}
+            most = statistics.median_low(totals.values())
+            for folder, total in totals.items():
+                if total <= most:
+                    counts = counts_by_folder.pop(folder)
+                    _add(counts_by_folder, parent_of(folder), counts)
+
+
+def _add(
+    counts_by_folder: dict[str, list[int]], folder: str, more: Sequence[int]
+) -> None:
+    counts = counts_by_folder.setdefault(folder, [0] * len(more))
+    for kind, n in enumerate(more):
+        counts[kind] += n

@@ -1,0 +1,148 @@
+"""The broken links of a report, as shown to people.
+
+Pure.  The HTML page and the Markdown text show the same.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from crawler_app.base.reasons import facts_of, meaning_of
+from crawler_app.base.text.formatting import cut, number, sentence
+from crawler_app.show.report.findings import Broken, HeldLink, Report
+from crawler_app.show.report.tables import Limits, Shown, all_in_csv, home_of, shown
+
+__all__ = ["BrokenList", "Holder", "Item", "badge_of", "broken_list"]
+
+# Pages that are visible at once; a click shows the others.
+SEEN_HOLDERS = 3
+
+TEXT_CHARS = 80
+ERROR_CHARS = 160
+
+
+@dataclass(slots=True, frozen=True)
+class Holder:
+    """A page with links to a broken URL."""
+
+    page: Shown
+    text: str = ""
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.page.name
+
+    @property
+    def href(self) -> str:
+        return self.page.href
+
+
+@dataclass(slots=True)
+class Item:
+    """One broken URL.
+
+    Attributes:
+        badge: The problem, in one word or number.
+        kind: "bad", or "dead" without an answer.
+        words: The problem in words, and the number of links.
+        holders: The first pages with links to it.
+        others: Further pages.
+        more: A sentence that says how many pages are left out.
+    """
+
+    name: str
+    href: str
+    badge: str
+    kind: str
+    words: str
+    holders: list[Holder] = field(default_factory=list)
+    others: list[Holder] = field(default_factory=list)
+    more: str = ""
+
+    @property
+    def others_title(self) -> str:
+        return f"{number(len(self.others), 'more page')}"
+
+
+@dataclass(slots=True)
+class BrokenList:
+    """The list, with a sentence about what it leaves out, and how to see that.
+
+    Attributes:
+        unsearched: What a filter does not search, in words; empty if it searches all.
+    """
+
+    count: int
+    items: list[Item]
+    more: str = ""
+    unsearched: str = ""
+
+
+def broken_list(report: Report, limits: Limits) -> BrokenList:
+    """Return what is broken, that which most visitors meet first."""
+    home = home_of(report)
+    items = [_item(each, home, limits) for each in report.broken[: limits.items]]
+    left_out = ""
+    if several := len(report.broken) - len(items):
+        urls = number(several, "more broken URL is", "more broken URLs are")
+        left_out = f"{urls} not listed here.  "
+    if any(item.more for item in items):
+        left_out += "Long lists of pages are shortened.  "
+    more = f"{left_out}{all_in_csv(report)}." if left_out else ""
+    return BrokenList(len(report.broken), items, more, left_out.rstrip())
+
+
+def _item(broken: Broken, home: str, limits: Limits) -> Item:
+    url = shown(broken.url, home, limits)
+    pages = broken.pages
+    seen = list(_holders(broken.links, home, limits))
+    item = Item(
+        url.name,
+        url.href,
+        badge_of(broken),
+        "bad" if broken.status is not None else "dead",
+        _words(broken, pages),
+        seen[:SEEN_HOLDERS],
+        seen[SEEN_HOLDERS:],
+    )
+    if pages > len(seen):
+        item.more = f"And {number(pages - len(seen), 'more page')}."
+    return item
+
+
+def badge_of(broken: Broken) -> str:
+    """Return what is wrong in a word or a number."""
+    return facts_of(broken.reason).badge or broken.reason.replace("_", " ")
+
+
+def _words(broken: Broken, pages: int) -> str:
+    meaning = meaning_of(broken.reason).removeprefix(f"{broken.status} ")
+    detail = f" ({cut(broken.error, ERROR_CHARS)})" if broken.error else ""
+    sentences = [f"{sentence(meaning)}{detail}."]
+    if broken.links:
+        links = number(len(broken.links), "link")
+        sentences.append(f"{links} on {number(pages, 'page')}.")
+    if broken.is_seed:
+        sentences.append("The crawl began with this URL.")
+    if broken.was_broken is not None:
+        sentences.append("Still broken." if broken.was_broken else "Newly broken.")
+    return " ".join(sentences)
+
+
+def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[Holder]:
+    by_page = itertools.groupby(links, key=lambda link: link.page)
+    for page, group in itertools.islice(by_page, limits.holders):
+        first, *others = group
+        notes = []
+        if first.line:
+            notes.append(f"line {first.line:,}")
+        if first.through:
+            notes.append(f"via {shown(first.through, home, limits).name}")
+        if others:
+            notes.append(f"and {number(len(others), 'more link')}")
+        yield Holder(
+            shown(page, home, limits),
+            cut(first.text or "", TEXT_CHARS),
+            ", ".join(notes),
+        )

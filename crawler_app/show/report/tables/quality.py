@@ -1,0 +1,269 @@
+"""The sections of a report about what the pages say, load and link to.
+
+Pure.  Each public function makes one section.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from crawler_app.base.text.formatting import cut, seconds, size
+from crawler_app.show.report.findings import (
+    HeldLink,
+    Malformed,
+    Moved,
+    Problem,
+    ProblemKind,
+)
+from crawler_app.show.report.problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from crawler_app.show.report.tables import LINES, Cell, Maker, Shown, Table, shown
+
+__all__ = [
+    "SECTION_BY_KIND",
+    "descriptions",
+    "headings",
+    "heavy",
+    "images",
+    "linked",
+    "malformed",
+    "mixed_content",
+    "moved",
+    "orphans",
+    "search",
+    "soft_404",
+    "titles",
+]
+
+SUBJECT_CHARS = 120
+
+# What is said of each kind, by the id of its section.
+_WORDS_BY_SECTION = {
+    "soft-404": {ProblemKind.SOFT_404: "Status 200 for a URL that does not exist"},
+    "search": {
+        ProblemKind.NOINDEX: "Linked, but noindex",
+        ProblemKind.CANONICAL: "Names another URL as canonical",
+    },
+    "titles": {
+        ProblemKind.NO_TITLE: "No title",
+        ProblemKind.SAME_TITLE: "The same title",
+        ProblemKind.LONG_TITLE: f"Longer than {MAX_TITLE_CHARS} characters",
+    },
+    "descriptions": {
+        ProblemKind.NO_DESCRIPTION: "No description",
+        ProblemKind.SAME_DESCRIPTION: "The same description",
+        ProblemKind.LONG_DESCRIPTION: f"Longer than {MAX_DESCRIPTION_CHARS} characters",
+    },
+    "headings": {
+        ProblemKind.NO_HEADING: "No h1",
+        ProblemKind.SEVERAL_HEADINGS: "Several h1",
+    },
+    "images": {
+        ProblemKind.NO_ALT: "No alt",
+        ProblemKind.NO_SIZE: "No width and height",
+    },
+    "orphans": {ProblemKind.ORPHAN: "In a sitemap, but not linked"},
+}
+SECTION_BY_KIND = {
+    kind: section for section, words in _WORDS_BY_SECTION.items() for kind in words
+}
+
+
+def titles(maker: Maker) -> Table:
+    """Return the pages whose titles are missing, repeated or long."""
+    return _pages(maker, "titles", "Titles")
+
+
+def descriptions(maker: Maker) -> Table:
+    """Return the pages whose descriptions are missing, repeated or long."""
+    return _pages(maker, "descriptions", "Descriptions")
+
+
+def headings(maker: Maker) -> Table:
+    """Return the pages without a main heading, or with several."""
+    return _pages(maker, "headings", "Main headings")
+
+
+def search(maker: Maker) -> Table:
+    """Return the pages that search engines are asked not to list."""
+    return _pages(maker, "search", "Not for search engines")
+
+
+def orphans(maker: Maker) -> Table:
+    """Return the pages that only a sitemap leads to."""
+    return _pages(maker, "orphans", "Orphans")
+
+
+def soft_404(maker: Maker) -> Table:
+    """Return the hosts that answer with a page where there is none."""
+    return _pages(maker, "soft-404", "Soft 404")
+
+
+def _of_section(maker: Maker, section: str) -> list[Problem]:
+    return [
+        each for each in maker.report.problems if SECTION_BY_KIND[each.kind] == section
+    ]
+
+
+def _pages(maker: Maker, section: str, title: str) -> Table:
+    """Return a table with the pages of each problem of a section."""
+    problems = _of_section(maker, section)
+    rows = [
+        [
+            Cell(_words(problem)),
+            Cell(f"{problem.count:,}"),
+            Cell(lines=_examples(maker, problem)),
+        ]
+        for problem in problems[: maker.limits.rows]
+    ]
+    heads = ["Finding", "Pages", "Examples"]
+    table = maker.table(section, title, heads, rows, _total(maker, problems))
+    table.numbers = ("Pages",)
+    return table
+
+
+def _total(maker: Maker, problems: Iterable[Problem]) -> int:
+    """Return how many rows the problems would have without limits."""
+    counts = maker.report.problem_counts
+    has_subject = {problem.kind: bool(problem.subject) for problem in problems}
+    return sum(counts[kind] if many else 1 for kind, many in has_subject.items())
+
+
+def _words(problem: Problem) -> str:
+    words = _WORDS_BY_SECTION[SECTION_BY_KIND[problem.kind]][problem.kind]
+    subject = cut(problem.subject, SUBJECT_CHARS)
+    return f"{words}: “{subject}”" if subject else words
+
+
+def _examples(maker: Maker, problem: Problem) -> list[Shown]:
+    lines = maker.lines(problem.examples)
+    if problem.count > len(lines):
+        lines.append(Shown(f"and {problem.count - len(lines):,} more"))
+    return lines
+
+
+def images(maker: Maker) -> Table:
+    """Return the images without an alternative text or a size."""
+    problems = _of_section(maker, "images")
+    problems.sort(key=lambda problem: -problem.count)
+    rows = [
+        [
+            maker.link(problem.subject),
+            Cell(_WORDS_BY_SECTION["images"][problem.kind]),
+            Cell(f"{problem.count:,}"),
+            Cell(lines=maker.lines(problem.examples)),
+        ]
+        for problem in problems[: maker.limits.rows]
+    ]
+    heads = ["Image", "Finding", "Pages", "Example"]
+    table = maker.table("images", "Images", heads, rows, _total(maker, problems))
+    table.numbers = ("Pages",)
+    return table
+
+
+def malformed(maker: Maker) -> Table:
+    """Return the references that are not written as they should be."""
+    found = maker.report.malformed
+    rows = [
+        [
+            Cell(cut(each.reference, maker.limits.url_chars) or "(empty)"),
+            Cell(each.problem),
+            Cell(f"{each.pages:,}"),
+            Cell(lines=_pages_with(maker, each)),
+        ]
+        for each in found[: maker.limits.rows]
+    ]
+    heads = ["Reference", "Finding", "Pages", "Found on"]
+    table = maker.table("malformed", "Malformed references", heads, rows, len(found))
+    table.numbers = ("Pages",)
+    return table
+
+
+def mixed_content(maker: Maker) -> Table:
+    """Return what https pages load by http."""
+    table = _references(
+        maker, maker.report.mixed_content, "mixed-content", "Mixed content"
+    )
+    table.heads[-1] = "Loaded by"
+    return table
+
+
+def moved(maker: Maker) -> Table:
+    """Return the redirects that pages link to, each with where it leads."""
+    table = _references(maker, maker.report.moved, "moved", "Links to redirects")
+    table.heads[0] = "Redirect"
+    return table
+
+
+def _references(maker: Maker, found: Sequence[Moved], anchor: str, title: str) -> Table:
+    rows = [
+        [
+            _with_end(maker, each),
+            Cell(f"{each.pages:,}"),
+            Cell(lines=_pages_with(maker, each)),
+        ]
+        for each in found[: maker.limits.rows]
+    ]
+    heads = ["URL", "Pages", "Linked from"]
+    table = maker.table(anchor, title, heads, rows, len(found))
+    table.numbers = ("Pages",)
+    return table
+
+
+def _with_end(maker: Maker, each: Moved) -> Cell:
+    cell = maker.link(each.url)
+    if not each.end:
+        return cell
+    end = shown(each.end, maker.home, maker.limits)
+    note = "" if each.status is None else str(each.status)
+    line = Shown(f"\N{RIGHTWARDS ARROW} {end.name}", end.href, note)
+    return dataclasses.replace(cell, lines=[line])
+
+
+def _pages_with(maker: Maker, each: Malformed | Moved) -> list[Shown]:
+    link_by_page: dict[str, HeldLink] = {}
+    for link in each.links:
+        link_by_page.setdefault(link.page, link)
+        if len(link_by_page) == LINES:
+            break
+    lines = [
+        dataclasses.replace(shown(page, maker.home, maker.limits), note=_place(link))
+        for page, link in link_by_page.items()
+    ]
+    if each.pages > len(lines):
+        lines.append(Shown(f"and {each.pages - len(lines):,} more"))
+    return lines
+
+
+def _place(link: HeldLink) -> str:
+    return f"line {link.line:,}" if link.line else ""
+
+
+def linked(maker: Maker) -> Table:
+    """Return the pages that most others link to."""
+    rows = [
+        [maker.link(each.url), Cell(f"{each.pages:,}")]
+        for each in maker.report.most_linked[: min(10, maker.limits.rows)]
+    ]
+    table = maker.table("linked", "Most linked", ["Page", "Linked from"], rows)
+    table.numbers = ("Linked from",)
+    table.words = (
+        "Pages by the number of other pages that link to them." if rows else ""
+    )
+    return table
+
+
+def heavy(maker: Maker) -> Table:
+    """Return the large and slow files that browsers load for pages."""
+    files = maker.report.heavy
+    rows = [
+        [
+            maker.link(each.url),
+            Cell(size(each.size_bytes), value=each.size_bytes),
+            Cell(seconds(each.took_s), value=each.took_s),
+            Cell(f"{each.pages:,}"),
+        ]
+        for each in files[: maker.limits.rows]
+    ]
+    heads = ["File", "Size", "Time", "Pages"]
+    table = maker.table("heavy", "Heavy files", heads, rows, len(files))
+    table.numbers = tuple(heads[1:])
+    return table

@@ -1,0 +1,120 @@
+"""The subjects whose references a report looks for: broken URLs, redirects and faults.
+
+Pure.  Each subject has a number, in this order: the broken URLs, the redirects that end
+elsewhere, and faults that are seen only when the pages are read: mixed content, and references
+that are malformed.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from crawler_app.base.urls import dedup_key
+from crawler_app.run.results.redirects import Redirects
+from crawler_app.show.report.findings import Broken, Malformed, Moved
+from crawler_app.show.report.scratch import Links, Met, Scratch, number_of
+
+__all__ = ["Target", "Targets"]
+
+# Further ones are not listed.
+MAX_FAULTS = 10_000
+
+NOT_MET = Met(0, 0, 0)
+
+
+class Target(NamedTuple):
+    """What a reference leads to.
+
+    Attributes:
+        subject: The number of the subject.
+        through: The redirect that leads to it; empty for the URL itself.
+    """
+
+    subject: int
+    through: str = ""
+
+
+class Targets:
+    """The subjects, and the URLs that lead to them.
+
+    Attributes:
+        target_by_number: The targets, by the `number_of` their URLs.
+        end_by_number: Where redirects end; both as such numbers.
+
+    >>> from crawler_app.base.reasons import reason_of_status
+    >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
+    >>> targets = Targets([gone], Redirects({"http://a/old": "http://a/gone"}))
+    >>> targets.target_by_number[number_of("http://a/old")]
+    Target(subject=0, through='http://a/old')
+    """
+
+    def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
+        self._broken = broken
+        self._redirects: list[str] = []
+        # By the reference, and what is wrong as it is written; empty for mixed content.
+        self._faults: dict[tuple[str, str], int] = {}
+        self.target_by_number: dict[int, Target] = {}
+        self.end_by_number: dict[int, int] = {}
+        subject_by_key: dict[str, int] = {}
+        for subject, each in enumerate(broken):
+            key = dedup_key(each.url)
+            subject_by_key[key] = subject
+            self.target_by_number[number_of(key)] = Target(subject)
+        for key, end_key in redirects.end_by_key.items():
+            number = number_of(key)
+            self.end_by_number[number] = number_of(end_key)
+            if number not in self.target_by_number:
+                through = redirects.url_by_key[key]
+                self.target_by_number[number] = self._target_of(
+                    through, subject_by_key.get(end_key)
+                )
+
+    def _target_of(self, redirect: str, broken: int | None) -> Target:
+        if broken is not None:
+            return Target(broken, redirect)
+        self._redirects.append(redirect)
+        return Target(len(self._broken) + len(self._redirects) - 1)
+
+    def fault(self, reference: str, problem: str = "") -> int | None:
+        """Return the number of a fault; None if there are too many.
+
+        Args:
+            reference: The URL of mixed content, or a malformed reference as written.
+            problem: What is wrong with a malformed one.
+        """
+        known = self._faults.get((reference, problem))
+        if known is None and len(self._faults) < MAX_FAULTS:
+            known = len(self._broken) + len(self._redirects) + len(self._faults)
+            self._faults[reference, problem] = known
+        return known
+
+    def add_links(
+        self, scratch: Scratch
+    ) -> tuple[list[Moved], list[Moved], list[Malformed]]:
+        """Add their links to the broken URLs; return redirects, mixed content and malformed.
+
+        All are those that pages refer to, those that most visitors meet first.
+        """
+        met_by_subject = scratch.met()
+        for subject, each in enumerate(self._broken):
+            met = met_by_subject.get(subject, NOT_MET)
+            each.pages, each.reach = met.pages, met.reach
+            each.links = Links(scratch, subject, met.links)
+        moved: list[Moved] = []
+        mixed: list[Moved] = []
+        malformed: list[Malformed] = []
+        for subject, url in enumerate(self._redirects, len(self._broken)):
+            if (met := met_by_subject.get(subject, NOT_MET)).links:
+                links = Links(scratch, subject, met.links)
+                moved.append(Moved(url, links, met.pages, met.reach))
+        for (reference, problem), subject in self._faults.items():
+            met = met_by_subject.get(subject, NOT_MET)
+            links = Links(scratch, subject, met.links)
+            if problem:
+                malformed.append(
+                    Malformed(reference, problem, links, met.pages, met.reach)
+                )
+            else:
+                mixed.append(Moved(reference, links, met.pages, met.reach))
+        for found in (moved, mixed, malformed):
+            found.sort(key=lambda each: -each.reach)
+        return moved, mixed, malformed

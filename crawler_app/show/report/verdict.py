@@ -1,0 +1,97 @@
+"""The headline of a report, its explanation, and its caveats.
+
+Pure.  The HTML page and the Markdown text begin with the same words.
+"""
+
+from crawler_app.base.models import State
+from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.text.formatting import cut, number
+from crawler_app.run.results.summary import FINISHED, RUNNING
+from crawler_app.show.report.coverage import is_complete, unchecked
+from crawler_app.show.report.findings import Report
+from crawler_app.show.report.tables import command
+
+__all__ = ["caveats", "explanation", "headline", "mood"]
+
+ERROR_CHARS = 100
+
+
+def headline(report: Report) -> str:
+    """Return the headline."""
+    if report.broken or report.malformed:
+        counts = (
+            (report.summary.broken, "broken URL"),
+            (len(report.summary.loops), "redirect loop"),
+            (len(report.malformed), "malformed reference"),
+        )
+        *others, last = [number(count, noun) for count, noun in counts if count]
+        return f"{', '.join(others)} and {last}" if others else last
+    if report.is_empty:
+        return "Nothing was fetched"
+    return "No broken links" if is_complete(report) else "No broken links found"
+
+
+def mood(report: Report) -> str:
+    """Return how the headline is to look: "bad", "good", or "idle" if nothing is certain."""
+    if report.broken or report.malformed:
+        return "bad"
+    return "good" if is_complete(report) and not report.is_empty else "idle"
+
+
+def explanation(report: Report) -> str:
+    """Return the sentence below the headline: where, or why nothing is known."""
+    if report.is_empty:
+        return _why_nothing(report)
+    if not report.broken:
+        pages = f"in {number(report.summary.pages, 'page')} of {report.site}"
+        return pages if is_complete(report) else f"{pages}; not everything was checked"
+    if not report.broken_links:
+        several = len(report.broken) > 1
+        return f"the crawl began with {'them' if several else 'it'}"
+    links = number(report.broken_links, "link")
+    pages = number(report.pages_with_broken_links, "page")
+    return f"{links} on {pages} {'leads' if report.broken_links == 1 else 'lead'} there"
+
+
+def _why_nothing(report: Report) -> str:
+    if report.not_checked:
+        failure = report.not_checked[0]
+        detail = f" ({cut(failure.error, ERROR_CHARS)})" if failure.error else ""
+        return meaning_of(failure.reason) + detail
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    reasons = [reason for reason, _ in skipped.most_common()]
+    if Reason.ROBOTS in reasons:
+        asked = meaning_of(Reason.ROBOTS)
+        return f"{asked}; if the site is yours, use “gencrawl crawl --no-robots”"
+    if reasons and not report.summary.left:
+        where = "what it redirects to: " if report.summary.redirects else ""
+        return where + meaning_of(reasons[0])
+    if report.state == RUNNING:
+        return "the crawl has not fetched its first page yet"
+    return "the crawl was stopped before its first page"
+
+
+def caveats(report: Report) -> list[str]:
+    """Return why the numbers may be incomplete."""
+    found = [] if report.is_empty else [unchecked(report)]
+    left = number(report.summary.left, "URL is", "URLs are")
+    if report.state == RUNNING:
+        found.append(f"The crawl is running: {left} still to be fetched.")
+    elif report.state != FINISHED:
+        found.append(
+            f"The crawl has not finished: {left} still to be fetched.  "
+            f"{command(report, 'resume')} continues it."
+        )
+    if not report.has_archive and not report.is_empty:
+        found.append(
+            "The crawl has no archive, so its pages could not be read again: for each "
+            "broken URL only the first page that links to it is known, and what the pages "
+            "say and load is not."
+        )
+    elif report.unread:
+        pages = number(report.unread, "page is", "pages are")
+        found.append(
+            f"{pages} missing from the archive or damaged; what is wrong on "
+            f"{'it' if report.unread == 1 else 'them'} is not listed."
+        )
+    return found

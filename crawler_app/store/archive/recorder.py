@@ -1,0 +1,139 @@
+"""Writes an exchange to the archive: its records to a file, and a row to the table.
+
+Rule: a row is committed only after its records were handed to the operating system.
+"""
+
+import hashlib
+import sqlite3
+
+from crawler_app.base.models import Fetched
+from crawler_app.store.archive.block import HeadFacts, block_of
+from crawler_app.store.archive.captures import (
+    NOT_MODIFIED,
+    RESPONSE,
+    REVISIT,
+    Capture,
+    Captures,
+)
+from crawler_app.store.archive.files import Files
+from crawler_app.store.archive.members import compress, is_compressed
+from crawler_app.store.archive.record import (
+    Reference,
+    Stamp,
+    capture_record,
+    new_record_id,
+    request_record,
+    sha1_of,
+)
+
+__all__ = ["Recorder", "payload_key"]
+
+# The fields by which a revisit refers to a capture take 100 bytes, compressed; so does a
+# text payload of this size.
+MIN_REVISITED_BYTES = 250
+
+
+def payload_key(payload: bytes) -> bytes | None:
+    """Return the key by which payloads are compared; None if too small for a revisit.
+
+    Not the SHA-1 of the records: two documents with the same SHA-1 can be made
+    (SHAttered, 2017), and the second would be lost.
+    """
+    if len(payload) < MIN_REVISITED_BYTES:
+        return None
+    return hashlib.sha256(payload).digest()[:16]
+
+
+class Recorder:
+    """Writes captures; used by one thread at a time.
+
+    Errors are OSError and sqlite3.Error; call `undo` after one.
+    """
+
+    def __init__(self, files: Files, captures: Captures) -> None:
+        self._files = files
+        self._captures = captures
+
+    def take(self, fetched: Fetched, began_at: float) -> None:
+        """Write the records of an exchange and its capture."""
+        at = int(began_at)
+        self._files.begin(at)
+        stamp = Stamp(fetched.url, at, self._files.warcinfo_id, fetched.peer)
+        record_id = new_record_id()
+        self._take_response(record_id, stamp, fetched)
+        if fetched.request_head:
+            request_id = new_record_id()
+            head = fetched.request_head
+            request = request_record(request_id, stamp, head, record_id)
+            self._files.append(compress(request))
+
+    def _take_response(self, record_id: bytes, stamp: Stamp, fetched: Fetched) -> None:
+        head, payload, facts = block_of(fetched)
+        key = payload_key(payload)
+        original = self._original(stamp.url, facts, key)
+        refers_to = None
+        digest = sha1_of(payload)
+        if original is None:
+            kind = RESPONSE
+        else:
+            kind = NOT_MODIFIED if facts.status == 304 else REVISIT
+            digest = original.digest
+            refers_to = Reference(
+                original.record_id, original.url, original.at, kind == REVISIT
+            )
+        record = capture_record(record_id, stamp, head, payload, digest, refers_to)
+        is_stored = original is None and is_compressed(facts, len(payload))
+        member = compress(record, is_stored=is_stored)
+        capture = Capture(
+            stamp.url,
+            stamp.at,
+            kind,
+            facts.status,
+            facts.mime,
+            digest,
+            facts.etag,
+            facts.last_modified,
+            # `append` writes to the file with this number.
+            self._files.number,
+            self._files.append(member),
+            len(member),
+            record_id,
+            original.id if original else None,
+        )
+        self._captures.add(capture, key if kind == RESPONSE else None)
+
+    def _original(
+        self, url: str, facts: HeadFacts, key: bytes | None
+    ) -> Capture | None:
+        """Return the earlier response that has the same payload."""
+        if facts.status == 304:
+            latest = self._captures.latest(url)
+            if latest is None or latest.refers_to is None:
+                return latest
+            return self._captures.get(latest.refers_to)
+        return None if key is None else self._captures.with_payload(key)
+
+    def write_out(self) -> None:
+        """Write the buffered records to the operating system."""
+        self._files.write_out()
+
+    def commit(self) -> None:
+        """Write the buffered records and commit their rows."""
+        self._files.write_out()
+        self._captures.commit()
+
+    def undo(self) -> None:
+        """After an error, leave only complete records.
+
+        Those whose rows are lost are recovered when the archive is opened again.
+        """
+        try:
+            self._captures.rollback()
+        except sqlite3.Error:
+            pass  # SQLite rolls back when the file is opened again
+        self._files.undo()
+
+    def close(self) -> None:
+        """Close the files; what was not committed is lost."""
+        self._files.close()
+        self._captures.close()

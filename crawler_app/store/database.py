@@ -1,0 +1,239 @@
+"""Opens the SQLite files of a crawl, and checks their schema.
+
+Rule: an opened file has all tables of its schema; a file with other tables is refused and
+not modified.
+
+Used by the frontier, the archive and the index, which define the tables and control the
+transactions.
+"""
+
+import contextlib
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler_app.base.errors import ConfigError, CrawlerError, StorageError
+from crawler_app.base.safe_files import is_disk_fault, refusal
+
+__all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
+
+# How long to wait for another process's commit or checkpoint, which takes milliseconds.
+PATIENCE_S = 10.0
+
+DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+
+
+@dataclass(slots=True, frozen=True)
+class Schema:
+    """The schema of one kind of file.
+
+    Attributes:
+        name: What such a file is, with its article: "a frontier".
+        version: Stored in the file; a file with another version is refused, not misread.
+        tables: The required tables; a file without them belongs to another program.
+        statements: The SQL that creates them.
+        log_pages: Pages in the write-ahead log that trigger a checkpoint; SQLite's
+            default is 1000.
+    """
+
+    name: str
+    version: int
+    tables: frozenset[str]
+    statements: str
+    log_pages: int = 1000
+
+
+def open_database(
+    path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
+) -> sqlite3.Connection:
+    """Open or create a file; the caller controls transactions.
+
+    Args:
+        path: The file, or ``:memory:``.
+        read_only: Open it for reading only, without a trace, even while another process
+            writes, or on a read-only medium.
+        any_thread: Whether several threads may use it, though only one at a time.
+
+    Raises:
+        ConfigError: it holds something else, or has another version, or is not a database,
+            or cannot be opened.
+        StorageError: the disk is full, or has failed.
+
+    >>> notes = Schema("a notebook", 1, frozenset({"note"}), "CREATE TABLE note (text);")
+    >>> db = open_database(":memory:", notes, read_only=False)
+    >>> db.execute("SELECT count(*) FROM note").fetchone()
+    (0,)
+    >>> db.close()
+    """
+    try:
+        return connect(path, schema, read_only=read_only, any_thread=any_thread)
+    except (sqlite3.Error, OSError) as exc:
+        raise unusable(path, schema, exc) from None
+
+
+def unusable(
+    path: Path | str, schema: Schema, exc: sqlite3.Error | OSError
+) -> CrawlerError:
+    """Return the error for a file that cannot be opened: a wrong file, or a failing disk."""
+    if isinstance(exc, sqlite3.Error):
+        has_failed = getattr(exc, "sqlite_errorcode", 0) & 0xFF in DISK_FAULTS
+    else:
+        has_failed = is_disk_fault(exc)
+    if has_failed:
+        return StorageError(f"{path}: {exc}")
+    return ConfigError(f"{path} cannot be used as {schema.name}: {exc}")
+
+
+def connect(
+    path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
+) -> sqlite3.Connection:
+    """Do the same as `open_database`, for a caller that handles SQLite's errors itself.
+
+    Raises:
+        ConfigError: it holds something else, or has another version.
+        sqlite3.Error: it is not a database, or cannot be opened.
+        OSError: too many files are open.
+    """
+    path = Path(path)
+    _refuse_links(path)
+    try:
+        return _opened(path, schema, read_only, any_thread)
+    except sqlite3.OperationalError:
+        _require_descriptors()
+        raise
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a file as of its last commit, also while another connection writes to it.
+
+    The copy has no ``-wal`` file.
+
+    Raises:
+        ConfigError: a file is not a regular file.
+        sqlite3.Error, OSError: it cannot be read, or the copy cannot be written.
+    """
+    _refuse_links(source)
+    with (
+        contextlib.closing(_connect(source, "mode=ro", any_thread=False)) as db,
+        contextlib.closing(_connect(target, "", any_thread=False)) as copy,
+    ):
+        db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _opened(
+    path: Path, schema: Schema, read_only: bool, any_thread: bool
+) -> sqlite3.Connection:
+    # A connection with mode=ro would leave the files -shm and -wal behind.
+    db = _connect(path, "mode=rw" if read_only else "", any_thread)
+    try:
+        if read_only and not _is_readable(db):
+            db.close()
+            db = _connect(path, _without_log(path), any_thread)
+        if read_only:
+            db.execute("PRAGMA query_only = ON")
+        _prepare(db, path, schema, read_only)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _refuse_links(path: Path) -> None:
+    """Refuse a file, or one of SQLite's own beside it, that is not a regular file.
+
+    SQLite follows a link in the name of a database, and has no option against it in
+    Python.  So a process that writes into the directory at this moment can still place one;
+    a directory that was copied or unpacked cannot.
+    """
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        each = path.with_name(path.name + suffix)
+        if why := refusal(each):
+            raise ConfigError(f"{each} is {why}, and is not opened")
+
+
+def _connect(path: Path, mode: str, any_thread: bool) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{mode}" if mode else str(path),
+        uri=bool(mode),
+        timeout=PATIENCE_S,
+        isolation_level=None,
+        check_same_thread=not any_thread,
+    )
+
+
+def _is_readable(db: sqlite3.Connection) -> bool:
+    """Return whether SQLite could create its ``-shm`` file, which readers need too."""
+    try:
+        db.execute("PRAGMA user_version")
+    except sqlite3.OperationalError as exc:
+        # On a read-only medium, and in a directory without write permission.
+        _require_descriptors()
+        if exc.sqlite_errorcode & 0xFF in (
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_READONLY,
+        ):
+            return False
+        raise
+    return True
+
+
+def _require_descriptors() -> None:
+    """Raise OSError if too many files are open, which SQLite does not tell.
+
+    It opens three files for one database.
+    """
+    with contextlib.ExitStack() as opened:
+        try:
+            for _ in range(3):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as exc:
+            why = f"{exc.strerror}; raise the limit with `ulimit -n`"
+            raise OSError(exc.errno, why) from None
+
+
+def _without_log(path: Path) -> str:
+    """Return the mode for a file on a read-only medium, such as a CD.
+
+    It cannot change, so no lock is needed; but SQLite then ignores the ``-wal`` file.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise ConfigError(
+            f"{path} was not closed, and cannot be read in a read-only directory; copy it "
+            f"and {log.name} to another directory"
+        )
+    return "mode=ro&immutable=1"
+
+
+def _prepare(
+    db: sqlite3.Connection, path: Path, schema: Schema, read_only: bool
+) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    tables: set[str] = set()
+    for kind, name in db.execute("SELECT type, name FROM sqlite_master").fetchall():
+        if kind == "table":
+            tables.add(name)
+        elif kind != "index":
+            # SQL from another person, which would run with our statements.
+            raise ConfigError(f"{path} cannot be used: it holds the {kind} {name}")
+    if not tables and version == 0 and not read_only:
+        db.execute("PRAGMA journal_mode = WAL")
+        # Atomic, because a crash in between would leave a file that is always refused.
+        db.executescript(
+            f"BEGIN IMMEDIATE; {schema.statements} "
+            f"PRAGMA user_version = {schema.version}; COMMIT;"
+        )
+    elif not tables >= schema.tables:
+        raise ConfigError(
+            f"{path} cannot be used as {schema.name}: it holds other tables, or none"
+        )
+    elif version != schema.version:
+        raise ConfigError(
+            f"{path} holds {schema.name} of version {version}; this program writes "
+            f"version {schema.version}"
+        )
+    # What is lost in a power failure is fetched again; a crash of the process loses nothing.
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA wal_autocheckpoint = {schema.log_pages}")

@@ -1,0 +1,162 @@
+"""The crawls of a server: begins one, and lists them.
+
+Rule: what all workers crawl is stored once, when the crawl begins; it holds no secret.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from crawler_app.base.errors import ConfigError, ServerError
+from crawler_app.store.frontier.postgres.connecting import (
+    DRIVER_ERRORS,
+    NO_CRAWL,
+    VERSION,
+    connect,
+    connect_to_server,
+    words_of,
+)
+from crawler_app.store.frontier.postgres.install import install
+from crawler_app.store.frontier.postgres.place import SCHEMA_PREFIX, Place
+from gencoro import gen
+
+__all__ = ["Listed", "begin", "crawls_of", "set_limits"]
+
+LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
+SCHEMAS = """
+SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)
+    AND has_schema_privilege(oid, 'USAGE')
+    AND has_table_privilege(to_regclass(format('%I.crawl', nspname)), 'SELECT')
+ORDER BY 1
+"""
+
+SET_PATH = "SELECT set_config('search_path', quote_ident($1), false)"
+
+AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
+
+
+class Listed(NamedTuple):
+    """A crawl of a server.
+
+    Attributes:
+        name: Its name.
+        version: Of its frontier; of another one than ours, the rest is unknown.
+        config: What it crawls, as JSON; None if it has not begun.
+        workers: How many workers are at it now.
+        left: How many URLs are still to be fetched.
+    """
+
+    name: str
+    version: int
+    config: str | None = None
+    workers: int = 0
+    left: int = 0
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it has a version of the frontier that this program cannot use."""
+        return self.version != VERSION
+
+
+@gen.coroutine
+def begin(
+    place: Place,
+    config: str,
+    *,
+    gap_s: float,
+    max_pages: int | None = None,
+    max_bytes: int | None = None,
+) -> Generator[Any, Any, str]:
+    """Begin a crawl, unless it was begun before; return the configuration that it has.
+
+    The tables are made if they are missing.
+
+    Args:
+        config: What all workers crawl, as JSON.
+        gap_s: The least time between two fetches from a host, for all workers together.
+        max_pages: How many pages all workers together may begin; None for no limit.
+        max_bytes: How many bytes they may receive, about.
+
+    Raises:
+        ConfigError: the server cannot be used, or has another version of the crawl.
+    """
+    yield install(place)
+    sql = "SELECT frontier_begin($1, $2, $3, $4)"
+    begun = yield from _asked(place, sql, config, gap_s, max_pages, max_bytes)
+    return str(begun)
+
+
+@gen.coroutine
+def set_limits(
+    place: Place, config: str, max_pages: int | None, max_bytes: int | None
+) -> Generator[Any, Any, None]:
+    """Set other limits for all workers of a crawl; see `begin`.
+
+    Args:
+        config: What all workers crawl, with these limits, as JSON.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    sql = "SELECT frontier_limit($1, $2, $3)"
+    yield from _asked(place, sql, config, max_pages, max_bytes)
+
+
+def _asked(place: Place, sql: str, *args: Any) -> Generator[Any, Any, Any]:
+    connection = yield connect(place)
+    try:
+        return (yield connection.fetchval(sql, *args))
+    except DRIVER_ERRORS as exc:
+        text = words_of(exc, place)
+        raise ConfigError(f"cannot change the crawl {place}: {text}") from None
+    finally:
+        yield connection.close()
+
+
+@gen.coroutine
+def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
+    """Return the crawls of a server that its user may read.
+
+    Raises:
+        ConfigError: the server cannot be reached.
+        ServerError: the connection was lost.
+    """
+    place = Place(url)
+    connection = yield connect_to_server(place)
+    try:
+        with _read(place):
+            schemas = yield connection.fetch(SCHEMAS, SCHEMA_PREFIX)
+            found = []
+            for (schema,) in schemas:
+                with suppress(*NO_CRAWL):  # it is something else, or was just deleted
+                    found += yield from _listed(connection, schema)
+    finally:
+        yield connection.close()
+    return found
+
+
+def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[Listed]]:
+    """Return the crawl of a schema, if it is one."""
+    name = schema.removeprefix(SCHEMA_PREFIX)
+    yield connection.execute(SET_PATH, schema)
+    rows = yield connection.fetch(
+        "SELECT version, to_jsonb(crawl)->>'config' FROM crawl"
+    )
+    found = []
+    for version, config in rows:
+        if version != VERSION:
+            found.append(Listed(name, version))
+            continue
+        workers, left = yield connection.fetchrow(f"SELECT ({AT_WORK}), ({LEFT})")
+        found.append(Listed(name, version, config, workers, left))
+    return found
+
+
+@contextmanager
+def _read(place: Place) -> Generator[None, None, None]:
+    """Turn errors of the driver into ours."""
+    try:
+        yield
+    except DRIVER_ERRORS as exc:
+        text = words_of(exc, place)
+        raise ServerError(f"cannot read {place.address}: {text}") from None

@@ -1,0 +1,191 @@
+"""The schema of a crawl in PostgreSQL: its installation, and its deletion.
+
+Each crawl has a schema of its own, with its functions, so that crawls of several versions may
+share a database.
+
+Rule: a worker need not own anything.  The functions that it calls run with the rights of the
+owner, so it needs none to change a table.
+"""
+
+import contextlib
+from collections.abc import Generator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import asyncpg
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.reasons import PROVISIONAL
+from crawler_app.store.frontier.postgres.connecting import (
+    DRIVER_ERRORS,
+    VERSION,
+    check,
+    connect_to_server,
+    version_of,
+    words_of,
+)
+from crawler_app.store.frontier.postgres.place import Place
+from gencoro import gen
+
+__all__ = ["MAX_PARTITIONS", "install", "uninstall"]
+
+# As many as the ids of URLs have room for.
+MAX_PARTITIONS = 1024
+
+# Of PostgreSQL; see docs/many_machines.rst.
+MIN_MAJOR = 15
+
+# Of a database that stores any text.
+ENCODINGS = ("UTF8", "SQL_ASCII")
+
+# What workers call.
+AS_OWNER = r"""
+DO $$
+DECLARE
+    called regprocedure;
+BEGIN
+    FOR called IN SELECT oid FROM pg_proc
+        WHERE pronamespace = to_regnamespace('"@SCHEMA@"') AND proname LIKE 'frontier\_%'
+    LOOP
+        EXECUTE format(
+            'ALTER FUNCTION %s SECURITY DEFINER SET search_path = "@SCHEMA@", pg_temp', called
+        );
+    END LOOP;
+END $$;
+"""
+
+# What each action requires of a user, beyond the rights of a worker.
+NEEDED = {
+    "make": "be allowed to create schemas (GRANT CREATE ON DATABASE)",
+    "delete": "own the crawl",
+}
+
+# A step locks this table first, except the first step of a connection: then the two may wait for
+# each other, and it is tried again.
+DROP = 'LOCK TABLE worker IN ACCESS EXCLUSIVE MODE; DROP SCHEMA "{}" CASCADE'
+
+
+@gen.coroutine
+def install(
+    place: Place,
+    *,
+    partitions: int = 8,
+    gap_s: float = 0.0,
+    max_pages: int | None = None,
+    max_bytes: int | None = None,
+) -> Generator[Any, Any, bool]:
+    """Make the tables and functions of a crawl; return False if they are there already.
+
+    Args:
+        partitions: Of the large tables, by the host of a URL.
+        gap_s: The least time between two fetches from a host, for all workers together.
+        max_pages: How many pages all workers together may begin; None for no limit.
+        max_bytes: How many bytes they may receive, about.
+
+    Raises:
+        ConfigError: the server cannot be used, or has another version of the crawl.
+    """
+    if not 1 <= partitions <= MAX_PARTITIONS:
+        raise ConfigError(f"partitions must be 1 to {MAX_PARTITIONS}, not {partitions}")
+    connection = yield connect_to_server(place)
+    try:
+        _check_server(connection, place)
+        # Two that install at once: the second waits, and finds what the first has made.
+        transaction = connection.transaction()
+        yield transaction.start()
+        yield connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtext($1))", place.schema
+        )
+        is_new = not (
+            yield connection.fetchval(
+                "SELECT true FROM pg_namespace WHERE nspname = $1", place.schema
+            )
+        )
+        if is_new:
+            yield connection.execute(_script(place.schema, partitions))
+            yield connection.execute(
+                "INSERT INTO crawl (version, partitions, gap_s, pages_left, bytes_left)"
+                " VALUES ($1, $2, $3, $4, $5)",
+                VERSION,
+                partitions,
+                gap_s,
+                max_pages,
+                max_bytes,
+            )
+        yield transaction.commit()
+        if not is_new:
+            yield from check(connection, place)
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(_cannot("make", place, exc)) from None
+    finally:
+        yield connection.close()
+    return is_new
+
+
+@gen.coroutine
+def uninstall(place: Place) -> Generator[Any, Any, None]:
+    """Delete a crawl, of any version, with everything that the server knows of it.
+
+    Raises:
+        ConfigError: the server cannot be used, or this user does not own the crawl.
+    """
+    connection = yield connect_to_server(place)
+    try:
+        yield from version_of(connection, place)
+        while True:
+            with contextlib.suppress(asyncpg.DeadlockDetectedError):
+                yield connection.execute(DROP.format(place.schema))
+                return
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(_cannot("delete", place, exc)) from None
+    finally:
+        yield connection.close()
+
+
+def _check_server(connection: Any, place: Place) -> None:
+    """Check the version of the server, and that the database can store every URL and title."""
+    version = connection.get_server_version()
+    if version.major < MIN_MAJOR:
+        raise ConfigError(
+            f"cannot make the crawl {place}: the server is PostgreSQL {version.major}; "
+            f"version {MIN_MAJOR} or newer is needed"
+        )
+    encoding = connection.get_settings().server_encoding
+    if encoding not in ENCODINGS:
+        raise ConfigError(
+            f"cannot make the crawl {place}: the database has the encoding {encoding}; make one "
+            "with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        )
+
+
+def _cannot(do: str, place: Place, exc: Exception) -> str:
+    text = words_of(exc, place)
+    if isinstance(exc, asyncpg.InsufficientPrivilegeError):
+        text += f"; the user must {NEEDED[do]}"
+    return f"cannot {do} the crawl {place}: {text}"
+
+
+def _script(schema: str, partitions: int) -> str:
+    """Return what makes everything."""
+    parts = [
+        f"CREATE TABLE {table}_{number} PARTITION OF {table} FOR VALUES IN ({number});"
+        for table in ("url", "outcome")
+        for number in range(partitions)
+    ]
+    words = ", ".join(f"'{word}'" for word in sorted(PROVISIONAL))
+    functions = _source("functions.sql").replace("@PROVISIONAL@", words)
+    return "\n".join(
+        [
+            f'CREATE SCHEMA "{schema}";',
+            _source("tables.sql"),
+            *parts,
+            functions,
+            AS_OWNER.replace("@SCHEMA@", schema),
+        ]
+    )
+
+
+@cache
+def _source(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,328 @@
+"""The full-text index of a crawl: finds pages by their words, best match first.
+
+Rule: the index holds the last version of a page, or none of it.  What was flushed
+survives ``kill -9``; what was not flushed is lost as a whole.
+
+One process writes, the crawl; others may search at the same time (WAL).  The crawl flushes
+the texts of its pages often, and adds their words to those that can be found only now and
+then, many pages at a time, which takes a third less time and space.  After a kill, the words
+that are missing are added when the file is next opened for writing.
+
+Inside::
+
+    schema     the file and its tables
+    letters    text as SQLite's tokenizer needs it
+    columns    what is stored of a page
+    texts      the pages, and their compressed texts
+    query      the query language
+    searching  what matches a query, best match first
+    hits       search results
+    rendering  the results as text and JSON
+    writer     the thread that writes the index of a crawl
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from crawler_app.base.errors import ConfigError, SearchIndexError
+from crawler_app.store.index.columns import Columns, columns_of
+from crawler_app.store.index.hits import Hit, SearchResult, Snippet
+from crawler_app.store.index.schema import COLUMNS, open_database
+from crawler_app.store.index.searching import Searching
+from crawler_app.store.index.texts import NewPage, Texts, rows_of
+
+__all__ = ["Hit", "PageIndex", "SearchResult", "Snippet"]
+
+# New pages are written when they reach either, if there is no flush before.
+NEW_CHARS = 1_000_000
+NEW_PAGES = 200
+
+# Words of a page, with the id of the page.
+WORDS = f"words (rowid, {', '.join(COLUMNS)})"
+
+
+class PageIndex:
+    """Stores pages in one SQLite file, and finds them by their words.
+
+    Args:
+        path: The file; created if it does not exist.
+        read_only: Only search; another process may be writing.
+        any_thread: Whether several threads may use it, though only one at a time.
+
+    Raises:
+        ConfigError: there is no index, or one of another version, or SQLite has no FTS5.
+        SearchIndexError: words are missing since a kill, and cannot be added.
+
+    Attributes:
+        wordless_chars: The characters of flushed pages that cannot be found yet.
+
+    >>> index = PageIndex(":memory:")
+    >>> index.add("http://a.test/", "Home", "", "Water makes the mill go round.", 0.0)
+    >>> index.add("http://a.test/mill", "The mill", "", "Not much is known.", 0.0)
+    >>> [hit.url for hit in index.search("mill").hits]
+    ['http://a.test/mill', 'http://a.test/']
+    >>> index.search("water").hits[0].snippet.highlights
+    [(0, 5)]
+    >>> index.close()
+    """
+
+    def __init__(
+        self, path: Path | str, *, read_only: bool = False, any_thread: bool = False
+    ) -> None:
+        self._db = open_database(path, read_only=read_only, any_thread=any_thread)
+        self._texts = Texts(self._db)
+        self._is_closed = False
+        # Why pages were lost since the last flush; the next flush raises it.
+        self._lost: SearchIndexError | None = None
+        # Not in the file yet, by URL.
+        self._new: dict[str, NewPage] = {}
+        self._new_chars = 0
+        self.wordless_chars = 0
+        if not read_only:
+            try:
+                if not self.is_complete():
+                    self._add_words()
+                    self.flush()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def __len__(self) -> int:
+        """Return the number of pages.
+
+        Raises:
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        self._store_new()
+        with self._reading():
+            (pages,) = self._db.execute("SELECT count(*) FROM page").fetchone()
+            return int(pages)
+
+    def is_complete(self) -> bool:
+        """Return whether all flushed pages can be found.
+
+        If not, another process is writing, or has been killed; then opening the file for
+        writing adds the words.
+        """
+        with self._reading():
+            (last,) = self._db.execute("SELECT max(id) FROM block").fetchone()
+            return last is None or int(last) <= self._words_to()
+
+    def holds(self, url: str) -> bool:
+        """Return whether a page was flushed.
+
+        Raises:
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        with self._reading():
+            return bool(self._texts.ids_of([url]))
+
+    def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
+        """Add a page, or replace the one at its URL.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        self.put(url, columns_of(title, headings, text), now)
+
+    def put(self, url: str, columns: Columns, now: float) -> None:
+        """Add a page, or replace the one at its URL.
+
+        Args:
+            columns: As `crawler_app.store.index.columns.columns_of` returns them.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        self._new[url] = NewPage(columns, now)
+        self._new_chars += sum(map(len, columns))
+        if self._new_chars >= NEW_CHARS or len(self._new) >= NEW_PAGES:
+            self._store_new()
+
+    def remove(self, url: str) -> bool:
+        """Remove a page, if it is in the index; return whether it was removed.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        self._store_new()
+        with self._writing():
+            page_id = self._texts.ids_of([url]).get(url)
+            if page_id is None:
+                return False
+            self._remove(page_id)
+            self._texts.write_removed()
+            return True
+
+    def _store_new(self) -> None:
+        """Write the new pages, without committing them."""
+        if not self._new:
+            return
+        with self._writing():
+            known = self._texts.ids_of(self._new)
+            for url, page_id in known.items():
+                page = self._new[url]
+                if self._texts.read(page_id) == page.columns:
+                    self._texts.note_time(page_id, page.indexed_at)
+                    del self._new[url]
+                else:
+                    self._remove(page_id)
+            self._texts.write_removed()
+            if self._new:
+                self._texts.add(self._new)
+            self._new = {}
+            self.wordless_chars += self._new_chars
+            self._new_chars = 0
+
+    def _remove(self, page_id: int) -> None:
+        block_id, columns = self._texts.remove(page_id)
+        if block_id <= self._words_to():
+            # FTS5 does not store the text, so it must be given exactly what it indexed.
+            self._db.execute(
+                f"INSERT INTO {WORDS[:-1]}, words) VALUES (?, ?, ?, ?, 'delete')",
+                (page_id, *columns),
+            )
+
+    def _words_to(self) -> int:
+        (block_id,) = self._db.execute("SELECT words_to FROM progress").fetchone()
+        return int(block_id)
+
+    def _add_words(self) -> None:
+        """Add the words of the pages that do not have theirs yet."""
+        with self._writing():
+            last = words_to = self._words_to()
+            rows: list[tuple[object, ...]] = []
+            for last, pages in self._texts.after(words_to):
+                rows += ((page_id, *columns) for page_id, columns in pages)
+            # FTS5 writes a segment before each statement, so all rows are in one.
+            most = self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 4
+            for start in range(0, len(rows), most):
+                marks, values = rows_of(rows[start : start + most])
+                self._db.execute(f"INSERT INTO {WORDS} VALUES {marks}", values)
+            if last != words_to:
+                self._db.execute("UPDATE progress SET words_to = ?", (last,))
+        self._texts.forget_recent()
+        self.wordless_chars = 0
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Begin a transaction if there is none; on an error, roll back to the last flush.
+
+        The texts and the words are in several tables, which must not disagree.
+        """
+        try:
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN IMMEDIATE")
+            yield
+        except BaseException as exc:
+            self._roll_back()
+            # Also for our own bugs: other pages are lost with this one.
+            is_known = isinstance(exc, (sqlite3.Error, SearchIndexError))
+            text = exc if is_known else repr(exc)
+            self._lost = SearchIndexError(
+                f"{text}; the pages since the last commit are not in the index"
+            )
+            if not isinstance(exc, Exception):  # KeyboardInterrupt must stay one
+                raise
+            raise self._lost from exc
+
+    def _roll_back(self) -> None:
+        self._new, self._new_chars = {}, 0
+        self._texts.forget()
+        # After some errors SQLite has ended the transaction already; after others it
+        # cannot roll back until the file is opened again.
+        with contextlib.suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def flush(self, *, with_words: bool = True) -> None:
+        """Commit the pages added and removed.
+
+        Args:
+            with_words: Whether they, and those flushed before, can be found from now on;
+                the next flush with words, or opening the file again, sees to the others.
+
+        Raises:
+            SearchIndexError: writing failed, now or since the last flush; everything
+                since that flush is lost.
+        """
+        lost, self._lost = self._lost, None
+        if lost is not None:
+            self._roll_back()
+            raise lost
+        try:
+            self._store_new()
+            if with_words and self.wordless_chars:
+                self._add_words()
+            if self._db.in_transaction:
+                with self._writing():
+                    self._db.execute("COMMIT")
+        finally:
+            self._lost = None  # the error raised here reports it
+
+    def close(self) -> None:
+        """Flush and close; may be called twice.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._lost = None  # already reported
+        try:
+            self.flush()
+        finally:
+            self._db.close()
+
+    def search(self, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
+        """Return the best pages, and the total number of matches.
+
+        Args:
+            query: In the query language of `crawler_app.store.index.query`.
+            offset: How many of the best pages to skip.
+
+        Raises:
+            ConfigError: limit is below 1, or offset below 0.
+            SearchError: the query is invalid; the text says how to correct it.
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        if limit < 1 or offset < 0:
+            raise ConfigError(
+                f"limit {limit} and offset {offset}: the limit must be at least 1, "
+                "and the offset at least 0"
+            )
+        with self.searched(query) as searching:
+            return searching.result(limit, offset)
+
+    @contextlib.contextmanager
+    def searched(self, query: str) -> Iterator[Searching]:
+        """Search in several steps of one transaction.
+
+        Raises:
+            SearchError, SearchIndexError: as `search`.
+        """
+        self._store_new()
+        if self.wordless_chars:
+            self._add_words()
+        try:
+            with self._reading():
+                yield Searching(self._db, self._texts, query)
+        finally:
+            self._texts.forget_recent()  # another process may change them
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Read in one transaction, so that the hits agree with their total."""
+        is_ours = not self._db.in_transaction
+        try:
+            if is_ours:
+                self._db.execute("BEGIN")
+            yield
+        except sqlite3.Error as exc:
+            raise SearchIndexError(f"the index cannot be read: {exc}") from exc
+        finally:
+            if is_ours and self._db.in_transaction:
+                self._db.execute("ROLLBACK")

@@ -1,0 +1,9 @@
+"""The web as the crawler meets it: fetching, robots.txt, politeness, reading documents.
+
+Keeps no state of a crawl.  Imports `crawler_app.base` only.
+
+- `httpclient`: the HTTP client, usable without the crawler; `fetcher`: the clients of a crawl
+- `robots`, `politeness`: what may be fetched, and how soon
+- `documents`: links, text and metadata of pages, sitemaps, style sheets and feeds
+- `sandbox`: a process with limits for documents that are expensive to read
+"""

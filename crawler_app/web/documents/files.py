@@ -1,0 +1,67 @@
+"""What a file that is not a page refers to: a style sheet, or the manifest of an application.
+
+Pure.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from crawler_app.web.documents.css import decode_css, references_in_css
+from crawler_app.web.documents.references import Requisite, Use
+
+__all__ = ["may_have_requisites", "requisites_of_file"]
+
+# Source: MIME Sniffing, "JSON MIME type", and Web Application Manifest.
+_MANIFEST_TYPES = ("application/manifest+json", "application/json", "text/json")
+_STYLE_TYPE = "text/css"
+
+
+def may_have_requisites(content_type: str) -> bool:
+    """Return whether files of a type may refer to others.
+
+    >>> may_have_requisites("text/css; charset=utf-8"), may_have_requisites("image/png")
+    (True, False)
+    """
+    return _essence(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
+
+
+def requisites_of_file(body: bytes, content_type: str) -> list[Requisite]:
+    """Return what a file refers to, without duplicates; empty for other types.
+
+    >>> requisites_of_file(b"a { background: url(b.png) }", "text/css")
+    [Requisite(value='b.png', use=<Use.REQUISITE: 2>, element='style sheet')]
+    """
+    if _essence(content_type) == _STYLE_TYPE:
+        found = references_in_css(decode_css(body, content_type))
+        values, kind = [each.value for each in found], "style sheet"
+    else:
+        values, kind = list(_icons_in(body)), "manifest"
+    return [Requisite(value, Use.REQUISITE, kind) for value in dict.fromkeys(values)]
+
+
+def _essence(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _icons_in(body: bytes) -> Iterator[str]:
+    """Yield the images of a manifest; JSON that is none has no such lists."""
+    try:
+        manifest = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    yield from _sources_in(manifest)
+    for shortcut in _list_in(manifest, "shortcuts"):
+        yield from _sources_in(shortcut)
+
+
+def _sources_in(parent: Any) -> Iterator[str]:
+    for name in ("icons", "screenshots"):
+        for image in _list_in(parent, name):
+            if isinstance(image, dict) and isinstance(image.get("src"), str):
+                yield image["src"]
+
+
+def _list_in(parent: Any, name: str) -> list[Any]:
+    found = parent.get(name) if isinstance(parent, dict) else None
+    return found if isinstance(found, list) else []

@@ -1,0 +1,146 @@
+"""Reads documents within limits: cheap ones here, all others in a sandbox.
+
+A page whose tree takes too much time or memory is read tag by tag, and a sitemap only until
+the limit.  Sending a cheap page to another process would take longer than parsing it.
+"""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.documents.cost import is_cheap
+from crawler_app.web.documents.files import may_have_requisites, requisites_of_file
+from crawler_app.web.documents.html import Page, parse_html
+from crawler_app.web.documents.outline import Outline, outline_of
+from crawler_app.web.documents.references import Requisite
+from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
+from crawler_app.web.sandbox import LimitExceeded, Sandbox
+
+__all__ = ["LimitExceeded", "Reader"]
+
+T = TypeVar("T")
+
+# Takes some milliseconds.
+SMALL_SITEMAP_BYTES = 32 * 1024
+
+# The same for a style sheet.
+SMALL_FILE_BYTES = 64 * 1024
+
+
+class Reader:
+    """Reads pages and sitemaps; must be closed."""
+
+    def __init__(self) -> None:
+        self._sandbox = Sandbox()
+
+    def page(
+        self,
+        body: bytes,
+        content_type: str,
+        *,
+        with_text: bool,
+        with_anchors: bool = False,
+        with_requisites: bool = False,
+        agent: str,
+    ) -> Subgenerator[Page]:
+        """Parse a page; see `parse_html`."""
+        parse = partial(
+            parse_html,
+            body,
+            content_type,
+            with_text=with_text,
+            with_anchors=with_anchors,
+            with_requisites=with_requisites,
+            agent=agent,
+        )
+        if is_cheap(body):
+            return parse()
+        for is_flat in (False, True):
+            with contextlib.suppress(LimitExceeded):
+                return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
+        return Page("", "", [], "", is_partial=True)
+
+    def outlined_page(
+        self,
+        body: bytes,
+        content_type: str,
+        *,
+        with_text: bool,
+        with_anchors: bool = False,
+        agent: str,
+    ) -> Subgenerator[tuple[Page, Outline]]:
+        """Parse a page, and return what it refers to with places; see `outline_of`."""
+        if len(body) > SMALL_FILE_BYTES:
+            # The outline is made in the sandbox, and so the page, too: one call for both.
+            read = partial(
+                _outlined_page,
+                with_text=with_text,
+                with_anchors=with_anchors,
+                agent=agent,
+            )
+            with contextlib.suppress(LimitExceeded):
+                return (yield from self._sandbox.call(read, body, content_type))
+        page = yield from self.page(
+            body,
+            content_type,
+            with_text=with_text,
+            with_anchors=with_anchors,
+            agent=agent,
+        )
+        return page, (yield from self.outline(body, content_type))
+
+    def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
+        """Parse a sitemap; see `parse_sitemap`."""
+        if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
+            return parse_sitemap(body, content_type)
+        try:
+            return (yield from self._sandbox.call(parse_sitemap, body, content_type))
+        except LimitExceeded:
+            return Sitemap(is_cut=True)
+
+    def outline(self, body: bytes, content_type: str) -> Subgenerator[Outline]:
+        """Return what a page or a style sheet refers to, with places; see `outline_of`."""
+        if len(body) <= SMALL_FILE_BYTES:
+            return outline_of(body, content_type)
+        try:
+            found: Outline = yield from self._sandbox.call(
+                outline_of, body, content_type
+            )
+            return found
+        except LimitExceeded:
+            return Outline(is_partial=True)
+
+    def requisites(
+        self, body: bytes, content_type: str
+    ) -> Subgenerator[list[Requisite]]:
+        """Return what a file refers to; see `requisites_of_file`."""
+        if not may_have_requisites(content_type):
+            return []
+        if len(body) <= SMALL_FILE_BYTES:
+            return requisites_of_file(body, content_type)
+        try:
+            found: list[Requisite] = yield from self._sandbox.call(
+                requisites_of_file, body, content_type
+            )
+            return found
+        except LimitExceeded:
+            return []
+
+    def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
+        """Return the result of another function, called in the sandbox.
+
+        Raises:
+            LimitExceeded: it took too much time or memory.
+        """
+        return self._sandbox.call(function, *args)
+
+    def close(self) -> None:
+        self._sandbox.close()
+
+
+def _outlined_page(
+    body: bytes, content_type: str, **options: Any
+) -> tuple[Page, Outline]:
+    return parse_html(body, content_type, **options), outline_of(body, content_type)

@@ -1,0 +1,138 @@
+"""Sitemap parsing: XML, feeds or text, gzipped or not.
+
+Pure.  Rule: for any input, time and memory are bounded, and the URLs before a limit are kept.
+"""
+
+import codecs
+import contextlib
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from crawler_app.web.documents.sitemap_pieces import GZIP_MAGIC, content
+from crawler_app.web.documents.sitemap_xml import (
+    MAX_LOC_CHARS,
+    Locs,
+    NoSitemapError,
+    XmlReader,
+    read_xml,
+)
+
+__all__ = ["GZIP_MAGIC", "Sitemap", "is_sitemap", "parse_sitemap"]
+
+# sitemaps.org, "Sitemap file requirements"; bytes after decompression.
+MAX_URLS = 50_000
+MAX_BYTES = 50 * 1024 * 1024
+
+SNIFFED_BYTES = 1024
+
+# Types that are believed: some sitemaps are sent as text/html, but none as an image.
+OTHER_TYPES = ("image/", "audio/", "video/", "font/")
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """The URLs that a sitemap lists, as written, without duplicates, in order.
+
+    Attributes:
+        pages: The URLs of a ``urlset``, a feed or a text sitemap.
+        sitemaps: The URLs of a ``sitemapindex``.
+        is_cut: Whether the list may be incomplete, because of a limit or an error.
+    """
+
+    pages: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
+    is_cut: bool = False
+
+
+def is_sitemap(content_type: str, body: bytes, *, or_feed: bool = False) -> bool:
+    """Return whether a body is an XML sitemap, judging by its beginning.
+
+    False for text, since any text may contain URLs.
+
+    Args:
+        or_feed: Whether a feed counts as well.
+
+    >>> is_sitemap("text/html", b"<?xml version='1.0'?><urlset>")
+    True
+    >>> is_sitemap("application/xml", b"<rss version='2.0'>")
+    False
+    """
+    if content_type.lower().startswith(OTHER_TYPES):
+        return False
+    reader = XmlReader(Locs(MAX_URLS))
+    with contextlib.suppress(Exception):  # as in `parse_sitemap`
+        head = next(content(body[:SNIFFED_BYTES], content_type, SNIFFED_BYTES), b"")
+        if _is_xml(head):
+            reader.new_parser().Parse(head, False)
+    return bool(reader.root) and (or_feed or not reader.is_feed)
+
+
+def parse_sitemap(
+    body: bytes,
+    content_type: str = "",
+    max_urls: int = MAX_URLS,
+    max_bytes: int = MAX_BYTES,
+) -> Sitemap:
+    """Return the URLs of a sitemap or feed; none if the body is something else.
+
+    Args:
+        content_type: The header's value.
+        max_urls: Maximum number of URLs to return.
+        max_bytes: Maximum number of bytes to read, after decompression.
+
+    Source: https://www.sitemaps.org/protocol.html
+
+    >>> xml = b"<urlset><url><loc> http://a.test/b?c&amp;d </loc></url></urlset>"
+    >>> parse_sitemap(xml)
+    Sitemap(pages=['http://a.test/b?c&d'], sitemaps=[], is_cut=False)
+    >>> parse_sitemap(b"http://a.test/1\\nhttp://a.test/2\\n", max_urls=1)
+    Sitemap(pages=['http://a.test/1'], sitemaps=[], is_cut=True)
+    """
+    locs = Locs(max_urls)
+    reader = XmlReader(locs)
+    try:
+        _read(reader, locs, content(body, content_type, max_bytes))
+    except NoSitemapError:
+        pass
+    except Exception:
+        # From zlib, expat, or our own limits.
+        locs.is_cut = True
+    urls = list(locs.urls)
+    if reader.root == "sitemapindex":
+        return Sitemap([], urls, locs.is_cut)
+    return Sitemap(urls, [], locs.is_cut)
+
+
+def _read(reader: XmlReader, locs: Locs, pieces: Iterator[bytes]) -> None:
+    head = next(pieces, b"")
+    pieces = itertools.chain([head], pieces)
+    if _is_xml(head):
+        read_xml(reader, pieces)
+    else:
+        _read_text(locs, pieces)
+
+
+def _is_xml(head: bytes) -> bool:
+    """Return whether a document begins with a tag."""
+    return head.startswith(b"<")
+
+
+def _read_text(locs: Locs, pieces: Iterable[bytes]) -> None:
+    """Add the lines that are absolute URLs; sitemaps.org allows no others."""
+    for line in _lines(pieces):
+        locs.count_item()
+        if line.lstrip()[:8].lower().startswith(("http://", "https://")):
+            locs.add(line)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of a text, except those that are too long."""
+    rest = ""
+    for text in codecs.iterdecode(pieces, "utf-8", "replace"):
+        *lines, rest = (rest + text).replace("\r", "\n").split("\n")
+        yield from (line for line in lines if len(line) <= MAX_LOC_CHARS)
+        # One character over the limit is enough to know that the line is too long.
+        rest = rest[: MAX_LOC_CHARS + 1]
+    if len(rest) <= MAX_LOC_CHARS:
+        yield rest

@@ -1,0 +1,118 @@
+"""Fetches one URL: one HTTP exchange, redirects not followed::
+
+    outgoing    request headers, proxy and cookies: secrets to the seeds only
+      cookies   the cookie store
+      addresses which addresses are public
+    http        the fetcher over Tornado's AsyncHTTPClient
+      resolver  a caching resolver
+      curl      settings specific to libcurl
+    incoming    collects head and body, limited before and after decoding
+    errors      turns a client's exception into a FetchError
+    requests_   the fetcher over the requests library, in threads
+
+`make_fetcher` chooses one.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from crawler_app.base.config import REQUESTS, CrawlConfig
+from crawler_app.base.models import Fetched
+from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.http import (
+    HttpFetcher,
+    client_class,
+    imported,
+    request_options,
+)
+from crawler_app.web.fetcher.outgoing import Outgoing
+from crawler_app.web.httpclient.codings import ACCEPTED
+from gencoro import gen
+
+__all__ = ["Fetcher", "HttpFetcher", "check_fetcher", "fetcher_class", "make_fetcher"]
+
+# By name, since what it imports may not be installed.
+REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_.RequestsFetcher"
+
+
+class Fetcher(Protocol):
+    """The interface that the crawler needs."""
+
+    def fetch(
+        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+    ) -> "gen.Future[Fetched]":
+        """Return a Future for the response; the only error it fails with is FetchError.
+
+        Args:
+            url: A canonical URL.
+            headers: For this request only; they replace others of the same name.
+            method: ``GET`` or ``HEAD``.
+        """
+        ...
+
+    @property
+    def cookies(self) -> CookieStore | None:
+        """The cookies that servers have set; None if cookies are not enabled."""
+        ...
+
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header that a request for a URL would have now."""
+        ...
+
+    def allow(self, concurrency: int) -> None:
+        """Make up to this number of fetches at a time, if the client can."""
+        ...
+
+    def close(self) -> None:
+        """Close idle connections and free resources; fetches under way may fail."""
+        ...
+
+
+def make_fetcher(config: CrawlConfig) -> Fetcher:
+    """Return the fetcher for a configuration.
+
+    It belongs to the current event loop, which need not be running yet.
+
+    Raises:
+        ConfigError: the client is not installed, or does not support an option.
+
+    >>> fetcher = make_fetcher(CrawlConfig(("http://a.test/",)))
+    >>> type(fetcher).__name__
+    'HttpFetcher'
+    >>> fetcher.close()
+    """
+    fetcher: Fetcher = fetcher_class(config.client)(config)
+    return fetcher
+
+
+def check_fetcher(config: CrawlConfig) -> None:
+    """Raise the errors that `make_fetcher` would raise, without creating a fetcher.
+
+    Raises:
+        ConfigError: the client is not installed or does not support proxies, or the
+            cookie file cannot be read.
+
+    >>> from crawler_app.base.errors import ConfigError
+    >>> try:
+    ...     check_fetcher(CrawlConfig(("http://a.test/",), client="simple", proxy="b:80"))
+    ... except ConfigError as exc:
+    ...     print(exc)
+    the client 'simple' does not support proxies; 'pooled' does
+    """
+    fetcher_class(config.client)
+    request_options(config, Outgoing(config, ACCEPTED).proxy)
+
+
+def fetcher_class(client: str) -> Any:
+    """Return the fetcher class for a client.
+
+    Raises:
+        ConfigError: the client is not installed.
+
+    >>> fetcher_class("pooled").__name__
+    'HttpFetcher'
+    """
+    if client != REQUESTS:
+        client_class(client)
+        return HttpFetcher
+    return imported(client, REQUESTS_FETCHER, "requests")

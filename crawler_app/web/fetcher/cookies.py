@@ -1,0 +1,355 @@
+"""The cookie store: a cookie is sent only to the origin that set it.
+
+Rule: a cookie goes back only to the origin (scheme, host and port) that set it, whatever its
+Domain attribute says.  That is stricter than RFC 6265, on purpose: no host can plant a
+session in another, and no public suffix list is needed.  Only the user can send a cookie to
+several hosts, with a cookie file.
+
+It does not use `http.cookiejar`, which reads the clock itself and is organized by domain; a
+test compares the two.
+"""
+
+import codecs
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.http_headers import http_date_at
+from crawler_app.base.safe_files import read_limited
+from crawler_app.base.text.formatting import error_words
+from crawler_app.base.urls import host_of, name_of, origin_of
+from crawler_app.web.fetcher.addresses import is_literal
+
+__all__ = ["Cookie", "CookieStore"]
+
+# Source: RFC 6265, 6.1, which requires at least 4096 bytes per cookie, 50 cookies per
+# domain, 3000 cookies in total.
+MAX_COOKIE_BYTES = 4096
+MAX_COOKIES_OF_ORIGIN = 50
+MAX_ORIGINS = 3000
+
+# Of all cookies together: 3000 of the usual size, or fewer that are larger.  Without this
+# limit, those above would allow 600 MB.
+MAX_KEPT_BYTES = 16 * 2**20
+# What Python needs for a cookie besides its text.
+COOKIE_OVERHEAD_BYTES = 700
+
+# Many cookies are set again with every response.  To other processes that is news when this
+# part of the time has passed in which the cookie is sent.
+NEWS_AFTER = 0.1
+
+# Browsers keep at most 3300 cookies (Chromium), which is a file of 14 MB.
+MAX_FILE_BYTES = 16 * 2**20
+
+# Characters that would end the Cookie header, or are not allowed in one.
+_NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
+# RFC 6265, 5.2.  Not Python's default: a byte of UTF-8, read as latin-1, may be a space.
+_SPACES = " \t"
+_MAX_AGE = re.compile(r"-?[0-9]+")
+_TIME = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?)?")
+
+_BOOL_BY_WORD = {"TRUE": True, "FALSE": False}
+
+
+@dataclass(slots=True, frozen=True)
+class Cookie:
+    """A cookie without its scope.
+
+    Attributes:
+        expires_at: Seconds since the epoch; infinite for a session cookie.
+        set_at: When it was first set.
+    """
+
+    name: str
+    value: str
+    path: str
+    is_secure: bool
+    expires_at: float
+    set_at: float = 0.0
+
+    def is_for(self, scheme: str, path: str, now: float) -> bool:
+        """Return whether it is sent with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
+        if self.expires_at <= now or (self.is_secure and scheme != "https"):
+            return False
+        if not path.startswith(self.path):
+            return False
+        return self.path.endswith("/") or path[len(self.path) :][:1] in ("", "/")
+
+
+@dataclass(slots=True, frozen=True)
+class _FileCookie:
+    """A cookie from a file.
+
+    Attributes:
+        has_subdomains: Whether it is also sent to the subdomains of its domain.
+    """
+
+    domain: str
+    has_subdomains: bool
+    cookie: Cookie
+
+
+# By name and path, the oldest first.
+_Jar: TypeAlias = dict[tuple[str, str], Cookie]
+
+
+class CookieStore:
+    """Keeps the cookies of a crawl.
+
+    Args:
+        clock: Returns seconds since the epoch.
+
+    Attributes:
+        on_set: Called with an origin and the cookies that it has changed; None for nothing.
+
+    >>> cookies = CookieStore()
+    >>> cookies.take("http://a.test/in", ["id=7; Domain=test", "n=8; Path=/x"])
+    >>> cookies.header_for("http://a.test/x"), cookies.header_for("http://b.test/x")
+    ('n=8; id=7', '')
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.on_set: Callable[[str, list[Cookie]], None] | None = None
+        self._clock = clock
+        self._jar_by_origin: dict[str, _Jar] = {}
+        self._kept_bytes = 0
+        self._file_cookies_by_domain: dict[str, list[_FileCookie]] = {}
+
+    def header_for(self, url: str) -> str:
+        """Return the Cookie header for a canonical URL; empty for none.
+
+        Source: RFC 6265, 5.4: the longest path first, then the oldest.
+        """
+        if not self._jar_by_origin and not self._file_cookies_by_domain:
+            return ""
+        now = self._clock()
+        origin, scheme, path = _parts_of(url)
+        # A cookie that the origin has set, or deleted, overrides the one in the file.
+        jar = self._from_files(host_of(url)) | self._jar_by_origin.get(origin, {})
+        fitting = [each for each in jar.values() if each.is_for(scheme, path, now)]
+        fitting.sort(key=lambda cookie: -len(cookie.path))
+        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in fitting)
+
+    def take(self, url: str, set_cookie_headers: Iterable[str]) -> None:
+        """Store the cookies that a response has set; invalid ones are ignored.
+
+        Args:
+            url: The canonical URL of the request.
+            set_cookie_headers: Separate headers; they cannot be joined with commas.
+        """
+        now = self._clock()
+        origin, _, path = _parts_of(url)
+        found = [
+            # The order within a response counts too.
+            _read_header(header, path, now + place * 1e-6)
+            for place, header in enumerate(set_cookie_headers)
+        ]
+        if not any(found):
+            return
+        jar, news = self._forget(origin), []
+        for cookie in filter(None, found):
+            before = jar.get((cookie.name, cookie.path))
+            if before is not None:
+                cookie = replace(cookie, set_at=before.set_at)
+                if self.on_set is not None and not _is_news(cookie, before, now):
+                    continue  # it stays as other processes know it
+            news.append(cookie)
+            jar[cookie.name, cookie.path] = cookie
+            _drop_surplus(jar, now)
+        self._keep(origin, jar)
+        if news and self.on_set is not None:
+            self.on_set(origin, news)
+
+    def learn(self, origin: str, cookies: Iterable[Cookie]) -> None:
+        """Store cookies that an origin has set in another process."""
+        jar = self._forget(origin) | {(each.name, each.path): each for each in cookies}
+        newest = sorted(jar.items(), key=lambda item: item[1].set_at)
+        self._keep(origin, dict(newest[-MAX_COOKIES_OF_ORIGIN:]))
+
+    def _keep(self, origin: str, jar: _Jar) -> None:
+        """Store the cookies of an origin, which was forgotten, and forget others if needed."""
+        self._jar_by_origin[origin] = jar
+        self._kept_bytes += _bytes_of(jar)
+        while (
+            len(self._jar_by_origin) > MAX_ORIGINS or self._kept_bytes > MAX_KEPT_BYTES
+        ):
+            # The origin that has set no cookie for the longest time.
+            self._forget(next(iter(self._jar_by_origin)))
+
+    def _forget(self, origin: str) -> _Jar:
+        """Remove the cookies of an origin, and return them."""
+        jar = self._jar_by_origin.pop(origin, {})
+        self._kept_bytes -= _bytes_of(jar)
+        return jar
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Add the cookies of a Netscape cookies.txt, as wget, curl and yt-dlp read it.
+
+        They are sent to the hosts of their domains, as the file says, on any port.
+
+        Raises:
+            ConfigError: the file cannot be read, or has another format.
+        """
+        try:
+            octets = read_limited(path, MAX_FILE_BYTES)
+        except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
+            why = error_words(exc, path)
+            raise ConfigError(f"cannot read the cookies in {path}: {why}") from None
+        # A header is sent as latin-1, which preserves each byte, whatever the charset.
+        text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                found = _read_line(line.rstrip("\r"))
+            except ValueError as exc:
+                raise ConfigError(
+                    f"{path}, line {number}: {exc}; it must be a cookies.txt in "
+                    "Netscape's format, as wget and curl write it"
+                ) from None
+            if found is not None:
+                self._file_cookies_by_domain.setdefault(found.domain, []).append(found)
+
+    def _from_files(self, host: str) -> _Jar:
+        if not self._file_cookies_by_domain:
+            return {}
+        name = name_of(host).removesuffix(".")
+        return {
+            (each.cookie.name, each.cookie.path): each.cookie
+            for domain in _domains_of(name)
+            for each in self._file_cookies_by_domain.get(domain, ())
+            if each.has_subdomains or domain == name
+        }
+
+
+def _parts_of(url: str) -> tuple[str, str, str]:
+    """Return the origin, the scheme and the path of a canonical URL."""
+    origin = origin_of(url)
+    return origin, url.partition(":")[0], url.partition("?")[0][len(origin) :]
+
+
+def _domains_of(name: str) -> Iterator[str]:
+    """List the domains that contain a host, the widest first and the host itself last.
+
+    In this order, a cookie of a narrower domain replaces that of a wider one.
+    """
+    labels = [] if is_literal(name) else name.split(".")
+    for first in range(len(labels) - 1, 0, -1):
+        yield ".".join(labels[first:])
+    yield name
+
+
+def _bytes_of(jar: _Jar) -> int:
+    """Return roughly how much memory the cookies of an origin take."""
+    return sum(
+        COOKIE_OVERHEAD_BYTES + len(cookie.name) + len(cookie.value) + len(cookie.path)
+        for cookie in jar.values()
+    )
+
+
+def _drop_surplus(jar: _Jar, now: float) -> None:
+    """Keep a jar within its limit.  Source: RFC 6265, 5.3: expired cookies go first."""
+    if len(jar) > MAX_COOKIES_OF_ORIGIN:
+        key = next((key for key in jar if jar[key].expires_at <= now), next(iter(jar)))
+        del jar[key]
+
+
+def _is_news(cookie: Cookie, before: Cookie, now: float) -> bool:
+    """Return whether a cookie has changed, or expires much later than before."""
+    if replace(cookie, expires_at=before.expires_at) != before:
+        return True
+    if cookie.expires_at == before.expires_at:
+        return False
+    later_s = cookie.expires_at - before.expires_at
+    return not 0.0 <= later_s <= NEWS_AFTER * (before.expires_at - now)
+
+
+def _read_header(header: str, url_path: str, now: float) -> Cookie | None:
+    """Parse a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
+    if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
+        return None
+    pair, *attributes = header.split(";")
+    name, equals, value = (part.strip(_SPACES) for part in pair.partition("="))
+    if not (name and equals):
+        return None
+    value_by_attribute = {
+        key.strip(_SPACES).lower(): text.strip(_SPACES)
+        for key, _, text in (each.partition("=") for each in attributes)
+    }
+    path = value_by_attribute.get("path", "")
+    return Cookie(
+        name,
+        value,
+        path=path if path.startswith("/") else _default_path(url_path),
+        is_secure="secure" in value_by_attribute,
+        expires_at=_expires_at(value_by_attribute, now),
+        set_at=now,
+    )
+
+
+def _default_path(url_path: str) -> str:
+    """Return the path of a cookie that specifies none.  Source: RFC 6265, 5.1.4."""
+    return url_path[: url_path.rfind("/")] or "/"
+
+
+def _expires_at(value_by_attribute: dict[str, str], now: float) -> float:
+    """Return when a cookie expires.  Source: RFC 6265, 5.3: Max-Age has precedence."""
+    max_age = value_by_attribute.get("max-age", "")
+    if _MAX_AGE.fullmatch(max_age):
+        seconds = float(max_age)
+        return now + seconds if seconds > 0 else -math.inf
+    date_at = http_date_at(value_by_attribute.get("expires", ""))
+    return math.inf if date_at is None else date_at
+
+
+def _read_line(line: str) -> _FileCookie | None:
+    """Parse a line of a cookies.txt; None if it has no cookie.
+
+    Raises:
+        ValueError: the line has another format.
+    """
+    line = line.removeprefix("#HttpOnly_")
+    if not line.strip() or line.startswith("#"):
+        return None
+    if _NOT_SENT.search(line):
+        raise ValueError("a control character")
+    fields = line.split("\t")
+    if len(fields) == 6:  # an editor has stripped the tab before an empty value
+        fields.append("")
+    if len(fields) != 7:
+        raise ValueError(f"{len(fields)} fields separated by tabs, not 7")
+    return _cookie_of(*fields)
+
+
+def _cookie_of(
+    domain: str,
+    has_subdomains: str,
+    path: str,
+    is_secure: str,
+    expires: str,
+    name: str,
+    value: str,
+) -> _FileCookie:
+    # No error quotes a field: if a tab is missing, it may be a secret.
+    for word in (has_subdomains, is_secure):
+        if word.upper() not in _BOOL_BY_WORD:
+            raise ValueError("neither TRUE nor FALSE in field 2 or 4")
+    if not path.startswith("/"):
+        raise ValueError("no path in field 3")
+    if not _TIME.fullmatch(expires):
+        raise ValueError("no time in field 5")
+    if not name:
+        raise ValueError("no name in field 6")
+    cookie = Cookie(
+        name,
+        value,
+        path,
+        _BOOL_BY_WORD[is_secure.upper()],
+        # Session cookies are written with 0.
+        expires_at=float(expires or 0) or math.inf,
+    )
+    domain = domain.lower().removeprefix(".")
+    return _FileCookie(domain, _BOOL_BY_WORD[has_subdomains.upper()], cookie)

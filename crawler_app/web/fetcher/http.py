@@ -1,0 +1,348 @@
+"""The fetcher over any implementation of Tornado's `AsyncHTTPClient`.
+
+Rule: the caller starts no more fetches at a time than the client has connections, so that
+time spent in the client's queue never counts as request time.
+"""
+
+import resource
+import socket
+import time
+from collections.abc import Generator, Mapping
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import tornado
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+from tornado.httputil import HTTPHeaders
+from tornado.netutil import Resolver
+from tornado.util import import_object
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError, FetchError
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.curl import CurlExchange
+from crawler_app.web.fetcher.errors import fetch_error
+from crawler_app.web.fetcher.incoming import Incoming, decoded
+from crawler_app.web.fetcher.outgoing import Outgoing
+from crawler_app.web.fetcher.resolver import CachingResolver
+from crawler_app.web.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
+from crawler_app.web.httpclient.codings import ACCEPTED
+from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.request import Proxy
+from crawler_app.web.httpclient.tls import context_of, tls_options
+from gencoro import gen
+from gencoro.concurrent import Future, chain_future
+
+__all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
+
+# Implementations of AsyncHTTPClient; imported on use, since one may not be installed.
+CLASS_BY_CLIENT = {
+    "pooled": "crawler_app.web.httpclient.PooledAsyncHTTPClient",
+    "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
+    "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
+}
+
+# How far beyond our limit a client may read before its own limit applies.  The client's
+# limit closes the connection, which looks like any other error; ours is reached first.
+BODY_MARGIN_BYTES = 256 * 1024
+
+# The limit of Chromium.
+MAX_HEAD_BYTES = 256 * 1024
+
+# Idle connections to all hosts.  A crawl returns to each of its hosts, so more than the 256 of
+# Chromium save connections.
+MAX_IDLE = 1024
+
+
+def client_class(name: str) -> type[AsyncHTTPClient]:
+    """Return the class of a client.
+
+    Raises:
+        ConfigError: it is not installed.
+
+    >>> client_class("simple").__name__
+    'SimpleAsyncHTTPClient'
+    """
+    found: type[AsyncHTTPClient] = imported(name, CLASS_BY_CLIENT[name], "pycurl")
+    return found
+
+
+def imported(client: str, path: str, package: str) -> Any:
+    """Import the class of a client.
+
+    Args:
+        client: Its name in the configuration.
+        path: Its dotted import path.
+        package: The package to install if the import fails.
+
+    Raises:
+        ConfigError: the client's package is not installed.
+
+    >>> imported("simple", "tornado.httpclient.HTTPClient", "tornado").__name__
+    'HTTPClient'
+    """
+    try:
+        return import_object(path)
+    except ImportError as exc:
+        raise ConfigError(
+            f"the client {client!r} is not installed ({exc}); "
+            f"pip install {package}, or use the client 'pooled'"
+        ) from None
+
+
+class HttpFetcher:
+    """Fetches with a Tornado client of its own.
+
+    Raises:
+        ConfigError: the client is not installed, or does not support an option.
+    """
+
+    def __init__(self, config: CrawlConfig) -> None:
+        self._config = config
+        self._outgoing = Outgoing(config, ACCEPTED)
+        self._options = request_options(config, self._outgoing.proxy)
+        self._resolver = CachingResolver()
+        check_address = self._outgoing.check_address
+        self._client = _make_client(config, self._resolver, check_address)
+
+    @gen.coroutine
+    def fetch(
+        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+    ) -> Generator[Any, Any, Fetched]:
+        """Fetch a URL once; see `Fetcher`."""
+        started_at = time.monotonic()
+        self._outgoing.require_public_host(url)
+        carried = self._outgoing.headers_for(url, headers)
+        if isinstance(self._client, PooledAsyncHTTPClient):
+            fetched = yield from self._fetch(url, carried, method)
+        else:
+            fetched = yield from self._fetch_bounded(url, carried, method)
+        fetched.took_s = time.monotonic() - started_at
+        return fetched
+
+    @property
+    def cookies(self) -> CookieStore | None:
+        """The cookies that servers have set; see `Fetcher`."""
+        return self._outgoing.cookies
+
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header of a request sent now; see `Fetcher`."""
+        return self._outgoing.headers_for(url).get("Cookie", "")
+
+    def allow(self, concurrency: int) -> None:
+        """Change the maximum number of fetches; see `Fetcher`."""
+        if self._config.client != "curl":  # its number of handles is that of the start
+            cast(PooledAsyncHTTPClient, self._client).max_clients = concurrency
+
+    def close(self) -> None:
+        """Close the client; see `Fetcher`."""
+        self._client.close()
+        self._resolver.close()
+
+    def _fetch(
+        self, url: str, headers: HTTPHeaders, method: str
+    ) -> Subgenerator[Fetched]:
+        request = HTTPRequest(
+            url, method, headers=headers, decompress_response=True, **self._options
+        )
+        try:
+            response = yield self._client.fetch(request, raise_error=False)
+        except FetchError:
+            raise
+        except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
+            raise fetch_error(exc) from exc
+        self._outgoing.take_cookies(url, response.headers)
+        return _fetched(url, response)
+
+    def _fetch_bounded(
+        self, url: str, headers: HTTPHeaders, method: str
+    ) -> Subgenerator[Fetched]:
+        """Fetch with a client that cannot tell a too large body from other errors."""
+        incoming = Incoming(self._config.max_body_bytes)
+        curl = CurlExchange(
+            incoming,
+            url,
+            self._outgoing.check_address,
+            has_proxy=self._outgoing.proxy is not None,
+        )
+        request = self._bounded_request(url, headers, incoming, curl)
+        request.method = method
+        try:
+            response = yield from self._exchange(request)
+            incoming.refuse_too_large()
+            body: bytes = b""
+            notes: tuple[str, ...] = ()
+            if method != "HEAD":
+                body, notes = decoded(
+                    incoming.body, response.headers, self._config.max_body_bytes
+                )
+        except FetchError:
+            raise
+        except Exception as exc:  # as above
+            incoming.refuse_too_large()
+            raise curl.refusal or fetch_error(exc) from exc
+        self._outgoing.take_cookies(url, response.headers)
+        return Fetched(
+            url,
+            response.code,
+            response.headers,
+            body,
+            0.0,
+            request_head=curl.request_head or _sent_head(request),
+            raw_head=incoming.raw_head,
+            encoded_body=incoming.body,
+            peer=curl.peer,
+            notes=notes,
+        )
+
+    def _bounded_request(
+        self, url: str, headers: HTTPHeaders, incoming: Incoming, curl: CurlExchange
+    ) -> HTTPRequest:
+        is_curl = self._config.client == "curl"
+        return HTTPRequest(
+            url,
+            headers=headers,
+            user_agent=headers["User-Agent"],  # also sent to a proxy
+            # We decompress, because the archive needs the encoded body.
+            decompress_response=False,
+            header_callback=None if is_curl else incoming.take_line,
+            streaming_callback=incoming.take_chunk,
+            prepare_curl_callback=curl.prepare if is_curl else None,
+            **self._options,
+        )
+
+    def _exchange(self, request: HTTPRequest) -> Subgenerator[HTTPResponse]:
+        exchange = self._client.fetch(request, raise_error=False)
+        # If we are cancelled, nothing else retrieves its exception.
+        exchange.add_done_callback(_retrieve)
+        # Not yielded itself, which would cancel it with us: a client still logs an error
+        # when the connection ends.  asyncio.shield logs one since Python 3.14.
+        answered: Future[HTTPResponse] = Future()
+        chain_future(exchange, answered)
+        response: HTTPResponse = yield answered
+        return response
+
+
+def _fetched(url: str, response: HTTPResponse) -> Fetched:
+    """Return the response of our own client."""
+    response = cast(PooledHTTPResponse, response)
+    address = response.peer_address
+    return Fetched(
+        url,
+        response.code,
+        response.headers,
+        response.body,
+        0.0,
+        response.request_head,
+        response.raw_head,
+        response.encoded_body or b"",
+        address[0] if isinstance(address, tuple) else "",
+        response.notes,
+    )
+
+
+def _sent_head(request: HTTPRequest) -> bytes:
+    """Return the head that simple_httpclient sent; it adds headers to the request."""
+    parts = urlsplit(request.url)
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    fields = [f"{name}: {value}\r\n" for name, value in request.headers.get_all()]
+    lines = [f"{request.method} {target} HTTP/1.1\r\n", *fields, "\r\n"]
+    return "".join(lines).encode("latin-1", "replace")
+
+
+def _retrieve(exchange: Future[Any]) -> None:
+    if not exchange.cancelled():
+        exchange.exception()
+
+
+class _CheckingResolver(Resolver):
+    """Removes the addresses that must not be connected to.
+
+    It also sees a literal address in a URL, which resolves to itself.
+    """
+
+    def initialize(self, resolver: Resolver, check_address: AddressCheck) -> None:
+        self._resolver = resolver
+        self._check_address = check_address
+
+    @gen.coroutine
+    def resolve(
+        self, host: str, port: int, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> Generator[Any, Any, list[tuple[int, Any]]]:
+        """Return a Future for the allowed addresses, as `tornado.netutil.Resolver` does.
+
+        Raises:
+            FetchError: none of them is allowed.
+        """
+        addresses = yield self._resolver.resolve(host, port, family)
+        allowed = [each for each in addresses if self._allows(host, each[1])]
+        if not allowed:
+            for _, address in addresses:
+                self._check_address(host, address)
+        return allowed
+
+    def _allows(self, host: str, address: Any) -> bool:
+        try:
+            self._check_address(host, address)
+        except FetchError:
+            return False
+        return True
+
+
+def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
+    """Return the options that all requests share.
+
+    Raises:
+        ConfigError: a proxy is configured and the client does not support proxies.
+    """
+    options: dict[str, Any] = {
+        "connect_timeout": config.connect_timeout_s,
+        "request_timeout": config.request_timeout_s,
+        "follow_redirects": False,
+    }
+    if config.client == "simple":
+        # Its own context takes a name in the subject of a certificate, as libcurl does.
+        options["ssl_options"] = context_of(tls_options())
+    if proxy is not None:
+        if config.client == "simple":
+            raise ConfigError(
+                "the client 'simple' does not support proxies; 'pooled' does"
+            )
+        options |= {"proxy_host": proxy.host, "proxy_port": proxy.port}
+        if proxy.username:
+            options["proxy_username"] = proxy.username
+            options["proxy_password"] = proxy.password
+    return options
+
+
+def _make_client(
+    config: CrawlConfig, resolver: Resolver, check_address: AddressCheck | None
+) -> AsyncHTTPClient:
+    options: dict[str, Any] = {"max_clients": config.concurrency}
+    if config.client != "curl":
+        options["max_header_size"] = MAX_HEAD_BYTES
+    if config.client == "pooled":
+        options["lenient"] = True
+        options["max_idle"] = _max_idle(config.concurrency)
+        options["resolver"] = resolver
+        options["check_address"] = check_address
+        options["max_body_size"] = config.max_body_bytes
+    elif config.client == "simple" or tornado.version_info >= (6, 6):
+        # Before 6.6 curl_httpclient has no limit: it reads until the request times out, and
+        # the bytes beyond our limit are dropped on arrival.
+        options["max_body_size"] = config.max_body_bytes + BODY_MARGIN_BYTES
+    if config.client == "simple":
+        if check_address is not None:
+            resolver = _CheckingResolver(resolver, check_address)
+        options["resolver"] = resolver
+    return client_class(config.client)(force_instance=True, **options)
+
+
+def _max_idle(concurrency: int) -> int:
+    """Return how many idle connections to keep: a host is seldom asked twice in a row."""
+    open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if open_files == resource.RLIM_INFINITY:
+        return max(MAX_IDLE, concurrency)
+    return max(min(MAX_IDLE, open_files // 4), concurrency)

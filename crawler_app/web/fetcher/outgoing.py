@@ -1,0 +1,182 @@
+"""Request headers, credentials, cookies and the proxy.
+
+No socket and no clock.  Rule: possible secrets (a user name and password, and every header
+that is not one of `crawler_app.base.config.PUBLIC_HEADERS`) are sent only to the origins of the
+seeds: not to another port of the same host, nor over http if the seed is https.  The user
+name and password of a proxy are sent only to the proxy.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from tornado.httputil import HTTPHeaders
+
+from crawler_app.base.config import PUBLIC_HEADERS, CrawlConfig
+from crawler_app.base.urls import host_of, origin_of
+from crawler_app.web.fetcher.addresses import (
+    is_private_host,
+    require_public,
+    require_public_host,
+)
+from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.request import Proxy, basic_authorization
+
+__all__ = ["Outgoing", "denies_private", "proxy_of"]
+
+ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+
+class Outgoing:
+    """Provides the request headers of a crawl, stores its cookies, and checks addresses.
+
+    Args:
+        accept_encoding: The content codings that the client can decode.
+
+    Raises:
+        ConfigError: the cookie file cannot be read.
+
+    Attributes:
+        proxy: None if there is none.
+        cookies: What servers have set; None if cookies are not enabled.
+        check_address: Must be called with a host and each of its addresses before
+            connecting; raises FetchError to refuse.  None if every address is allowed.
+
+    >>> config = CrawlConfig(("http://a.test/",), headers=("X-Key: 7", "Accept: a/b"))
+    >>> outgoing = Outgoing(config, "gzip")
+    >>> outgoing.headers_for("http://a.test/page").get("X-Key")
+    '7'
+    >>> sorted(outgoing.headers_for("http://b.test/"))
+    ['Accept', 'Accept-Encoding', 'User-Agent']
+    """
+
+    def __init__(self, config: CrawlConfig, accept_encoding: str) -> None:
+        self.proxy = proxy_of(config.proxy)
+        self._denies_private = denies_private(config)
+        # If a proxy resolves the names, checking the addresses is the proxy's task.
+        is_checked = self._denies_private and self.proxy is None
+        self.check_address: AddressCheck | None = require_public if is_checked else None
+        defaults = {
+            "User-Agent": config.full_user_agent,
+            "Accept": ACCEPT,
+            "Accept-Encoding": accept_encoding,
+        }
+        public = [field for field in config.header_fields if _is_public(field)]
+        secret = [field for field in config.header_fields if not _is_public(field)]
+        if config.auth:
+            username, _, password = config.auth.partition(":")
+            secret.append(("Authorization", basic_authorization(username, password)))
+        self._public = _headers(defaults, public)
+        self._own = _headers(defaults, public + secret)
+        # Empty if all origins get the same headers, which saves a look-up per request.
+        origins = map(origin_of, config.seeds) if secret else ()
+        self._own_origins = frozenset(origins)
+        self.cookies: CookieStore | None = None
+        if config.cookies:
+            self.cookies = CookieStore()
+            if config.cookie_file:
+                self.cookies.load(config.cookie_file)
+
+    def headers_for(
+        self, url: str, extra: Mapping[str, str] | None = None
+    ) -> HTTPHeaders:
+        """Return the headers of one request.
+
+        The object is shared between requests: do not modify it.
+
+        Args:
+            url: A canonical URL.
+            extra: For this request only; they replace others of the same name.
+        """
+        headers = self._public
+        if self._own_origins and origin_of(url) in self._own_origins:
+            headers = self._own
+        cookie = "" if self.cookies is None else self.cookies.header_for(url)
+        if not cookie and not extra:
+            return headers
+        headers = headers.copy()
+        if cookie:
+            headers["Cookie"] = _joined_cookies(headers.get("Cookie", ""), cookie)
+        for name, value in (extra or {}).items():
+            headers[name] = value
+        return headers
+
+    def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
+        """Store the cookies that a response has set, if cookies are enabled."""
+        if self.cookies is not None and "Set-Cookie" in headers:
+            self.cookies.take(url, headers.get_list("Set-Cookie"))
+
+    def require_public_host(self, url: str) -> None:
+        """Raise FetchError if private hosts are denied and the URL's host is one by name.
+
+        See `crawler_app.web.fetcher.addresses.require_public_host`; resolved addresses are
+        checked by ``check_address``.
+
+        Raises:
+            FetchError: ``private_address``.
+        """
+        if self._denies_private:
+            require_public_host(host_of(url))
+
+
+def denies_private(config: CrawlConfig) -> bool:
+    """Return whether addresses that are not public are refused.
+
+    By default they are, unless a seed is a private host, which shows the user's intention.
+
+    >>> denies_private(CrawlConfig(("http://a.test/",)))
+    True
+    >>> denies_private(CrawlConfig(("http://a.test/", "http://localhost:8000/")))
+    False
+    """
+    if config.deny_private is not None:
+        return config.deny_private
+    return not any(is_private_host(host_of(seed)) for seed in config.seeds)
+
+
+def proxy_of(text: str) -> Proxy | None:
+    """Parse the proxy option of `CrawlConfig`; percent escapes are decoded.
+
+    An IPv6 address keeps its brackets.
+
+    >>> proxy_of("http://me:p%40ss@proxy.test:3128")
+    Proxy(host='proxy.test', port=3128, username='me', password='p@ss')
+    >>> proxy_of("[::1]:8080").host
+    '[::1]'
+    """
+    if not text:
+        return None
+    text = text.removeprefix("http://").rstrip("/")
+    userinfo, _, address = text.rpartition("@")
+    host, _, port = address.rpartition(":")
+    username, _, password = userinfo.partition(":")
+    return Proxy(host, int(port), unquote(username) or None, unquote(password))
+
+
+def _is_public(field: tuple[str, str]) -> bool:
+    return field[0].lower() in PUBLIC_HEADERS
+
+
+def _headers(defaults: Mapping[str, str], given: list[tuple[str, str]]) -> HTTPHeaders:
+    """Return the given headers, plus the defaults that they do not replace."""
+    names = {name.lower() for name, _ in given}
+    headers = HTTPHeaders()
+    for name, value in defaults.items():
+        if name.lower() not in names:
+            headers.add(name, value)
+    for name, value in given:
+        headers.add(name, value)
+    return headers
+
+
+def _joined_cookies(given: str, stored: str) -> str:
+    """Return one Cookie header; cookies set by the site replace the user's."""
+    if not given:
+        return stored
+    names = {pair.partition("=")[0].strip() for pair in stored.split(";")}
+    kept = [
+        pair.strip()
+        for pair in given.split(";")
+        if pair.partition("=")[0].strip() not in names
+    ]
+    return "; ".join([*kept, stored])

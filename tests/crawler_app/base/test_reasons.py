@@ -1,0 +1,135 @@
+"""The table of reasons is whole, and no other module spells one out."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+import crawler_app
+from crawler_app.base.reasons import (
+    FACTS,
+    RETRYABLE,
+    Category,
+    Fault,
+    Reason,
+    Retries,
+    facts_of,
+    is_broken,
+    meaning_of,
+    reason_of_status,
+    reason_of_word,
+)
+
+SOURCE = pathlib.Path(crawler_app.__file__).parent
+
+# Words that mean something else there: a directive, a key, a noun, a callback's name.
+HOMONYMS = {
+    "nofollow": {
+        "crawl/interpreting.py",
+        "documents/anchors.py",
+        "documents/flat_html.py",
+        "documents/html.py",
+        "robots/tags.py",
+    },
+    "ok": {"report/tables/site.py"},
+    "redirect": {
+        "check/output.py",
+        "commands/summary_text.py",
+        "httpclient/fetch.py",
+        "report/as_csv.py",
+        "report/markdown.py",
+        "report/shape.py",
+        "report/tables/site.py",
+    },
+    "robots": {
+        "directory/stores.py",
+        "documents/facts.py",
+        "documents/flat_html.py",
+        "documents/html.py",
+        "frontier/postgres/batch.py",
+        "robots/tags.py",
+    },
+    "should_fetch": {"crawl/hooks.py", "crawler.py"},
+    "unchanged": {"results/comparison.py"},
+}
+
+IS_REASON = re.compile("|".join([*Reason, r"http_\d*"]))
+
+
+def literals():
+    """Yield each text in the source that could be a reason, with its module."""
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        public = next((n for n in tree.body if is_public_names(n)), ast.Pass())
+        for node in {*ast.walk(tree)} - {*ast.walk(public)}:
+            word = getattr(node, "value", None)
+            if isinstance(word, str) and IS_REASON.fullmatch(word):
+                yield word, path.relative_to(SOURCE).as_posix()
+
+
+def is_public_names(node):
+    return ast.unparse(node).startswith("__all__ = ")
+
+
+def test_no_other_module_spells_a_reason_out():
+    found = set(literals())
+    table = {(word, "reasons.py") for word in (*Reason, "http_")}
+    homonyms = {(word, name) for word, names in HOMONYMS.items() for name in names}
+    assert found == homonyms | table
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_facts_of_each_reason_fit_together(reason):
+    facts = FACTS[reason]
+    assert facts.meaning
+    assert (facts.fault is None) == (facts.category is not Category.FAILURE)
+    if facts.category is not Category.FAILURE:
+        assert facts.retry is Retries.NEVER
+    if facts.fault is Fault.HOST:
+        assert facts.retry is Retries.SOON
+    if facts.category is not Category.SKIP:
+        assert not (facts.is_provisional or facts.spares_sitemaps)
+
+
+BROKEN = "bad_redirect bad_response connection_closed dns network redirect_loop refused"
+BROKEN += " timeout tls too_many_redirects http_404 http_503 http_799"
+NOT_BROKEN = "bad_request hook_error internal_error private_address robots_unreachable"
+NOT_BROKEN += (
+    " refused_to_us dangerous too_large ok unchanged redirect robots quite_new"
+)
+
+
+def test_what_gives_no_visitor_anything_by_no_limit_of_ours_is_broken():
+    words = [*BROKEN.split(), *NOT_BROKEN.split()]
+
+    broken = [word for word in words if is_broken(reason_of_word(word))]
+
+    assert broken == BROKEN.split()
+
+
+def test_retried_on_request_is_what_may_have_passed():
+    words = "refused dns network timeout hook_error connection_closed"
+    words += " robots_unreachable http_429 http_500 http_502 http_503 http_504"
+    assert set(words.split()) == RETRYABLE
+
+
+@pytest.mark.parametrize("reason", sorted(RETRYABLE))
+def test_retried_at_once_is_what_may_pass_by_itself(reason):
+    is_soon = facts_of(reason).retry is Retries.SOON
+    assert is_soon == (reason not in (Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE))
+
+
+def test_http_status_is_told_in_its_own_words():
+    assert meaning_of(reason_of_status(410)) == "410 Gone"
+    assert meaning_of(reason_of_status(799)) == "799"
+    assert facts_of(reason_of_status(410)).badge == "410"
+
+
+def test_unknown_reason_is_told_as_it_is():
+    assert reason_of_word("quite_new") == "quite_new"
+    assert meaning_of(reason_of_word("quite_new")) == "quite new"
+
+
+def test_stored_word_is_read_as_the_reason_itself():
+    assert all(reason_of_word(str(reason)) is reason for reason in Reason)

@@ -1,0 +1,41 @@
+"""How numbers are shown: the right unit, and no rounding past it; and what is cut."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import ELLIPSIS, cut_middle, size, without_middle
+
+
+def test_size_has_the_unit_that_fits():
+    assert [size(n) for n in (0, 999, 1_000, 1_234_567, 2.5e9, 3e12)] == [
+        "0 B",
+        "999 B",
+        "1.0 KB",
+        "1.2 MB",
+        "2.5 GB",
+        "3.0 TB",
+    ]
+
+
+@given(st.text(), st.integers(3, 50))
+def test_middle_is_left_out(text, most):
+    text = printable(text)
+
+    left = cut_middle(text, most)
+
+    assert len(left) == min(len(text), most)
+    if len(text) > most:
+        before, after = left[: most // 2], left[most // 2 + 1 :]
+        assert left == before + ELLIPSIS + after
+        assert text.startswith(before)
+        assert text.endswith(after)
+
+
+@given(st.text(), st.integers(0, 60), st.sampled_from(["…", "..."]))
+def test_cut_text_fits_and_keeps_what_fits(text, columns, mark):
+    short = without_middle(text, columns, mark)
+
+    assert len(short) <= columns
+    assert (short == text) is (len(text) <= columns) or short == mark
+    assert without_middle(short, columns, mark) == short

@@ -1,0 +1,106 @@
+"""Responses that browsers accept although they are irregular, and those that are dangerous."""
+
+import contextlib
+
+import pytest
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl import Crawl
+from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.web.fetcher import HttpFetcher
+from gencoro import gen
+from tests.helpers.fetching import run_with, sends
+from tests.helpers.http.faulty import FaultServer, head
+
+PAGE = b"<title>T</title>"
+HTML = b"Content-Type: text/html"
+LENGTH = b"Content-Length: %d" % len(PAGE)
+EMPTY = b"Content-Length: 0"
+TO_ITSELF = b"Location: /"
+
+
+def page(*lines, body=PAGE, **status):
+    return head(*lines, **status) + body
+
+
+def crawl(response):
+    """Return the outcome of a crawl of one URL."""
+    server = FaultServer(then=sends(response))
+    frontier = MemoryFrontier()
+
+    @gen.coroutine
+    def main():
+        config = CrawlConfig((server.url + "start",), robots=False, tries=1)
+        with contextlib.closing(HttpFetcher(config)) as fetcher:
+            yield Crawl(config, frontier, fetcher).run()
+
+    run_with(server, main, "pooled")
+    record = next(record for record in frontier.records() if "start" in record.url)
+    frontier.close()
+    return record.outcome
+
+
+@pytest.mark.parametrize(
+    ("response", "content_type", "note"),
+    [
+        (page(HTML, LENGTH), "text/html", ""),
+        (page(HTML, LENGTH, b"A: b", b" c"), "text/html", "folded header lines"),
+        (page(HTML, LENGTH, LENGTH), "text/html", "repeated Content-Length"),
+        (page(HTML, HTML, LENGTH), "text/html", "repeated Content-Type"),
+        (
+            page(HTML + b";charset=gbk\nA: b", HTML, LENGTH),
+            "text/html;charset=gbk",
+            "bare line feeds; repeated Content-Type",
+        ),
+        (page(LENGTH), "text/html", "no valid Content-Type"),
+        (page(b"Content-Type: html", LENGTH), "text/html", "no valid Content-Type"),
+        (page(body=b"plain"), "text/plain", "no valid Content-Type"),
+        (
+            page(b"X-Content-Type-Options: NoSniff", LENGTH),
+            "text/plain",
+            "no valid Content-Type",
+        ),
+        (page(EMPTY, body=b""), "", ""),
+        (
+            page(HTML, LENGTH, TO_ITSELF, status=b"300 Choose"),
+            "text/html",
+            "300 Multiple Choices",
+        ),
+        (page(HTML, LENGTH, b"X: " + b"y" * 250_000), "text/html", ""),
+    ],
+)
+def test_irregular_page_is_read_and_noted(response, content_type, note):
+    outcome = crawl(response)
+
+    assert (outcome.state, outcome.reason) == ("done", "ok")
+    assert (outcome.content_type, outcome.note) == (content_type, note)
+    assert outcome.title == ("T" if content_type.startswith("text/html") else "")
+
+
+def test_redirect_with_equal_locations_is_followed_and_noted():
+    outcome = crawl(page(TO_ITSELF, TO_ITSELF, EMPTY, body=b"", status=b"302 Found"))
+
+    assert (outcome.reason, outcome.note) == ("redirect", "repeated Location")
+    assert outcome.redirect_to.endswith("/")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        page(HTML, LENGTH, b"Content-Length: 3"),
+        page(HTML, LENGTH, b"Transfer-Encoding: chunked"),
+        page(HTML, b"Content-Length :3"),
+        page(TO_ITSELF, b"Location: /b", EMPTY, body=b"", status=b"302 Found"),
+    ],
+)
+def test_dangerous_response_is_called_so(response):
+    outcome = crawl(response)
+
+    assert (outcome.state, outcome.reason) == ("failed", "dangerous")
+    assert outcome.error
+
+
+def test_choice_without_a_body_is_an_error():
+    outcome = crawl(page(TO_ITSELF, EMPTY, body=b"", status=b"300 Choose"))
+
+    assert (outcome.state, outcome.reason) == ("failed", "http_300")

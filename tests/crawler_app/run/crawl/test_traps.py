@@ -1,0 +1,175 @@
+"""Traps: what is endless is refused, what is merely large is not."""
+
+import dataclasses
+import gc
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
+
+CONFIG = CrawlConfig(("http://a.test/",))
+LIMITS = TrapLimits(
+    CONFIG.max_url_chars, CONFIG.max_path_segments, CONFIG.max_segment_repeats
+)
+NO_LIMITS = TrapLimits(None, None, None, None, None)
+
+
+def with_parameters(*names):
+    return "http://a.test/list?" + "&".join(f"{name}=1" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("url", "trap"),
+    [
+        ("http://a.test/" + "x" * 1986, None),
+        ("http://a.test/" + "x" * 1987, "url_too_long"),
+        ("http://a.test/?" + "x" * 1986, "url_too_long"),
+        ("http://a.test/a/a/a/a", None),
+        ("http://a.test/a/a/a/a/a", "path_repeats"),
+        ("http://a.test/a/b/a/b/a/b/a/b/", None),
+        ("http://a.test/a/b/a/b/a/b/a/b/a", "path_repeats"),
+        ("http://a.test/x/css/css/css/css/css/main.css", "path_repeats"),
+        ("http://a.test/1/2/3/4/5/6/7/8", None),
+        ("http://a.test//////////", None),
+        ("http://a.test/?/a/a/a/a/a/a", None),
+        ("http://a.test/" + "/".join(map(str, range(40))), None),
+        ("http://a.test/" + "/".join(map(str, range(41))), "path_too_deep"),
+        ("http://a.test/?" + "/".join(map(str, range(41))), None),
+        (with_parameters(*range(40)), None),
+        (with_parameters(*range(41)), "too_many_parameters"),
+        ("http://a.test/" + "&" * 41, None),
+        (with_parameters(*["tag"] * 10, "a", "b"), None),
+        (with_parameters(*["tag"] * 11), "parameter_repeats"),
+        # Ordinary ones.
+        ("http://a.test/", None),
+        ("http://a.test/org/apache/commons/org/apache/commons/lang3/index.html", None),
+        ("http://a.test/2024/01/01/", None),
+        ("http://a.test/web/20200101000000/https://a.test/a/b/c/d.html", None),
+        ("http://a.test/search?q=a&q=b&q=c&lang=en&lang=de&page=2", None),
+    ],
+)
+def test_limits(url, trap):
+    assert trap_in(url, LIMITS) == trap
+
+
+@pytest.mark.parametrize(
+    ("limit", "url"),
+    [
+        ("max_url_chars", "http://a.test/" + "x" * 5000),
+        ("max_segment_repeats", "http://a.test/" + "a/" * 20),
+        ("max_path_segments", "http://a.test/" + "/".join(map(str, range(100)))),
+        ("max_parameters", with_parameters(*range(100))),
+        ("max_parameter_repeats", with_parameters(*["a"] * 20)),
+    ],
+)
+def test_each_limit_can_be_moved_and_turned_off(limit, url):
+    assert trap_in(url, LIMITS) != ""
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: 10_000})) is None
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: None})) is None
+
+
+URLS = st.text(st.sampled_from("ab/?&=#.%"), max_size=200).map("http://a.test/".__add__)
+
+
+@given(URLS | st.text())
+def test_any_text_is_judged(url):
+    assert trap_in(url, LIMITS) in (
+        None,
+        "url_too_long",
+        "path_repeats",
+        "path_too_deep",
+        "too_many_parameters",
+        "parameter_repeats",
+    )
+    assert trap_in(url, NO_LIMITS) is None
+
+
+@given(URLS)
+def test_precheck_agrees_with_counting(url):
+    limits = TrapLimits(None, None, 2, None, None)
+    segments = url.partition("?")[0].split("/")[3:]
+
+    repeats = any(segments.count(each) > 2 for each in segments if each)
+
+    assert (trap_in(url, limits) == "path_repeats") is repeats
+
+
+def month(number, path="calendar"):
+    return f"http://a.test/{path}?month={number}"
+
+
+def test_each_path_is_counted_by_itself_with_a_query_only():
+    counter = QueryCounter(max_queries=1)
+
+    assert all(counter.admit("http://a.test/calendar") for _ in range(5))
+    assert counter.admit(month(1))
+    assert counter.admit("http://a.test/calendar")
+    assert counter.admit(month(2, path="events"))
+    assert counter.admit("http://b.test/calendar?month=3")
+    assert not counter.admit(month(2))
+
+
+def test_parameters_of_the_last_segment_count_as_a_query():
+    counter = QueryCounter(max_queries=2)
+    urls = [f"http://a.test/x;v={number}?a/b;c" for number in range(3)]
+
+    assert [counter.admit(url) for url in urls] == [True, True, False]
+    assert all(counter.admit(f"http://a.test/x;v=1/{number}") for number in range(9))
+
+
+@pytest.mark.parametrize("month", [month, "http://a.test/calendar;month={}".format])
+def test_resumed_crawl_goes_on_counting(month):
+    urls = [month(number) for number in range(3)]
+    counter = QueryCounter(max_queries=4)
+
+    counter.learn([*urls, "http://a.test/"])
+
+    assert all(counter.admit(url) for url in urls)
+    assert counter.admit(month(3))
+    assert not counter.admit(month(4))
+
+
+@given(st.lists(st.integers(0, 20)), st.integers(1, 5))
+def test_first_queries_of_a_path_pass_each_time_and_no_others(numbers, limit):
+    counter = QueryCounter(max_queries=limit)
+
+    passed = [counter.admit(month(number)) for number in numbers]
+
+    first = list(dict.fromkeys(numbers))[:limit]
+    assert passed == [number in first for number in numbers]
+
+
+def test_memory_is_bounded():
+    counter = QueryCounter(max_queries=100, max_bytes=500_000)
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            counter.admit(month(number, path=number // 2))
+        size_bytes = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+    assert size_bytes < 1_000_000
+
+
+def test_paths_with_one_query_are_no_work_for_the_garbage_collector():
+    counter = QueryCounter(max_queries=9)
+    before = len(gc.get_objects())
+
+    for number in range(1000):
+        counter.admit(month(number, path=number))
+
+    assert len(gc.get_objects()) - before < 100
+
+
+def test_trap_is_remembered_whatever_else_is_forgotten():
+    counter = QueryCounter(max_queries=1, max_bytes=10_000)
+    counter.admit(month(0))
+
+    for number in range(1000):
+        assert counter.admit(month(number, path=number))
+        assert not counter.admit(month(number + 1))

@@ -1,0 +1,417 @@
+"""A crawl by several processes finds what one process finds, whatever dies on the way."""
+
+import asyncio
+import collections
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+
+import pytest
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import State
+from crawler_app.commands.interruptible import SAME_SIGNAL_S
+from crawler_app.run.crawler import Crawler
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store.frontier.group import MAX_ENDS
+from tests.crawler_app.run.processes.conftest import children_of, wait_until
+from tests.helpers.fuzzing import examples
+from tests.helpers.scripts import start_python
+
+
+def start(*arguments):
+    return start_python("-m", "crawler_app", *arguments, stderr=subprocess.PIPE)
+
+
+def records_of(directory):
+    with contextlib.closing(CrawlDirectory.open(directory).frontier()) as frontier:
+        return sorted(
+            (r.url, r.state, r.outcome.reason, r.depth, r.outcome.redirect_to)
+            for r in frontier.records()
+        )
+
+
+def options(web, tmp_path, name="crawl"):
+    return ["crawl", web.url(0, "0"), "--scope", "any", "--into", tmp_path / name]
+
+
+@pytest.fixture
+def odd_web(web):
+    """Everything that leads from one host to another, or is refused."""
+    urls = web.tree(60)
+    robots = f"User-agent: *\nDisallow: /secret\nSitemap: {web.url(1, 'map.xml')}\n"
+    for site in web.sites:
+        site.answer(
+            "/robots.txt", robots.encode(), headers={"Content-Type": "text/plain"}
+        )
+    entries = "".join(f"<url><loc>{web.url(n, 'listed')}</loc></url>" for n in range(4))
+    web.sites[1].answer(
+        "/map.xml",
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode(),
+        headers={"Content-Type": "application/xml"},
+    )
+    for number in range(4):
+        refused = [web.url(n, path) for n in range(4) for path in ("secret", "missing")]
+        queries = [web.url(n, f"q?{number}{i}") for n in range(4) for i in range(5)]
+        web.sites[number].page("/listed", *refused, *queries)
+    return urls
+
+
+@pytest.mark.parametrize("limits", [[], ["--max-depth", "2"]])
+def test_several_processes_find_what_one_finds(
+    web, odd_web, gencrawl, tmp_path, limits
+):
+    limits = [*limits, "--max-queries-per-path", "1000", "--quiet"]
+
+    one = gencrawl(*options(web, tmp_path, "one"), *limits)
+    requests = web.requests
+    three = gencrawl(*options(web, tmp_path, "three"), *limits, "--processes", 3)
+
+    assert (one.status, three.status) == (0, 0), three.err
+    assert records_of(tmp_path / "three") == records_of(tmp_path / "one")
+    assert web.requests == requests + requests
+    summaries = [
+        gencrawl.json("status", tmp_path / name, "--json") for name in ("one", "three")
+    ]
+    for summary in summaries:
+        del summary["last_at"], summary["archive"]["bytes"], summary["archive"]["files"]
+        summary["failures"].sort(key=json.dumps)
+        for failure in summary["failures"]:
+            assert failure.pop("via")
+    assert summaries[0] == summaries[1]
+
+
+def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
+    web.tree(120)
+    command = [*options(web, tmp_path), "--processes", 3, "--no-robots"]
+
+    for max_pages in (0, 1, 40):
+        ended = gencrawl(*command, "--quiet", "--max-pages", max_pages)
+
+        assert ended.status == 0
+        assert "has reached --max-pages" in ended.err
+        assert web.requests.total() == max_pages
+        command = ["resume", tmp_path / "crawl"]
+    assert set(web.requests.values()) == {1}
+
+
+def test_limit_that_only_one_process_can_use_up_is_used_up(web, gencrawl, tmp_path):
+    for i in range(40):
+        web.sites[0].page(f"/{i}", f"/{i + 1}")
+    seeds = [web.url(n, "0") for n in range(3)]
+
+    gencrawl(
+        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 3),
+        *("--max-pages", 30, "--quiet", "--no-robots"),
+    )
+
+    # Two of the start URLs are missing pages, which count too.
+    assert web.requests.total() == 30
+
+
+@pytest.mark.parametrize(("max_pages", "asked"), [(100, 2), (3, 0)])
+def test_each_host_is_asked_once_for_what_it_does_not_have_at_the_end(
+    web, gencrawl, tmp_path, max_pages, asked
+):
+    # The part of the first host is done long before the other one.
+    web.sites[0].page("/0")
+    for i in range(10):
+        web.sites[1].page(f"/{i}", f"/{i + 1}")
+    seeds = [web.url(n, "0") for n in range(2)]
+
+    gencrawl(
+        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 2, "--quiet"),
+        *("--soft-404", "--no-robots", "--max-pages", max_pages),
+    )
+
+    made_up = [len(path) > 30 for site in web.sites for path in site.paths]
+    assert sum(made_up) == asked
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("--max-bytes", 3_000), ("--max-time", 0.8)]
+)
+def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, value):
+    # An endless chain over all hosts.
+    for number, site in enumerate(web.sites):
+        for i in range(3_000):
+            site.page(f"/{i}", web.url((number + 1) % 4, str(i + 1)))
+
+    ended = gencrawl(
+        *options(web, tmp_path),
+        "--processes",
+        2,
+        "--quiet",
+        "--no-robots",
+        limit,
+        value,
+    )
+
+    assert f"This run has reached {limit}" in ended.err
+    assert gencrawl.json("status", tmp_path / "crawl", "--json")["left"] > 0
+
+
+def test_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
+    wanted = web.tree(300)
+    concurrency, kills = 6, examples(3)
+    dice = random.Random(1)
+    deaths = 0
+
+    command = [*options(web, tmp_path), "--processes", 3, "--concurrency", concurrency]
+    for kill in range(kills):
+        running = start(*command, "--quiet")
+        seen = web.requests.total()
+        wait_until(lambda seen=seen: web.requests.total() > seen + dice.randrange(30))
+        children = children_of(running.pid)
+        if kill % 3 == 0:  # one process, which is started again, and then the main one
+            os.kill(dice.choice(children), signal.SIGKILL)
+            deaths += 1
+            seen = web.requests.total()
+            wait_until(lambda seen=seen: web.requests.total() > seen + 10)
+        if kill % 3 == 1:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+        running.kill()
+        running.communicate()
+        deaths += 3
+        assert running.returncode == -signal.SIGKILL, f"it had ended before kill {kill}"
+        command = ["resume", tmp_path / "crawl"]
+    last = gencrawl("resume", tmp_path / "crawl", "--quiet")
+
+    assert last.status == 0, last.err
+    requests = web.requests
+    assert set(requests) == set(wanted)
+    # A process that dies repeats what it had under way, and its last group.
+    repeats = requests.total() - len(requests)
+    assert repeats <= deaths * (concurrency + MAX_ENDS)
+    urls = collections.Counter(record[0] for record in records_of(tmp_path / "crawl"))
+    assert set(urls) >= set(wanted)
+    assert set(urls.values()) == {1}
+    summary = gencrawl.json("status", tmp_path / "crawl", "--json")
+    assert (summary["left"], summary["indexed_pages"]) == (0, 300)
+
+
+def test_processes_end_when_the_main_process_is_killed(web, tmp_path):
+    web.tree(50)
+    web.sites[1].hold("/1")
+    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    wait_until(lambda: len(web.requests) > 5)
+    children = children_of(running.pid)
+    assert len(children) == 2
+
+    running.kill()
+    running.communicate()
+
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children))
+
+
+def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
+    wanted = web.tree(50)
+    web.sites[1].hold("/1")
+    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    wait_until(lambda: len(web.requests) > 5)
+
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate()
+    web.sites[1].let_go("/1")
+
+    assert running.returncode == 130, err
+    assert "gencrawl resume" in err and "Traceback" not in err
+    with contextlib.closing(CrawlDirectory(tmp_path / "crawl").frontier()) as frontier:
+        assert frontier.count(State.CLAIMED) == 0
+    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
+    assert set(web.requests) == set(wanted)
+
+
+def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp_path):
+    wanted = web.tree(30)
+    web.sites[1].hold("/1")
+    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    wait_until(lambda: len(web.requests) > 5)
+    hanging = children_of(running.pid)[0]
+    os.kill(hanging, signal.SIGSTOP)
+
+    running.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(2 * SAME_SIGNAL_S)
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    web.sites[1].let_go("/1")
+
+    assert running.returncode == 130
+    assert not os.path.exists(f"/proc/{hanging}")
+    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
+    assert set(web.requests) == set(wanted)
+
+
+def test_process_that_dies_again_and_again_ends_the_crawl(web, gencrawl, tmp_path):
+    wanted = web.tree(30)
+    web.sites[1].hold("/1")  # so that it cannot end before
+    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+
+    def kill_one():
+        with contextlib.suppress(ProcessLookupError):
+            for child in sorted(children_of(running.pid))[-1:]:
+                os.kill(child, signal.SIGKILL)
+        return running.poll() is not None
+
+    wait_until(lambda: len(web.requests) > 2)
+    wait_until(kill_one)
+    _, err = running.communicate()
+    web.sites[1].let_go("/1")
+
+    assert running.returncode == 1
+    assert "has died 5 times, the last time with signal SIGKILL" in err
+    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
+    assert set(web.requests) == set(wanted)
+
+
+def test_part_that_cannot_be_opened_ends_all_processes(web, gencrawl, tmp_path):
+    web.tree(50)
+    seeds = [web.url(n, str(n)) for n in range(2)]
+    command = [
+        "crawl",
+        *seeds,
+        "--into",
+        tmp_path / "crawl",
+        "--processes",
+        2,
+        "--quiet",
+    ]
+    gencrawl(*command, "--max-pages", 3)
+    (tmp_path / "crawl" / "part-1" / "frontier.sqlite3").write_bytes(
+        b"no database" * 99
+    )
+    for site in web.sites:
+        for number in range(50):
+            site.hold(f"/{number}")  # what the other process has under way never ends
+
+    ended = gencrawl("resume", tmp_path / "crawl", "--quiet", "--max-pages", 9)
+
+    assert ended.status == 2
+    assert "part-1/frontier.sqlite3 cannot be used as" in ended.err
+
+
+def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(
+    web, gencrawl, tmp_path, run_sync
+):
+    wanted = web.tree(60)
+    config = CrawlConfig(
+        (web.url(0, "0"),), into=str(tmp_path / "crawl"), scope="any", processes=2
+    )
+    watched = []
+
+    @contextlib.contextmanager
+    def watch(crawl):
+        watched.append(crawl)
+        yield
+
+    crawler = Crawler(config, watch=watch)
+    web.sites[1].hold("/1")
+
+    async def main():
+        running = crawler.run()
+        while len(web.requests) < 5:
+            await asyncio.sleep(0.01)
+        crawl = watched[0]
+        crawl.pause()
+        while crawl.count(State.CLAIMED) > 1:
+            await asyncio.sleep(0.01)
+        crawl.unpause()
+        while not crawl.under_way_by_host():
+            await asyncio.sleep(0.01)
+        crawler.stop()
+        web.sites[1].let_go("/1")
+        return await running
+
+    result = run_sync(main)
+
+    assert result.was_stopped
+    assert result.summary.left > 0
+    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
+    assert set(web.requests) == set(wanted)
+    assert set(web.requests.values()) == {1}
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_redirect_is_asked_again_if_other_hosts_led_back_with_a_cookie(
+    web, gencrawl, tmp_path, processes
+):
+    # As single sign-on does: the way back sets the cookie that the page needs.
+    site, login = web.sites[:2]
+    site.page("/0", needs_cookie="session=1", title="Inside")
+    site.redirect("/0", to=web.url(1, "login"))
+    login.redirect("/login", to=web.url(2, "choice"))
+    web.sites[2].redirect("/choice", to=web.url(0, "back"))
+    headers = {"Location": "/0", "Set-Cookie": "session=1"}
+    site.answer("/back", status=302, headers=headers)
+    seeds = [web.url(n, "0") for n in range(3)]
+
+    gencrawl(
+        *("crawl", *seeds, "--into", tmp_path / "crawl", "--quiet"),
+        *("--processes", processes, "--no-robots"),
+    )
+
+    pages = [
+        record[0] for record in records_of(tmp_path / "crawl") if record[2] == "ok"
+    ]
+    assert pages == [web.url(0, "0")]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_second_crawl_fetches_and_tells_what_has_changed(
+    web, gencrawl, tmp_path, processes
+):
+    links = [web.url(n, path) for n in range(4) for path in ("same", "news", "gone")]
+    web.sites[0].page("/0", *links)
+    for site in web.sites:
+        site.page("/same", headers={"Etag": '"1"'})
+        site.page("/news", title="old", times=1)
+        site.page("/news", title="new")
+        site.page("/gone", title="Gone", times=1)
+    command = [*options(web, tmp_path), "--processes", processes, "--quiet"]
+
+    gencrawl(*command)
+    again = gencrawl(*command)
+
+    assert again.status == 0
+    assert "0 new, 4 changed, 5 unchanged, 4 vanished" in again.out
+    assert "http_404" in again.out
+    compared = gencrawl.json("status", tmp_path / "crawl", "--json")
+    assert compared["indexed_pages"] == 9
+    assert compared["archive"]["revisits"] == 5
+    assert sorted(compared["compared"]["changed"]) == sorted(
+        web.url(n, "news") for n in range(4)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"on_page": print}, "on_page cannot be called if processes is 2"),
+        ({"should_fetch": bool}, "should_fetch cannot be called"),
+        ({"into": ""}, "several processes need a directory"),
+    ],
+)
+def test_what_several_processes_cannot_do_is_refused(tmp_path, changes, words):
+    into = changes.pop("into", str(tmp_path / "crawl"))
+    config = CrawlConfig(("http://a.test/",), into=into, processes=2)
+
+    with pytest.raises(ConfigError, match=words):
+        Crawler(config, **changes)
+
+
+def test_another_number_of_processes_is_refused(web, gencrawl, tmp_path):
+    web.tree(2)
+    command = [*options(web, tmp_path), "--quiet", "--no-robots", "--max-pages", 1]
+    gencrawl(*command, "--processes", 2)
+
+    for number in (1, 3):
+        ended = gencrawl(*command, "--processes", number)
+
+        assert ended.status == 2
+        assert f"shared out among 2 processes, not {number}" in ended.err

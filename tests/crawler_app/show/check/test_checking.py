@@ -1,0 +1,111 @@
+"""A check that ends early, and what its ledger forgets."""
+
+import asyncio
+
+import pytest
+
+from crawler_app.base.models import Outcome, Role, State
+from crawler_app.base.reasons import Reason
+from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.findings import Kind
+from crawler_app.show.check.ledger import Ledger
+from crawler_app.show.check.output import FORMATS
+from crawler_app.web.documents.malformed import problem_in
+from crawler_app.web.documents.outline import outline_of
+from gencoro import gen
+
+OPTIONS = {"archive": False, "index": False, "robots": False}
+DONE = Outcome(State.DONE, Reason.OK, 200, "text/html")
+
+
+def test_output_that_cannot_be_written_ends_the_check(site, run_sync):
+    site.page("/", "gone", *(f"/{n}" for n in range(50)))
+    site.pages(*(f"/{n}" for n in range(50)))
+
+    def write(text):
+        raise BrokenPipeError
+
+    check = Check([site.url], OPTIONS, CheckOptions(), FORMATS["jsonl"](write))
+
+    with pytest.raises(BrokenPipeError):
+        run_sync(check.run)
+    assert len(site.paths) < 50
+
+
+def test_check_that_is_cancelled_says_what_it_has_found(site, run_sync):
+    site.page("/", "gone", "held")
+    site.hold("/held")
+    written = []
+    check = Check([site.url], OPTIONS, CheckOptions(), FORMATS["text"](written.append))
+
+    @gen.coroutine
+    def main():
+        running = check.run()
+        while not check.findings:
+            yield gen.sleep(0.01)
+        running.cancel()
+        try:
+            yield running
+        except asyncio.CancelledError:
+            return True
+
+    assert run_sync(main)
+    assert "1 finding: 1 broken" in "".join(written)
+    assert "Not checked: 1 (not fetched, because" in "".join(written)
+
+
+def test_https_page_that_needs_something_by_http_is_found():
+    found = []
+    ledger = Ledger(found.append)
+    page = b"<img src=http://b.test/a><script src=http://127.0.0.1/b></script>"
+    page += b"<a href=http://b.test/>x</a><img src=//b.test/c>"
+
+    ledger.saw_document("https://a.test/", outline_of(page, "text/html"))
+
+    assert [(each.kind, each.href) for each in found] == [
+        (Kind.MIXED, "http://b.test/a")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "problem"),
+    [
+        ("mailto:me@a.test", ""),
+        ("mailto:me@a.test,%20you@a.test?subject=all of us", ""),
+        ("MAILTO: me%2Byou@a.test", ""),
+        ("mailto:?body=me", ""),
+        ('mailto:"a%20b"@a.test', ""),
+        ("mailto:a b@a.test", '"a b@a.test" is not a mail address'),
+        ("mailto:me@a.test,you", '"you" is not a mail address'),
+        ("mailto:me%20at%20a.test", '"me at a.test" is not a mail address'),
+    ],
+)
+def test_invalid_mail_address_is_found(link, problem):
+    assert problem_in("http://a.test/", link) == problem
+
+
+def test_ledger_forgets_references_to_what_is_there():
+    ledger = Ledger(lambda finding: None)
+    page = b"".join(b"<a href=%d>x</a>" % number for number in range(100))
+    ledger.saw_document("http://a.test/", outline_of(page, "text/html"))
+    for number in range(99):
+        ledger.saw_end(f"http://a.test/{number}", DONE, Role.LINK)
+
+    assert list(ledger._waiting_by_key) == ["http://a.test/99"]
+
+
+@pytest.mark.parametrize("order", [("a", "b", "c"), ("c", "b", "a"), ("b", "a", "c")])
+def test_end_of_redirects_is_found_in_any_order(order):
+    found = []
+    ledger = Ledger(found.append)
+    to_b = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/b")
+    to_c = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/c")
+    gone = Outcome(State.FAILED, Reason.TIMEOUT)
+    ends = {"a": to_b, "b": to_c, "c": gone}
+    ledger.saw_document("http://a.test/", outline_of(b"<a href=a>x</a>", "text/html"))
+
+    for name in order:
+        ledger.saw_end(f"http://a.test/{name}", ends[name], Role.LINK)
+
+    found = [each for each in found if each.page]
+    assert [(each.href, each.end) for each in found] == [("a", "http://a.test/c")]

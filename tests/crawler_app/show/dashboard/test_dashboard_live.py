@@ -1,0 +1,258 @@
+"""What a browser is sent while the crawl runs, and what it tells the crawl."""
+
+import gc
+
+import pytest
+from tornado.iostream import StreamClosedError
+
+from crawler_app.base.errors import StorageError
+from crawler_app.show.dashboard import feed
+from crawler_app.show.dashboard.handlers import EventsHandler
+from crawler_app.show.dashboard.messages import Ending
+from gencoro import gen
+
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+
+@gen.coroutine
+def test_page_is_told_what_was_and_then_what_is(watched):
+    run = yield watched.run_to(2)
+    watched.monitor.look()
+
+    events = yield watched.follow()
+    assert b"Content-Type: text/event-stream\r\n" in events.head
+    assert b"Cache-Control: no-store\r\n" in events.head
+    name, begin = yield events.next()
+    assert name == "begin"
+    assert begin["seeds"] == [f"{watched.site.url}0"]
+    assert len(begin["rates"]) == 1
+    assert begin["can_search"]
+    sample = begin["sample"]
+    assert sample["phase"] == "running"
+    assert sample["fetched"] == 2
+    assert sample["count_by_state"]["done"] == 2
+    assert sample["count_by_state"]["under_way"] == 1
+    assert sample["under_way_by_host"] == [[watched.site.url[7:-1], 1]]
+
+    watched.site.let_go("/2")
+    yield run
+    watched.monitor.look()
+    name, sample = yield events.next()
+    assert name == "sample"
+    assert sample["count_by_state"]["done"] == 40
+
+
+@gen.coroutine
+def test_monitor_that_runs_sends_samples_by_itself(watch, virtual_clock):
+    with watch() as watched, watched.monitor:
+        events = yield watched.follow()
+        yield events.next()
+
+        name, first = yield events.next()
+        _, second = yield events.next()
+
+        assert name == "sample"
+        assert second["at"] > first["at"]
+
+
+@gen.coroutine
+def test_failures_are_told_the_latest_first(watch):
+    with watch(seed="nothing") as watched:
+        yield watched.crawl.run()
+        watched.monitor.look()
+
+        _, sample = yield watched.json("/state")
+
+    (failure,) = sample["failures"]
+    assert failure["reason"] == "http_404"
+    assert failure["url"] == f"{watched.site.url}nothing"
+
+
+@gen.coroutine
+def test_crawl_is_paused_unpaused_and_stopped(watched):
+    events = yield watched.follow()
+    run = yield watched.run_to(2)
+
+    for action, phase in (
+        ("pause", "paused"),
+        ("unpause", "running"),
+        ("stop", "stopping"),
+    ):
+        answer = yield watched.act(action)
+        assert answer.code == 204
+        while (yield events.next())[1].get("phase") != phase:
+            pass
+
+    watched.site.let_go("/2")
+    yield run
+    assert watched.site.paths == ["/0", "/1", "/2"]
+
+
+@gen.coroutine
+def test_page_is_told_last_that_the_crawl_has_ended(watch):
+    with watch() as watched:
+        events = yield watched.follow()
+        yield watched.crawl.run()
+
+    told = []
+    while (event := (yield events.next())) is not None:
+        told.append(event)
+    assert [name for name, _ in told] == ["begin", "sample", "end"]
+    assert told[-1][1]["sample"]["count_by_state"]["done"] == 40
+    assert (yield events.is_closed())
+
+
+@gen.coroutine
+def test_crawl_that_fails_ends_the_page_without_another_look(watch):
+    with pytest.raises(StorageError), watch() as watched:
+        events = yield watched.follow()
+        raise StorageError("the disk is full")
+
+    names = [(yield events.next())[0], (yield events.next())[0]]
+    assert names == ["begin", "end"]
+
+
+@gen.coroutine
+def test_crawl_that_fails_at_its_start_is_not_looked_at(watch, monkeypatch):
+    with pytest.raises(StorageError, match="full"), watch() as watched:
+        monkeypatch.setattr(watched.monitor, "look", None)
+        raise StorageError("the disk is full")
+
+
+@gen.coroutine
+def test_browser_that_has_gone_leaves_nothing(watched, monkeypatch):
+    gone = gen.Future()
+    monkeypatch.setattr(EventsHandler, "on_finish", lambda _: gone.set_result(None))
+    events = yield watched.follow()
+    yield events.next()
+
+    events.close()
+    yield gone
+
+    gc.collect()
+    assert not any(type(thing) is EventsHandler for thing in gc.get_objects())
+
+
+@gen.coroutine
+def test_one_more_than_may_look_on_is_refused(watched, monkeypatch):
+    monkeypatch.setattr(feed, "MAX_VIEWERS", 2)
+    first = yield watched.follow()
+    second = yield watched.follow()
+    answer = yield watched.ask("/events")
+
+    assert answer.code == 503
+    assert b"Too many pages" in answer.body
+    first.close()
+    second.close()
+
+
+class Reader:
+    """A viewer that has taken all, or has not."""
+
+    def __init__(self, *, takes=True):
+        self.events = []
+        self.fate = ""
+        self.takes = takes
+
+    def send(self, event):
+        self.events.append(event)
+        self.taken = gen.Future()
+        if self.takes:
+            self.taken.set_result(None)
+        return self.taken
+
+    def end(self):
+        self.fate = "ended"
+
+    def drop(self):
+        self.fate = "dropped"
+
+
+def make_feed(watched, clock):
+    return feed.Feed(watched.monitor, can_search=False, clock=clock)
+
+
+@gen.coroutine
+def test_slow_browser_is_passed_over_and_then_dropped(watched, clock):
+    sent = make_feed(watched, clock)
+    slow, quick = Reader(takes=False), Reader()
+    with sent.joined(slow), sent.joined(quick):
+        clock.now = 30.0
+        watched.monitor.look()
+        assert (len(slow.events), len(quick.events)) == (1, 2)
+        assert slow.fate == ""
+
+        clock.now = 30.1
+        watched.monitor.look()
+        assert (len(slow.events), len(quick.events)) == (1, 3)
+        assert (slow.fate, quick.fate) == ("dropped", "")
+
+
+@gen.coroutine
+def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, clock):
+    sent = make_feed(watched, clock)
+    slow = Reader(takes=False)
+    with sent.joined(slow):
+        watched.monitor.look()
+        clock.now = 29.0
+        slow.taken.set_result(None)
+        watched.monitor.look()
+        clock.now = 31.0
+        watched.monitor.look()
+
+        assert len(slow.events) == 2
+        assert slow.fate == ""
+
+
+@gen.coroutine
+def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(
+    watched, clock, monkeypatch
+):
+    written = []
+    write = feed.sample_event
+
+    def sample_event(sample):
+        written.append(sample)
+        return write(sample)
+
+    monkeypatch.setattr(feed, "sample_event", sample_event)
+    sent = make_feed(watched, clock)
+    watched.monitor.look()
+    assert written == []
+
+    first, second = Reader(), Reader()
+    with sent.joined(first), sent.joined(second):
+        sample = watched.monitor.look()
+    assert written == [sample]
+    assert first.events[-1] is second.events[-1]
+
+
+@gen.coroutine
+def test_end_is_told_to_those_who_listen(watch, clock):
+    with watch() as watched:
+        sent = make_feed(watched, clock)
+        slow, quick = Reader(takes=False), Reader()
+        with sent.joined(slow), sent.joined(quick):
+            sent.end(Ending())
+
+    assert (slow.fate, quick.fate) == ("dropped", "ended")
+    assert quick.events[-1].startswith(b"event: end\n")
+    assert len(slow.events) == 1
+
+
+@gen.coroutine
+def test_browser_that_never_reads_is_closed(watched, monkeypatch):
+    monkeypatch.setattr(feed, "PATIENCE_S", -1.0)
+    events = yield watched.follow()
+    yield events.next()
+
+    # What the system keeps for the two sides is less than this.
+    long = "x" * 100_000
+    monkeypatch.setattr(
+        feed, "sample_event", lambda sample: b"data: %s\n\n" % long.encode()
+    )
+    for _ in range(200):
+        watched.monitor.look()
+    with pytest.raises(StreamClosedError):
+        while True:
+            yield events._stream.read_bytes(65_536, partial=True)

@@ -1,0 +1,163 @@
+"""The report as text, and for programs."""
+
+import io
+import json
+
+import pytest
+
+from crawler_app.base.models import Outcome, State
+from crawler_app.run.results.comparison import Comparison, Vanished
+from crawler_app.show.report import render_html, render_markdown, to_json, write_csv
+
+A = "http://a.test"
+
+
+def test_markdown_tells_the_verdict_and_who_links_there(crawl):
+    crawl.page("/", '<a href="gone">Our | *offer*</a>')
+    crawl.fail("/gone")
+
+    text = render_markdown(crawl.report())
+
+    assert text.startswith("# 1 broken URL: a.test\n\n1 link on 1 page leads there.\n")
+    assert (
+        f"- **404** [/gone](<{A}/gone>): Not Found. 1 link on 1 page.\n"
+        f"  - [/](<{A}/>) “Our \\| \\*offer\\*” (line 1)\n"
+    ) in text
+    assert "| Status | URLs |\n| --- | --- |\n| 200 OK | 1 |\n" in text
+
+
+def test_text_of_the_site_is_no_markdown(crawl):
+    crawl.page("/1", "same", title="<b>[x](y) `z` | w")
+    crawl.page("/2", "same", title="<b>[x](y) `z` | w")
+
+    text = render_markdown(crawl.report())
+
+    assert "\\<b\\>\\[x\\](y) \\`z\\` \\| w<br>" in text
+
+
+def test_link_leads_where_it_leads_whatever_its_url_means_in_html(crawl):
+    crawl.page("/", '<a href="/gone?a=1&amp;amp;b=2&amp;c=3">x</a>')
+    crawl.fail("/gone?a=1&amp;b=2&c=3")
+
+    text = render_markdown(crawl.report())
+
+    assert f"(<{A}/gone?a=1&amp;amp;b=2&c=3>)" in text
+    assert "“x”" in text
+
+
+def test_markdown_says_why_a_page_has_vanished(crawl):
+    crawl.page("/")
+    report = crawl.report()
+    report.comparison = Comparison(vanished=[Vanished(f"{A}/1", "http_404")])
+
+    assert f"[/1](<{A}/1>) (404 Not Found)" in render_markdown(report)
+
+
+def test_markdown_says_how_many_urls_stand_where(crawl):
+    crawl.page("/")
+    crawl.fail("/gone")
+    crawl.fail("/huge", "too_large", None)
+    crawl.refuse("http://b.test/", "out_of_scope")
+    crawl.queue("/later")
+
+    text = render_markdown(crawl.report())
+
+    assert "1 done (1 page, 0 files, 0 redirects), 0 B; " in text
+    assert "; 2 failed (1 broken, 1 not checked), 1 skipped, 1 left; as of" in text
+
+
+@pytest.mark.parametrize(
+    ("render", "told"),
+    [
+        (render_markdown, "2 done (1 page, 0 files, 1 outside, 0 redirects), 0 B; "),
+        (render_html, "exist, not crawled"),
+    ],
+)
+def test_what_exists_outside_is_counted_too(crawl, render, told):
+    crawl.page("/")
+    assert told not in render(crawl.report())
+
+    crawl.end("http://b.test/", Outcome(State.DONE, "exists", 200))
+
+    assert told in render(crawl.report())
+
+
+def test_json_has_all_of_each_list(crawl):
+    pages = 40
+    for n in range(pages):
+        crawl.page(f"/{n}", f'{n}<a href="to-gone">x</a>')
+    crawl.redirect("/to-gone", "/on-to-gone")
+    crawl.redirect("/on-to-gone", "/gone")
+    crawl.fail("/gone")
+
+    found = json.loads(json.dumps(to_json(crawl.report())))
+
+    (broken,) = found["broken"]
+    assert len(broken["links"]) == pages
+    assert broken["links"][0] == {
+        "page": f"{A}/0",
+        "line": 1,
+        "text": "x",
+        "href": "to-gone",
+        "through": f"{A}/to-gone",
+    }
+    assert (broken["status"], broken["meaning"]) == (404, "404 Not Found")
+    assert found["totals"]["broken_links"] == pages
+
+
+def test_json_has_these_keys(crawl):
+    crawl.page("/")
+
+    found = to_json(crawl.report())
+
+    assert list(found) == [
+        "site",
+        "seeds",
+        "made_at",
+        "crawl",
+        "totals",
+        "statuses",
+        "unanswered",
+        "checked",
+        "broken",
+        "first",
+        "pages_not_read",
+        "mixed_content",
+        "malformed",
+        "redirects",
+        "slowest",
+        "largest",
+        "heavy",
+        "most_linked",
+        "problems",
+        "problem_counts",
+        "duplicates",
+        "depths",
+        "hosts",
+        "skipped",
+        "not_checked",
+        "compared",
+        "kept",
+    ]
+    assert found["crawl"]["state"] == "finished"
+    assert found["crawl"]["started_at"] == "1970-01-01T00:16:40Z"
+    assert found["site"] == "a.test"
+    assert found["statuses"] == {"200": 1}
+
+
+def test_csv_has_a_row_for_each_link_to_mend(crawl):
+    crawl.page("/", '<a href="gone">=1+1</a>\n<a href="old">Old</a>')
+    crawl.page("/p", '<a href="old">Old</a>', archived=False)
+    crawl.redirect("/old", "/p")
+    crawl.fail("/gone")
+    crawl.fail("/lost", "dns", None)
+    file = io.StringIO()
+
+    write_csv(crawl.report(), file)
+
+    assert file.getvalue().splitlines() == [
+        "page,line,text,href,target,status,reason",
+        f"{A}/,1,'=1+1,gone,{A}/gone,404,http_404",
+        f",,,,{A}/lost,,dns",
+        f"{A}/,2,Old,old,{A}/p,301,redirect",
+    ]

@@ -1,0 +1,88 @@
+"""The folders of a site: every URL counts once, and few folders are kept."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.show.report.shape import (
+    MAX_FOLDER_CHARS,
+    Kind,
+    Shape,
+    folder_of,
+    in_words,
+    parent_of,
+)
+
+segments = st.sampled_from(["a", "b", "c", "", "%2F", "\u202e", "x.html"])
+urls = st.one_of(
+    st.text(),
+    st.builds(
+        "http://{}/{}?{}".format,
+        st.sampled_from(["a.test", "b.test", ""]),
+        st.lists(segments, max_size=12).map("/".join),
+        segments,
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "folder"),
+    [
+        ("http://a.test/", "a.test/"),
+        ("http://a.test/b/c?d/e", "a.test/b/"),
+        ("http://a.test//b///c", "a.test/b/"),
+        (f"http://a.test/b/{'c' * MAX_FOLDER_CHARS}/d", "a.test/b/"),
+        (f"http://a.test/{'b/' * 500}c", f"a.test/{'b/' * 56}"),
+        ("http://a.test/\u202e\ud800/", "a.test/\\u202e\\ud800/"),
+        ("nonsense", ""),
+        ("http://a.test?b/c", ""),
+    ],
+)
+def test_folder_of_a_url(url, folder):
+    assert folder_of(url) == folder
+
+
+def test_kinds_are_counted_apart_all_the_way_up():
+    shape = Shape()
+    shape.add("http://a.test/b/c", Kind.BROKEN)
+    shape.add("http://a.test/b", Kind.OK)
+
+    assert shape.totals() == {
+        "": [1, 0, 0, 0, 1, 0],
+        "a.test/": [1, 0, 0, 0, 1, 0],
+        "a.test/b/": [0, 0, 0, 0, 1, 0],
+    }
+
+
+def test_large_folder_stays_although_its_beginning_was_counted_further_up():
+    shape = Shape(max_folders=100)
+    for number in range(5000):
+        shape.add(f"http://a.test/pages/{number}/", Kind.OK)
+        if number % 5 == 0:
+            shape.add(f"http://a.test/late/{number}/x", Kind.OK)
+
+    totals = {folder: sum(counts) for folder, counts in shape.totals().items()}
+    assert totals["a.test/pages/"] == 5000
+    assert totals["a.test/late/"] == 1000
+
+
+@given(st.lists(st.tuples(urls, st.sampled_from(Kind))), st.integers(0, 20))
+def test_every_url_is_counted_once_in_few_folders(added, max_folders):
+    shape = Shape(max_folders=max_folders)
+    for url, kind in added:
+        shape.add(url, kind)
+
+    totals = shape.totals()
+    assert totals[""] == [sum(k is kind for _, k in added) for kind in Kind]
+    # Each of those kept, and what is around it.
+    kept = totals.keys() - {parent_of(folder) for folder in totals}
+    assert len(kept) <= max(1, max_folders)
+    for folder, counts in totals.items():
+        inner = [totals[each] for each in totals if each and parent_of(each) == folder]
+        assert all(n >= sum(m) for n, *m in zip(counts, *inner, strict=True))
+
+
+def test_words_leave_out_what_is_not_there():
+    assert in_words([1, 0, 2, 0, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched"
+    assert in_words([0] * len(Kind)) == ""
+    assert in_words([2] * len(Kind)).count("2 ") == len(Kind)

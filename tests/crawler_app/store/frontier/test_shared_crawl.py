@@ -1,0 +1,122 @@
+"""Crawls of one site by several workers, each with its own fetcher, as in production."""
+
+import time
+
+import pytest
+
+from crawler_app.base.errors import ServerError
+from crawler_app.base.models import Candidate, State
+from crawler_app.base.urls import host_of
+from crawler_app.store.frontier.postgres import pump
+from crawler_app.store.frontier.postgres.install import uninstall
+from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from gencoro import gen
+from tests.helpers.counting import counts_are_those_of_the_records
+from tests.helpers.shared_crawl import PAGES, PATHS
+
+
+@pytest.mark.parametrize("buffered", [0, 10])
+def test_workers_fetch_each_page_of_a_site_once(tree, crawl, buffered):
+    crawls, reader = crawl(3, buffered=buffered)
+
+    assert sorted(tree.paths) == PATHS
+    assert reader.count(State.DONE) == PAGES + 1 and reader.is_drained()
+    assert [each.limit_reached for each in crawls] == [""] * 3
+    counts_are_those_of_the_records(reader)
+
+
+def test_limit_of_pages_ends_all_workers_and_the_last_get_what_they_need(tree, crawl):
+    crawls, reader = crawl(2, max_pages=1)
+
+    assert sorted(tree.paths) == ["/0", "/image"]
+    assert {each.limit_reached for each in crawls} == {"max_pages"}
+    assert reader.count(State.QUEUED) == 2
+
+
+def test_limit_of_pages_is_reached_with_what_was_leased_and_what_a_dead_worker_had(
+    tree, crawl_shared, postgres_url, monkeypatch
+):
+    monkeypatch.setattr(pump.Pump, "alive_s", 1.0)
+
+    @gen.coroutine
+    def claim_and_die(crawls):
+        dead = PostgresFrontier(Place(postgres_url, "test"))
+        yield dead.open()
+        dead.add([Candidate(f"{tree.url}59", host_of(tree.url))])
+        dead.flush()
+        while dead.claim(time.time(), 60.0) is None and not dead.limit_reached:
+            yield dead.exchange()
+        dead.close()
+
+    shared = crawl_shared(
+        f"{tree.url}0",
+        2,
+        during=claim_and_die,
+        limits={"max_pages": 20},
+        concurrency=1,
+    )
+
+    assert shared.reader.count(State.DONE) == 20 + 1
+    assert shared.reader.count(State.CLAIMED) == 0
+    assert {each.limit_reached for each in shared.crawls} == {"max_pages"}
+
+
+def test_worker_that_is_stopped_puts_back_what_it_has(tree, crawl):
+    @gen.coroutine
+    def stop_one(crawls):
+        while not (busy := [each for each in crawls if each.stats["fetched"] >= 3]):
+            yield gen.moment
+        busy[0].stop()
+
+    crawls, reader = crawl(2, during=stop_one)
+
+    assert sorted(tree.paths) == PATHS
+    assert reader.is_drained()
+    assert max(each.frontier.count(State.DONE) for each in crawls) == PAGES + 1
+
+
+def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_shared):
+    for number in range(5):
+        site.page(f"/{number}", f"/{number + 1}")
+    site.page("/5")
+
+    @gen.coroutine
+    def stop_the_busy(crawls):
+        while not (busy := [each for each in crawls if each.stats["fetched"] >= 2]):
+            yield gen.moment
+        busy[0].stop()
+
+    shared = crawl_shared(f"{site.url}0", 2, during=stop_the_busy, max_depth=20)
+
+    assert shared.reader.count(State.DONE) == 6
+
+
+def test_worker_that_waits_for_another_does_not_tell_the_end_of_its_lease(
+    site, crawl_shared
+):
+    site.page("/0")
+    site.hold("/0")
+    told = []
+
+    @gen.coroutine
+    def ask_the_idle(crawls):
+        while not (idle := [each for each in crawls if each.frontier.next_at(0.0)]):
+            yield gen.moment
+        told.append(idle[0].next_at(0.0))
+        site.let_go("/0")
+
+    crawl_shared(f"{site.url}0", 2, during=ask_the_idle)
+
+    assert told == [None]
+
+
+def test_crawl_that_was_deleted_ends_its_workers(crawl, postgres_url, tree):
+    @gen.coroutine
+    def delete(crawls):
+        while len(crawls) < 2:
+            yield gen.moment
+        yield uninstall(Place(postgres_url, "test"))
+
+    with pytest.raises(ServerError, match="test at .* was deleted: "):
+        crawl(2, during=delete)

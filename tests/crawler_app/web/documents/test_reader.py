@@ -1,0 +1,120 @@
+"""Documents of every cost, read within limits."""
+
+import gzip
+import os
+
+import pytest
+
+from crawler_app.web.documents.outline import outline_of
+from crawler_app.web.documents.reader import Reader
+from crawler_app.web.documents.sitemap import parse_sitemap
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+LINK = '<a href="/found">x</a>'
+
+# What a tree of each would take: all memory, or minutes.
+HOSTILE = {
+    "reopened": "".join(f"<p><font a{number}>" for number in range(4000)),
+    "reopened with attributes": f"<b {'a=1 b=2 c=3 ' * 300}></p>" + "<p>x" * 200_000,
+    "deep": "<div>" * 1_000_000,
+    "deep paragraphs": "<div>" * 150_000 + "<p></p>" * 100_000,
+    "attributes": f"<p {' '.join(f'a{number}' for number in range(100_000))}>",
+    "merged attributes": "".join(
+        f"<html {' '.join(f'a{page}-{number}' for number in range(5_000))}>"
+        for page in range(20)
+    ),
+    "options": "<select>" + "<option>" * 300_000,
+    "never closed": "<!--" * 500_000,
+    "quotes": "<a href='" * 300_000,
+}
+
+
+@pytest.fixture
+def read():
+    """Read a document in an event loop; the first argument is the name of a method."""
+    reader = Reader()
+    loop = IOLoop(make_current=False)
+
+    @gen.coroutine
+    def read(name, *args, **options):
+        return (yield from getattr(reader, name)(*args, **options))
+
+    yield lambda *args, **options: loop.run_sync(lambda: read(*args, **options))
+    reader.close()
+    loop.close()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_page_takes_a_second_or_two_and_gives_its_links(read, hostile):
+    body = (LINK + hostile).encode()
+    before = os.times()
+
+    page = read(
+        "page", body, "text/html", with_text=True, with_anchors=True, agent="bot"
+    )
+
+    assert page.links[0] == page.anchors.hrefs[0] == "/found"
+    after = os.times()
+    assert after.user - before.user < 0.5
+    # Two tries, of a second each at the most.
+    assert after.children_user - before.children_user < 2.3
+
+
+def test_page_is_partial_only_if_it_is(read):
+    options = {"with_text": False, "agent": "bot"}
+
+    pages = [
+        read("page", body, "text/html", **options)
+        for body in (
+            b"<a href=x>",
+            b"<p>x" * 10_000,
+            HOSTILE["reopened"].encode(),
+            b"".join(b"<a href=%d>" % number for number in range(100_001)),
+        )
+    ]
+
+    assert [page.is_partial for page in pages] == [False, False, True, True]
+    assert len(pages[-1].links) == 100_000
+
+
+@pytest.mark.parametrize("times", [1, 3000])
+def test_outline_is_the_same_wherever_it_is_read(read, times):
+    body = b"<base href=/><p id=a>\n<img src=b><a href=c#d>e</a>" * times
+
+    assert read("outline", body, "text/html") == outline_of(body, "text/html")
+
+
+@pytest.mark.parametrize("more", ["", "<p>x" * 30_000, HOSTILE["reopened"]])
+def test_outlined_page_is_a_page_and_an_outline(read, more):
+    body = (LINK + more).encode()
+    options = {"with_text": True, "agent": "bot"}
+
+    page, outline = read("outlined_page", body, "text/html", **options)
+
+    assert page == read("page", body, "text/html", **options)
+    assert outline == outline_of(body, "text/html")
+
+
+def test_page_that_cannot_even_be_read_tag_by_tag_is_empty(read):
+    # Four bytes a character once it is decoded: more memory than a page may take.
+    body = "\N{GRINNING FACE}".encode() + bytes(60_000_000)
+
+    content_type = "text/html; charset=utf-8"
+    page = read("page", body, content_type, with_text=True, agent="bot")
+
+    assert (page.links, page.is_partial) == ([], True)
+
+
+def test_sitemap_gives_what_was_read_within_the_limits(read):
+    entries = "".join(
+        f"<url><loc>http://a.test/{number}</loc></url>" for number in range(60_000)
+    )
+    small = b"<urlset><url><loc>http://a.test/</loc></url></urlset>"
+    large = gzip.compress(f"<urlset>{entries}</urlset>".encode())
+
+    assert read("sitemap", small, "") == parse_sitemap(small)
+    found = read("sitemap", large, "")
+
+    assert found.is_cut
+    assert found.pages[0] == "http://a.test/0" and len(found.pages) == 50_000

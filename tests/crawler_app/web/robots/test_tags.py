@@ -1,0 +1,87 @@
+"""What pages and headers ask of robots."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.web.robots.tags import directives_in_header, directives_in_meta
+
+BOTH = {"noindex", "nofollow"}
+
+
+@pytest.mark.parametrize(
+    ("content", "asked"),
+    [
+        ("noindex", {"noindex"}),
+        ("noindex, nofollow", BOTH),
+        ("NOINDEX,NoFollow", BOTH),
+        (" noindex ;nofollow ", BOTH),
+        ("noindex nofollow", BOTH),
+        ("none", BOTH),
+        ("index, nofollow", {"nofollow"}),
+        ("noindex, index", {"noindex"}),
+        ("max-snippet: 20, noindex", {"noindex"}),
+        ("unavailable_after: 25 Jun 2026 15:00:00 GMT, nofollow", {"nofollow"}),
+        # Nothing that we would act on.
+        ("max-image-preview: none", set()),
+        ("", set()),
+        ("all", set()),
+        ("index, follow", set()),
+        ("noarchive, nosnippet, noimageindex, notranslate", set()),
+        ("unavailable_after: 25 Jun 2026 15:00:00 GMT", set()),
+        ("noindexed, xnofollow, no-index", set()),
+    ],
+)
+def test_meta_is_read_for_what_we_act_on(content, asked):
+    assert directives_in_meta(content) == asked
+
+
+@pytest.mark.parametrize(
+    ("value", "asked"),
+    [
+        ("noindex, nofollow", BOTH),
+        ("None", BOTH),
+        # For others, for us, for both.
+        ("otherbot: noindex", set()),
+        ("otherbot: noindex, nofollow", set()),
+        ("gencoro-crawler: noindex", {"noindex"}),
+        ("Gencoro-Crawler:none", BOTH),
+        ("gencoro-crawler/0.4: noindex", {"noindex"}),
+        ("gencoro-crawler: nofollow, googlebot: noindex", {"nofollow"}),
+        ("googlebot: noindex, gencoro-crawler: nofollow", {"nofollow"}),
+        ("nofollow, googlebot: noindex", {"nofollow"}),
+        ("*: noindex", {"noindex"}),
+        ("robots: noindex", {"noindex"}),
+        # Two headers joined as Tornado joins them: the second is for everybody.
+        ("otherbot: noindex,nofollow", {"nofollow"}),
+        ("otherbot: noindex,gencoro-crawler: nofollow", {"nofollow"}),
+        # A value is no directive, and a time of day no name.
+        ("max-snippet: 20, noindex", {"noindex"}),
+        ("max-image-preview:none", set()),
+        ("unavailable_after: 25 Jun 2026 15:00:00 GMT", set()),
+        ("unavailable_after: 25 Jun 2026 15:00:00 GMT, nofollow", {"nofollow"}),
+        ("unavailable_after: Friday, 25-Jun-26 15:00:00 GMT, noindex", {"noindex"}),
+        ("unavailable_after: 2026-06-25T15:00:00+00:00, noindex", {"noindex"}),
+        ("noindex, unavailable_after: 25 Jun 2026 15:00:00 GMT", {"noindex"}),
+        ("otherbot: unavailable_after: 25 Jun 2026 15:00:00 GMT, noindex", set()),
+        # Broken; in doubt we keep away.
+        ("noindex: true", {"noindex"}),
+        (",, ,noindex,", {"noindex"}),
+        (": noindex", {"noindex"}),
+    ],
+)
+def test_header_is_read_for_us(value, asked):
+    assert directives_in_header(value, "gencoro-crawler") == asked
+
+
+def test_headers_that_are_apart_are_not_taken_for_one():
+    values = ["otherbot: noindex", "nofollow"]
+
+    assert directives_in_header(values, "gencoro-crawler") == {"nofollow"}
+
+
+@given(st.text(alphabet="noindexfl:,;* \t\n-bot2é", max_size=60))
+def test_any_header_is_read(value):
+    assert directives_in_header(value, "bot") <= BOTH
+    assert directives_in_header([value], "bot") <= directives_in_header(value, "bot")
+    assert directives_in_meta(value) <= BOTH

@@ -1,0 +1,174 @@
+"""Calls in other processes: their results, their limits, and what ends them."""
+
+import asyncio
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from crawler_app import sandbox as sandbox_module
+from crawler_app.web.sandbox import LimitExceeded, Sandbox
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from tests.helpers.memory import peak_below
+
+PAST_EVERY_LIMIT = {
+    "Python code": "exec('while True: pass')",
+    "C code": "__import__('re').match('(a+)+$', 'a' * 50 + 'b')",
+    "memory": "bytes(300_000_000)",
+    "crash": "__import__('os').abort()",
+    "end": "__import__('os')._exit(75)",
+}
+
+
+@pytest.fixture
+def sandbox():
+    sandbox = Sandbox()
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture
+def call(sandbox):
+    """Call a function in a sandbox."""
+    loop = IOLoop(make_current=False)
+
+    @gen.coroutine
+    def call(function, *args):
+        return (yield from sandbox.call(function, *args))
+
+    yield lambda *args: loop.run_sync(lambda: call(*args))
+    sandbox.close()
+    loop.close()
+
+
+def alive(pid):
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for_end(pid):
+    deadline = time.monotonic() + 60
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(pid)
+
+
+def test_calls_return_their_results_one_after_the_other(call):
+    assert call(sum, [1, 2]) == 3
+    assert call(bytes, 5_000_000) == bytes(5_000_000)
+    assert call(len, bytes(5_000_000)) == 5_000_000
+    assert call(os.getpid) == call(os.getpid) != os.getpid()
+
+
+@pytest.mark.parametrize("source", PAST_EVERY_LIMIT.values(), ids=PAST_EVERY_LIMIT)
+def test_call_that_goes_over_a_limit_ends_its_process_and_nothing_else(call, source):
+    pid = call(os.getpid)
+
+    with pytest.raises(LimitExceeded):
+        call(eval, source)
+
+    assert not alive(pid)
+    assert call(sum, [1, 2]) == 3
+
+
+def test_limit_is_that_of_one_call_and_not_of_all(call):
+    work = "exec('import time\\nwhile time.process_time() < {}: pass')"
+    for until_s in (0.4, 0.7, 1.0, 1.3):
+        call(eval, work.format(until_s))
+
+
+def test_large_argument_is_copied_once(call):
+    argument = bytes(20_000_000)
+
+    # The buffer of pickle is half as large again.
+    with peak_below(1.75 * len(argument)):
+        assert call(len, argument) == len(argument)
+
+
+def test_error_in_a_call_is_told_with_its_traceback(call):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        call(divmod, 1, 0)
+
+    assert call(sum, [1, 2]) == 3
+
+
+def test_result_may_not_make_this_process_run_code(call):
+    with pytest.raises(Exception, match="may not contain"):
+        call(eval, "__import__('pathlib').PurePosixPath('x')")
+
+
+def test_process_that_cannot_be_started_is_an_error(call, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    with pytest.raises(RuntimeError, match="exit status 1"):
+        call(sum, [1])
+
+
+def test_idle_process_that_was_killed_is_replaced(call):
+    pid = call(os.getpid)
+    os.kill(pid, 9)
+    wait_for_end(pid)
+
+    assert call(sum, [1, 2]) == 3
+
+
+def test_calls_at_once_have_several_processes_but_not_more_than_a_few(
+    sandbox, monkeypatch
+):
+    monkeypatch.setattr(sandbox_module, "MAX_PROCESSES", 2)
+
+    @gen.coroutine
+    def call():
+        yield from sandbox.call(time.sleep, 0.05)
+        return (yield from sandbox.call(os.getpid))
+
+    @gen.coroutine
+    def main():
+        return (yield [call() for _ in range(6)])
+
+    loop = IOLoop(make_current=False)
+    assert len(set(loop.run_sync(main))) == 2
+    sandbox.close()
+    loop.close()
+
+
+def test_cancelled_call_ends_its_process(sandbox):
+    @gen.coroutine
+    def call(function, *args):
+        return (yield from sandbox.call(function, *args))
+
+    async def main():
+        pid = await call(os.getpid)
+        sleeping = call(time.sleep, 60)
+        await asyncio.sleep(0)
+        sleeping.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sleeping
+        assert not alive(pid)
+        next_pid = await call(os.getpid)
+        sandbox.close()
+        return next_pid
+
+    assert not alive(asyncio.run(main()))
+
+
+def test_no_process_outlives_the_crawl_however_it_ends():
+    program = (
+        "import os; from gencoro import gen; from gencoro.ioloop import IOLoop\n"
+        "from crawler_app.web.sandbox import Sandbox\n"
+        "@gen.coroutine\n"
+        "def main(): return (yield from Sandbox().call(os.getpid))\n"
+        "print(IOLoop().run_sync(main), flush=True); os.kill(os.getpid(), 9)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    ).stdout
+
+    wait_for_end(int(printed))
