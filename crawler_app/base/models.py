@@ -56,21 +56,21 @@ _LABEL_BY_STATE = {State.CLAIMED: "under_way", State.EXCLUDED: "skipped"}
 class Role(IntEnum):
     """What a URL was found as; stored by number.
 
-    >>> [role.name for role in Role if role.is_extra]
-    ['REQUISITE', 'PROBE']
+    >>> [role.name for role in Role if role.is_non_page]
+    ['ASSET', 'EXTERNAL']
     """
 
     LINK = 0
     """A page or a file that a visitor may open: a seed, or the target of a link."""
     SITEMAP = 1
     """A robots.txt or another sitemap lists it as a sitemap."""
-    REQUISITE = 2
+    ASSET = 2
     """A browser loads it for a page, such as an image or a style sheet."""
-    PROBE = 3
+    EXTERNAL = 3
     """It is asked for once, to learn whether it exists, and never read."""
 
     @property
-    def is_extra(self) -> bool:
+    def is_non_page(self) -> bool:
         """Whether it does not count as one of the pages of a crawl."""
         return self >= 2
 

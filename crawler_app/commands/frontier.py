@@ -27,7 +27,7 @@ __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier
 INIT, COPY, FORGET = "init", "copy", "forget"
 
 INSTALL, CRAWLS, PLACE = (
-    f"frontier.postgres.{name}" for name in ("install", "crawls", "place")
+    f"store.frontier.postgres.{name}" for name in ("install", "crawls", "place")
 )
 MOVING = "directory.moving"
 
@@ -117,7 +117,7 @@ def _forget(arguments: argparse.Namespace, place: Any) -> int:
             "say what is gone: --store UUID, or the location of the store"
         )
     with Steps(quiet=arguments.quiet) as steps:
-        done = driven("directory.forgetting").forget_lost(
+        done = driven("run.directory.forgetting").forget_lost(
             place, arguments.store, cache_of(arguments), steps
         )
     what = "had nothing left" if done.is_gone else "keeps what it has"

@@ -143,7 +143,7 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
 
 
 def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCrawl:
-    place = driven("frontier.postgres.place").Place(url, name)
+    place = driven("store.frontier.postgres.place").Place(url, name)
     crawl: StoredCrawl = driven("directory.server").ServerCrawl(place, path, **options)
     return crawl
 

@@ -64,14 +64,14 @@ def work(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             "give a directory for what this worker fetches, or object storage: --into DIR"
         )
-    module = driven("worker")
+    module = driven("run.worker")
     place = module.Place(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
     return work_on(arguments, staged(module.shared_config(place, **given)))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Begin a crawl, unless it has begun, and take part in it."""
-    run(driven("worker").begin_shared, config)
+    run(driven("run.worker").begin_shared, config)
     return work_on(arguments, config)
 
 
@@ -96,7 +96,7 @@ def resume_work(
                 f"{option.flag} was set for all workers when the crawl began, and cannot "
                 "be changed"
             )
-    module = driven("worker")
+    module = driven("run.worker")
     if not LIMITS.isdisjoint(given):
         run(module.limit_shared, config)
     if retried_reasons:
@@ -122,7 +122,7 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
     found: type[CrawlWorker] = (
         driven("parts.shared_run").CrawlWorkers
         if has_parts
-        else driven("worker").CrawlWorker
+        else driven("run.worker").CrawlWorker
     )
     return found
 

@@ -18,10 +18,10 @@ from crawler_app.base.models import CrawledPage, Link, UrlRecord
 from crawler_app.base.reasons import AnyReason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.hooks import Hooks
-from crawler_app.run.crawl.kept_probes import KeptProbes
 from crawler_app.run.crawl.monitor import Watched
-from crawler_app.run.crawl.witness import Witness
+from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.directory import CrawlDirectory, Kept
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
@@ -84,7 +84,7 @@ class Crawler:
         watch: Called before the run with what a `Monitor` watches: the `Crawl`, or what
             stands for several processes; returns a context manager that is entered during
             the run.
-        witness: Is told of every reference and every end, for a check.
+        observer: Is told of every reference and every end, for a check.
 
     Raises:
         ConfigError: options conflict, or a callback is invalid.
@@ -119,7 +119,7 @@ class Crawler:
         resume: bool = False,
         retried_reasons: Collection[AnyReason] = (),
         watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
-        witness: Witness | None = None,
+        observer: CrawlObserver | None = None,
     ) -> None:
         if resume and not config.into:
             raise ConfigError("resume needs the directory of a crawl; `into` is empty")
@@ -128,7 +128,7 @@ class Crawler:
         self._resumes = resume
         self._retried_reasons = retried_reasons
         self._watch = watch or contextlib.nullcontext
-        self._witness = witness
+        self._observer = observer
         self._crawl: Crawl | PartsRun | None = None
         self._is_stopped = False
         check_fetcher(config)
@@ -144,7 +144,7 @@ class Crawler:
             "on_page": self._hooks.on_page,
             "on_link": self._hooks.on_link,
             "should_fetch": self._hooks.should_fetch,
-            "witness": self._witness,
+            "observer": self._observer,
         }
         for name, callback in callbacks.items():
             if callback is not None:
@@ -222,7 +222,7 @@ class Crawler:
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         is_unfinished = not self._resumes and not begin_recrawl(directory, config)
-        if is_unfinished and self._witness is None:
+        if is_unfinished and self._observer is None:
             logger.warning(
                 "The crawl in that directory is unfinished.  Starting a new one; `resume` "
                 "would have continued it."
@@ -254,8 +254,8 @@ class Crawler:
             fetcher = cleanup.enter_context(
                 contextlib.closing(make_fetcher(self.config))
             )
-            path = None if directory is None else directory.probes_path
-            kept = KeptProbes.of(self.config, path)
+            path = None if directory is None else directory.external_cache_path
+            kept = ExternalCache.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))
             cleanup.callback(self._hooks.log_repeated)
             crawl = self._crawl = Crawl(
@@ -267,8 +267,8 @@ class Crawler:
                 is_recrawl=stores.frontier.is_recrawl,
                 archived=archived,
                 hooks=self._hooks,
-                kept_probes=kept,
-                witness=self._witness,
+                external_cache=kept,
+                observer=self._observer,
             )
             if self._is_stopped:
                 crawl.stop()

@@ -22,7 +22,7 @@ from crawler_app.base.models import State
 from crawler_app.base.progress import OnStep, no_step
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
-from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.shared import SharedCrawl
 from crawler_app.run.directory import CrawlDirectory
@@ -251,7 +251,7 @@ class CrawlWorker:
             if uploader is not None:
                 uploader.start()
             fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
-            kept = KeptProbes.of(config, directory.probes_path)
+            kept = ExternalCache.of(config, directory.external_cache_path)
             cleanup.enter_context(contextlib.closing(kept))
             yield frontier.open()
             self._crawl = crawl = SharedCrawl(
@@ -262,7 +262,7 @@ class CrawlWorker:
                 archive=stores.archive,
                 index=stores.index,
                 archived=archived,
-                kept_probes=kept,
+                external_cache=kept,
             )
             if self._is_stopped:
                 crawl.stop()

@@ -17,9 +17,9 @@ def counts_are_those_of_the_records(frontier):
     assert {state: frontier.count(state) for state in State} == {
         state: states[state] for state in State
     }
-    extras = collections.Counter(r.state for r in records if r.role.is_extra)
-    assert {state: frontier.count_extras(state) for state in State} == {
-        state: extras[state] for state in State
+    non_pages = collections.Counter(r.state for r in records if r.role.is_non_page)
+    assert {state: frontier.count_non_pages(state) for state in State} == {
+        state: non_pages[state] for state in State
     }
     urls, sizes, hosts = collections.Counter(), collections.Counter(), {}
     for record in records:

@@ -10,10 +10,10 @@
 
 Beside the path::
 
-    probing      asks for URLs outside the scope: do they exist?
-    kept_probes  which of them existed in earlier runs
-    soft_404     asks hosts for a URL that does not exist
-    witness      what a check sees of the crawl
+    external_checks   checks that URLs outside the scope exist
+    external_cache    which of them existed in earlier runs
+    soft_404     requests one nonexistent URL per host
+    observer     what a check sees of the crawl
     context      what the parts of one run share
     host_state   what a run learns about its hosts
     pace         how fast to crawl, which may change
@@ -77,20 +77,20 @@ from crawler_app.run.crawl import ending, trace
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
+from crawler_app.run.crawl.external_cache import ExternalCache
+from crawler_app.run.crawl.external_checks import ExternalChecker
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.hooks import Hooks
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.interpreting import Interpreter
-from crawler_app.run.crawl.kept_probes import KeptProbes
 from crawler_app.run.crawl.malloc import keep_freed_memory
+from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.pace import Pace, with_pace
 from crawler_app.run.crawl.permission import Permission
-from crawler_app.run.crawl.probing import Prober
 from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.run.crawl.soft_404 import SoftErrorProber
 from crawler_app.run.crawl.stats import Stats
-from crawler_app.run.crawl.witness import Witness
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
 from crawler_app.store.index.writer import IndexWriter
@@ -154,8 +154,8 @@ class Crawl:
         archived: URLs whose responses are read from the archive instead of fetched (in a
             recrawl they are asked for conditionally).
         hooks: The user's callbacks.
-        kept_probes: Which URLs outside the scope existed in earlier runs.
-        witness: Is told of every reference and every end; None for none.
+        external_cache: Which URLs outside the scope existed in earlier runs.
+        observer: Is told of every reference and every end; None for none.
 
     Attributes:
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
@@ -183,8 +183,8 @@ class Crawl:
         is_recrawl: bool = False,
         archived: Container[str] = (),
         hooks: Hooks | None = None,
-        kept_probes: KeptProbes | None = None,
-        witness: Witness | None = None,
+        external_cache: ExternalCache | None = None,
+        observer: CrawlObserver | None = None,
     ) -> None:
         stats = Stats() if stats is None else stats
         hooks = Hooks() if hooks is None else hooks
@@ -201,8 +201,8 @@ class Crawl:
         self._hosts = HostStates(config)
         self._outages = Outages(config, frontier, stats)
         context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
-        self._witness = witness
-        self._admission = Admission(config, frontier, stats, witness)
+        self._observer = observer
+        self._admission = Admission(config, frontier, stats, observer)
         self._fetching = Fetching(
             context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
         )
@@ -211,13 +211,13 @@ class Crawl:
         )
         self._reader = Reader()
         redirects = RedirectReader(context, self._admission, self._fetching.cookies_for)
-        self._prober = Prober(
+        self._external_checker = ExternalChecker(
             context,
             self._fetching,
             redirects,
-            kept_probes or KeptProbes(),
+            external_cache or ExternalCache(),
             self._reader,
-            witness,
+            observer,
         )
         self._soft_errors = SoftErrorProber(
             context,
@@ -232,7 +232,7 @@ class Crawl:
             self._reader,
             index,
             keeps_page=hooks.want_pages,
-            witness=witness,
+            observer=observer,
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         # A worker may have to look again.  One that has claimed a URL wakes the next, so that
@@ -300,9 +300,9 @@ class Crawl:
 
     def _requeue_unread(self) -> bool:
         """Queue the pages again that a check wants to read; return whether there are any."""
-        if self._witness is None or not self.frontier.is_drained():
+        if self._observer is None or not self.frontier.is_drained():
             return False
-        urls = self._witness.unread()
+        urls = self._observer.unread()
         return bool(urls) and self.frontier.requeue_urls(urls) > 0
 
     def change_pace(self, pace: Pace) -> None:
@@ -490,7 +490,7 @@ class Crawl:
         if limit != "max_pages":
             return bool(limit)
         # The last pages still get what they need.
-        return not self.frontier.count_extras(State.QUEUED)
+        return not self.frontier.count_non_pages(State.QUEUED)
 
     def _may_ask(self) -> bool:
         """Return whether all is done, so that hosts may be asked for what does not exist."""
@@ -537,16 +537,16 @@ class Crawl:
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
         """Fetch a URL and interpret the response; nothing is recorded yet."""
-        is_probe = claim.role is Role.PROBE
+        is_external = claim.role is Role.EXTERNAL
         try:
-            if is_probe and (end := self._prober.known(claim)) is not None:
+            if is_external and (end := self._external_checker.known(claim)) is not None:
                 yield gen.moment  # many in a row must not block the loop
                 return end
             end = yield from self._permission.check(claim)
             if end is not None:
                 return end
-            if is_probe:
-                return (yield from self._prober.ask(claim))
+            if is_external:
+                return (yield from self._external_checker.ask(claim))
             fetched, reason = yield from self._fetching.fetch_page(claim.url)
             end = yield from self._interpreter.read(claim, fetched, reason)
             if isinstance(end, Finish) and end.page is not None:
@@ -633,8 +633,8 @@ class Crawl:
         trace.note_end(claim.url, outcome)
         if outcome.status is None:
             self._outages.forget(claim.url)
-        if self._witness is not None:
-            self._witness.saw_end(claim.url, outcome, claim.role)
+        if self._observer is not None:
+            self._observer.saw_end(claim.url, outcome, claim.role)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(

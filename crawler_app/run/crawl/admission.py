@@ -11,11 +11,11 @@ from crawler_app.base.reasons import Reason, facts_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import dedup_key, host_of, join
 from crawler_app.run.crawl import trace
+from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.scope import Scope
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
-from crawler_app.run.crawl.witness import Witness
 from crawler_app.store.frontier import Frontier
 from gencoro import gen
 
@@ -26,7 +26,9 @@ __all__ = ["Admission"]
 BATCH = 8
 
 # URLs outside of what is crawled, which `external` has asked for once.
-PROBED = frozenset((Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP))
+CHECKED_EXTERNALLY = frozenset(
+    (Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP)
+)
 
 
 class Admission:
@@ -34,7 +36,7 @@ class Admission:
 
     Args:
         stats: Counts the refusals of this run, by reason.
-        witness: Is told of the refusals, and where URLs are served; None for none.
+        observer: Is told of the refusals, and where URLs are served; None for none.
 
     >>> from crawler_app.store.frontier.memory import MemoryFrontier
     >>> config = CrawlConfig(("http://a.test/",))
@@ -50,13 +52,13 @@ class Admission:
         config: CrawlConfig,
         frontier: Frontier,
         stats: Stats,
-        witness: Witness | None = None,
+        observer: CrawlObserver | None = None,
     ) -> None:
         self._max_redirects = config.max_redirects
         self._frontier = frontier
         self._stats = stats
-        self._witness = witness
-        self._asks_outside = config.external
+        self._observer = observer
+        self._checks_external = config.external
         self._seeds = frozenset(config.seeds)
         self._seed_hosts = frozenset(map(host_of, config.seeds))
         self._scope = Scope(
@@ -105,14 +107,14 @@ class Admission:
         except UrlError as exc:
             self._stats.add(f"invalid/{exc.reason}")
             return None
-        if self._witness is not None:
-            url = self._witness.served_at(url)
+        if self._observer is not None:
+            url = self._observer.served_at(url)
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
         refusal = self.check(url, depth, nofollow=nofollow, role=role)
-        if refusal in PROBED and self._asks_outside:
-            role = Role.PROBE
+        if refusal in CHECKED_EXTERNALLY and self._checks_external:
+            role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
         if refusal is not None:
             self._stats.add(f"skipped/{refusal}")
@@ -123,17 +125,17 @@ class Admission:
         )
         if refusal is not None:
             trace.note_refusal(candidate, base)
-            if self._witness is not None:
-                self._witness.saw_refusal(candidate)
+            if self._observer is not None:
+                self._observer.saw_refusal(candidate)
         return candidate
 
     def admit_received(self, candidate: Candidate) -> Candidate:
         """Return a candidate that another process has admitted, with its query counted.
 
-        Only the process that owns a host sees all URLs of a path.  Probes do not count.
+        Only the process that owns a host sees all URLs of a path.  External URLs do not count.
         """
-        url, is_probe = candidate.url, candidate.role is Role.PROBE
-        if candidate.refusal or is_probe or url in self._seeds:
+        url, is_external = candidate.url, candidate.role is Role.EXTERNAL
+        if candidate.refusal or is_external or url in self._seeds:
             return candidate
         if self._queries.admit(url):
             return candidate
@@ -172,8 +174,8 @@ class Admission:
 
         Then its query counts towards the limit of its path.
         """
-        if role is Role.REQUISITE:
-            refusal = self._scope.check_requisite(url).refusal
+        if role is Role.ASSET:
+            refusal = self._scope.check_asset(url).refusal
         else:
             refusal = self._scope.check(url, depth).refusal
         if refusal is not None and not (

@@ -31,17 +31,17 @@ from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish
+from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.run.crawl.time_slice import TimeSlice
-from crawler_app.run.crawl.witness import Witness
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.writer import IndexWriter
 from crawler_app.web.documents import sitemap
-from crawler_app.web.documents.files import may_have_requisites
+from crawler_app.web.documents.files import may_have_assets
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
-from crawler_app.web.documents.references import Requisite, Use
+from crawler_app.web.documents.references import Asset, Use
 from crawler_app.web.documents.settled_links import SettledLinks
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.robots.rules import product_token
@@ -65,11 +65,11 @@ MAX_SETTLED_PER_PAGE = 5_000
 
 @dataclass(slots=True)
 class _NewLinks:
-    """The links and requisites of a document that are settled once they are recorded."""
+    """The links and assets of a document that are settled once they are recorded."""
 
     base: str
     links: list[str] = field(default_factory=list)
-    requisites: list[str] = field(default_factory=list)
+    assets: list[str] = field(default_factory=list)
 
 
 class Interpreter:
@@ -79,7 +79,7 @@ class Interpreter:
         reader: Parses pages and sitemaps.
         index: Stores the words of every page; None for no index.
         keeps_page: Whether an ending carries the page, for the user's callbacks.
-        witness: Is told of what documents refer to; None for none.
+        observer: Is told of what documents refer to; None for none.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Interpreter:
         index: IndexWriter | None,
         *,
         keeps_page: bool,
-        witness: Witness | None = None,
+        observer: CrawlObserver | None = None,
     ) -> None:
         self._config = context.config
         self._clock = context.clock
@@ -101,9 +101,9 @@ class Interpreter:
         self._reader = reader
         self._index = index
         self._keeps_page = keeps_page
-        self._witness = witness
+        self._observer = observer
         self._settled = SettledLinks()
-        self._settled_requisites = SettledLinks()
+        self._settled_assets = SettledLinks()
 
     def read(
         self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
@@ -137,9 +137,9 @@ class Interpreter:
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
         if self._config.fetches_assets:
-            found += yield from self._requisites_of_file(claim, fetched, content_type)
-            if self._witness is not None and may_have_requisites(content_type):
-                yield from self._show_outline(self._witness, claim, fetched, outcome)
+            found += yield from self._assets_of_file(claim, fetched, content_type)
+            if self._observer is not None and may_have_assets(content_type):
+                yield from self._show_outline(self._observer, claim, fetched, outcome)
         return Finish(outcome, found)
 
     def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
@@ -168,15 +168,15 @@ class Interpreter:
         new = _NewLinks(base)
         admitted: Iterator[Candidate | None]
         admitted = self._links(claim, page, new, directives)
-        found: Iterable[Requisite | Mention] = page.requisites
-        if self._witness is not None and outline is not None:
-            self._witness.saw_document(claim.url, outline)
+        found: Iterable[Asset | Mention] = page.assets
+        if self._observer is not None and outline is not None:
+            self._observer.saw_document(claim.url, outline)
             if self._config.fetches_assets:
                 found = outline.loaded()
             others = self._other_links(claim, page, outline, base, directives)
             admitted = itertools.chain(admitted, others)
         if found:
-            needed = self._requisites(claim, found, new, directives)
+            needed = self._assets(claim, found, new, directives)
             admitted = itertools.chain(admitted, needed)
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
@@ -190,18 +190,18 @@ class Interpreter:
     def _parsed(
         self, fetched: Fetched, content_type: str
     ) -> Subgenerator[tuple[Page, Outline | None]]:
-        """Return a page, and its outline if there is a witness to see it."""
+        """Return a page, and its outline if there is a observer to see it."""
         options = {
             "with_text": self._index is not None or self._keeps_page,
             "with_anchors": self._keeps_page,
         }
         body, agent = fetched.body, self._agent
-        if self._witness is not None:
+        if self._observer is not None:
             read = self._reader.outlined_page(
                 body, content_type, **options, agent=agent
             )
             return (yield from read)
-        options["with_requisites"] = self._config.fetches_assets
+        options["with_assets"] = self._config.fetches_assets
         read_page = self._reader.page(body, content_type, **options, agent=agent)
         return (yield from read_page), None
 
@@ -209,7 +209,7 @@ class Interpreter:
         """Settle the links of a page that are in the frontier now."""
         for settled, links in (
             (self._settled, new.links),
-            (self._settled_requisites, new.requisites),
+            (self._settled_assets, new.assets),
         ):
             for link in itertools.islice(links, MAX_SETTLED_PER_PAGE):
                 settled.add(new.base, link)
@@ -231,11 +231,11 @@ class Interpreter:
             yield candidate
 
     def _show_outline(
-        self, witness: Witness, claim: Claim, fetched: Fetched, outcome: Outcome
+        self, observer: CrawlObserver, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Outline]:
-        """Show a document to the witness, and return what it refers to."""
+        """Show a document to the observer, and return what it refers to."""
         outline = yield from self._reader.outline(fetched.body, outcome.content_type)
-        witness.saw_document(claim.url, outline)
+        observer.saw_document(claim.url, outline)
         return outline
 
     def _other_links(
@@ -255,36 +255,36 @@ class Interpreter:
                 continue
             yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
 
-    def _requisites(
+    def _assets(
         self,
         claim: Claim,
-        requisites: Iterable[Requisite | Mention],
+        assets: Iterable[Asset | Mention],
         new: _NewLinks,
         directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:
         """Admit what a browser loads for a page; a frame is a page of its own."""
         base, admit, depth = new.base, self._admission.admit, claim.depth
-        settled = self._settled_requisites
-        use_by_value = {each.value: each.use for each in requisites}
+        settled = self._settled_assets
+        use_by_value = {each.value: each.use for each in assets}
         for value in settled.unsettled(base, use_by_value):
             if use_by_value[value] is Use.FRAME:
                 candidate = admit(value, base, depth, nofollow="nofollow" in directives)
             else:
-                candidate = admit(value, base, depth, role=Role.REQUISITE)
+                candidate = admit(value, base, depth, role=Role.ASSET)
             if candidate is None:
                 settled.add(base, value)
             elif candidate.refusal not in PROVISIONAL:
-                new.requisites.append(value)
+                new.assets.append(value)
             yield candidate
 
-    def _requisites_of_file(
+    def _assets_of_file(
         self, claim: Claim, fetched: Fetched, content_type: str
     ) -> Subgenerator[list[Candidate]]:
         """Admit what a style sheet or a manifest refers to."""
-        found = yield from self._reader.requisites(fetched.body, content_type)
+        found = yield from self._reader.assets(fetched.body, content_type)
         if not found:
             return []
-        admitted = self._requisites(claim, found, _NewLinks(claim.url))
+        admitted = self._assets(claim, found, _NewLinks(claim.url))
         return (yield from self._admission.in_turns(admitted, claim))
 
     def _crawled_page(
@@ -337,8 +337,8 @@ class Interpreter:
         found = yield from self._reader.sitemap(fetched.body, content_type)
         if found.is_cut:
             logger.warning("only a part of %s could be read", claim.url)
-        if self._witness is not None:
-            self._witness.saw_entries(claim.url, [*found.sitemaps, *found.pages])
+        if self._observer is not None:
+            self._observer.saw_entries(claim.url, [*found.sitemaps, *found.pages])
         admit, depth = self._admission.admit, claim.depth + 1
         admitted = itertools.chain(
             (admit(url, claim.url, role=Role.SITEMAP) for url in found.sitemaps),

@@ -154,4 +154,4 @@ def _role_of_target(claim: Claim) -> Role:
 
     What a page needs is needed wherever it is; the scope decides about other targets anew.
     """
-    return Role.REQUISITE if claim.role is Role.REQUISITE else Role.LINK
+    return Role.ASSET if claim.role is Role.ASSET else Role.LINK

@@ -97,7 +97,7 @@ class Scope:
             return BELOW_DEPTH
         return IN_SCOPE
 
-    def check_requisite(self, url: str) -> Verdict:
+    def check_asset(self, url: str) -> Verdict:
         """Return the verdict on what a page needs: only its host and ``exclude`` count.
 
         A page in ``/docs/`` may need a style sheet in ``/static/``.

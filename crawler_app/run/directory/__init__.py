@@ -56,7 +56,7 @@ __all__ = ["CrawlDirectory", "Kept"]
 
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
-PROBES_NAME = "external.sqlite3"
+EXTERNAL_CACHE_NAME = "external.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 STORE_NAME = "store"
 CRAWL_ID_NAME = "crawl-id"
@@ -266,9 +266,9 @@ class CrawlDirectory(StoredCrawl):
         return self.path / INDEX_NAME
 
     @property
-    def probes_path(self) -> Path:
+    def external_cache_path(self) -> Path:
         """The file of the URLs outside the scope that exist, if there is one."""
-        return self.path / PROBES_NAME
+        return self.path / EXTERNAL_CACHE_NAME
 
     def frontier(self) -> FrontierReader:
         found = _opened(

@@ -60,7 +60,7 @@ def has_response(record: UrlRecord) -> bool:
         record.state in (State.DONE, State.FAILED)
         and record.outcome is not None
         and record.outcome.status
-        and record.role is not Role.PROBE  # not archived
+        and record.role is not Role.EXTERNAL  # not archived
     )
 
 

@@ -37,8 +37,8 @@ class UnionFrontier(FrontierReader):
             found += sum(part.outgoing_urls() for part in self._parts)
         return found
 
-    def count_extras(self, state: State) -> int:
-        found = sum(part.count_extras(state) for part in self._parts)
+    def count_non_pages(self, state: State) -> int:
+        found = sum(part.count_non_pages(state) for part in self._parts)
         if state is State.QUEUED:
             found += sum(part.outgoing_extras() for part in self._parts)
         return found

@@ -8,7 +8,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Claim, State
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import NO_PAGES, Crawl
-from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.processes.connected import obey, status_of
 from crawler_app.run.processes.messages import Order, Status
 from crawler_app.store.archive.store import Archive
@@ -27,7 +27,7 @@ class PartCrawl(Crawl):
         owns: Returns whether a host belongs to this part.
         on_idle: Called when no URL is under way and none can be claimed.
         quota: How many pages may have been fetched, or be under way; None for no limit.
-        kept_probes: As for a `Crawl`.
+        external_cache: As for a `Crawl`.
 
     Attributes:
         received: The batches of links received.
@@ -48,7 +48,7 @@ class PartCrawl(Crawl):
         index: IndexWriter | None,
         is_recrawl: bool,
         archived: Container[str],
-        kept_probes: KeptProbes,
+        external_cache: ExternalCache,
     ) -> None:
         super().__init__(
             config,
@@ -58,7 +58,7 @@ class PartCrawl(Crawl):
             index=index,
             is_recrawl=is_recrawl,
             archived=archived,
-            kept_probes=kept_probes,
+            external_cache=external_cache,
         )
         self.received = 0
         self._owns = owns
@@ -99,8 +99,8 @@ class PartCrawl(Crawl):
             depth=self._depth(now),
             quota=self._quota,
             is_starved=self._is_starved,
-            extras_by_state={
-                state: self.frontier.count_extras(state) for state in State
+            non_pages_by_state={
+                state: self.frontier.count_non_pages(state) for state in State
             },
         )
 

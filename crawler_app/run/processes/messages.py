@@ -131,7 +131,7 @@ class Status:
         quota: The quota that was given, or what is left of it after it was recalled.
         is_starved: Whether only the quota keeps a page from being fetched now.
         count_by_state: The number of URLs in each state.
-        extras_by_state: How many of them are requisites or probes, which have no quota.
+        non_pages_by_state: How many of them are assets or external URLs, which have no quota.
         count_by_stat: The counters of this process's run.
         under_way_by_host: Fetches under way.
         under_way: URLs under way, the oldest first, and for how many seconds.
@@ -148,7 +148,7 @@ class Status:
     quota: int | None = None
     is_starved: bool = False
     count_by_state: dict[str, int] = field(default_factory=dict)
-    extras_by_state: dict[str, int] = field(default_factory=dict)
+    non_pages_by_state: dict[str, int] = field(default_factory=dict)
     count_by_stat: dict[str, int] = field(default_factory=dict)
     under_way_by_host: dict[str, int] = field(default_factory=dict)
     under_way: list[tuple[str, float]] = field(default_factory=list)
@@ -160,8 +160,8 @@ class Status:
     def begun(self) -> int:
         """Pages that were fetched in any run, or are under way."""
         begun = (State.DONE, State.FAILED, State.CLAIMED)
-        urls, extras = self.count_by_state, self.extras_by_state
-        return sum(urls.get(state, 0) - extras.get(state, 0) for state in begun)
+        urls, non_pages = self.count_by_state, self.non_pages_by_state
+        return sum(urls.get(state, 0) - non_pages.get(state, 0) for state in begun)
 
     @property
     def queued(self) -> int:
@@ -170,8 +170,8 @@ class Status:
 
     @property
     def has_extras(self) -> bool:
-        """Whether requisites or probes are left; links to other parts may be some."""
-        return self.has_outgoing or self.extras_by_state.get(State.QUEUED, 0) > 0
+        """Whether assets or external URLs are left; links to other parts may be some."""
+        return self.has_outgoing or self.non_pages_by_state.get(State.QUEUED, 0) > 0
 
     @property
     def claimed(self) -> int:

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Generator
 from typing import Any
 
-from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import open_stores
@@ -57,8 +57,8 @@ class _PartWorker(ConnectedWorker):
             open_stores(directory, own_config, make_frontier) as stores,
             contextlib.closing(make_fetcher(own_config)) as fetcher,
             contextlib.closing(
-                KeptProbes.of(own_config, directory.probes_path)
-            ) as kept_probes,
+                ExternalCache.of(own_config, directory.external_cache_path)
+            ) as external_cache,
         ):
             assert isinstance(stores.frontier, PartFrontier)
             self._frontier = stores.frontier
@@ -74,7 +74,7 @@ class _PartWorker(ConnectedWorker):
                 index=stores.index,
                 is_recrawl=stores.frontier.is_recrawl,
                 archived=requeue_lost(stores),
-                kept_probes=kept_probes,
+                external_cache=external_cache,
             )
             with self._reporting():
                 running = self._part_crawl.run()

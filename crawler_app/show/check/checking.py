@@ -101,7 +101,7 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                self._crawler = Crawler(config, watch=self.watch, witness=ledger)
+                self._crawler = Crawler(config, watch=self.watch, observer=ledger)
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
                 self._finish(ledger, config)

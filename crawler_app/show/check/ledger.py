@@ -78,7 +78,7 @@ class _End(NamedTuple):
 
 
 class Ledger:
-    """Takes note of a crawl, and reports what is wrong; see `crawler_app.run.crawl.witness`.
+    """Takes note of a crawl, and reports what is wrong; see `crawler_app.run.crawl.observer`.
 
     Args:
         report: Called with each finding.
@@ -123,7 +123,7 @@ class Ledger:
         self._target_by_link: dict[tuple[str, str], _Found] = {}
         # Pages outside the scope: those that are there, those that were read, and the
         # references to a place on one that was not.
-        self._probe_by_key: dict[str, str] = {}
+        self._external_by_key: dict[str, str] = {}
         self._read_keys: set[str] = set()
         self._unread_by_key: dict[str, list[_Group]] = {}
 
@@ -177,7 +177,7 @@ class Ledger:
 
     def unread(self) -> Collection[str]:
         """Return the pages outside the scope that are there, and are to be read."""
-        return {self._probe_by_key[key] for key in self._unread_by_key}
+        return {self._external_by_key[key] for key in self._unread_by_key}
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Settle what has waited for a URL."""
@@ -186,15 +186,15 @@ class Ledger:
         end = None if is_there else _End(outcome, role)
         is_first = key not in self._end_by_key
         self._end_by_key[key] = end
-        if is_there and role is Role.PROBE:
-            self._probe_by_key[key] = url
+        if is_there and role is Role.EXTERNAL:
+            self._external_by_key[key] = url
         self._settle_unread(key, end)
         waiting = self._waiting_by_key.pop(key, None)
         if (
             waiting is None
             and end is not None
             and is_first
-            and not role.is_extra
+            and not role.is_non_page
             and not self._is_ignored(url)
         ):
             waiting = [_Group("", [self._elsewhere(url)], url)]
@@ -320,16 +320,16 @@ class Ledger:
 
     def _check_fragments(self, group: _Group, key: str) -> None:
         ids = self._ids_by_key.get(key)
-        is_probe = key in self._probe_by_key
+        is_external = key in self._external_by_key
         if ids is None:
-            if is_probe:
+            if is_external:
                 self._note_unread(group, key)
             return
         for mention in group.mentions:
             fragment = fragment_of(mention)
             if hash(fragment) in ids or not names_place(mention, fragment):
                 continue
-            if has_place(ids, fragment) or is_probe and is_scripted(ids, fragment):
+            if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
                 continue
             words = f'there is no "#{fragment}" on the page'
             self._find(Kind.FRAGMENT, group, [mention], "no_such_id", words)
@@ -345,7 +345,7 @@ class Ledger:
 
     def _find_broken(self, group: _Group, end: _End) -> None:
         outcome = end.outcome
-        kind = Kind.EXTERNAL if end.role is Role.PROBE else Kind.BROKEN
+        kind = Kind.EXTERNAL if end.role is Role.EXTERNAL else Kind.BROKEN
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"

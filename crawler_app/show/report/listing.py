@@ -9,14 +9,14 @@ __all__ = ["EXAMPLES", "Listing"]
 # Skipped URLs that are listed for each reason.
 EXAMPLES = 5
 
-# From these on, a requisite is listed.  Precedents: Lighthouse asks for servers that answer
+# From these on, asset is listed.  Precedents: Lighthouse asks for servers that answer
 # within 0.6 s, and Screaming Frog for images of at most 100 KB.
 LARGE_BYTES = 200_000
 SLOW_S = 1.0
 
 
 class Listing:
-    """Collects examples of skipped URLs, the largest bodies, and heavy requisites.
+    """Collects examples of skipped URLs, the largest bodies, and heavy assets.
 
     Attributes:
         examples_by_reason: Some of the skipped URLs, by reason.
@@ -37,7 +37,7 @@ class Listing:
 
     @property
     def heavy(self) -> list[Ranked]:
-        """Large and slow requisites."""
+        """Large and slow assets."""
         return list(dict.fromkeys([*self._large.best(), *self._slow.best()]))
 
     def add(self, record: UrlRecord) -> None:
@@ -55,10 +55,10 @@ class Listing:
         if outcome.took_s is not None:
             ranked = Ranked.of(record.url, outcome)
             self._largest.add(ranked)
-            if record.role is Role.REQUISITE and outcome.reason in CONTENT:
-                self._add_requisite(ranked)
+            if record.role is Role.ASSET and outcome.reason in CONTENT:
+                self._add_asset(ranked)
 
-    def _add_requisite(self, ranked: Ranked) -> None:
+    def _add_asset(self, ranked: Ranked) -> None:
         if ranked.size_bytes >= LARGE_BYTES:
             self._large.add(ranked)
         if ranked.took_s >= SLOW_S:

@@ -173,10 +173,10 @@ def most_linked(scratch: Scratch) -> list[Linked]:
     return [Linked(url, count) for url, count in rows]
 
 
-def heavy_among(scratch: Scratch, requisites: Iterable[Ranked]) -> list[Heavy]:
-    """Return large or slow requisites, with how many pages and style sheets have them."""
+def heavy_among(scratch: Scratch, assets: Iterable[Ranked]) -> list[Heavy]:
+    """Return large or slow assets, with how many pages and style sheets have them."""
     heavy = []
-    for each in requisites:
+    for each in assets:
         row = scratch.rows(
             "SELECT documents FROM inlink WHERE key = ?",
             number_of(dedup_key(each.url)),

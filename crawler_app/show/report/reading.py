@@ -25,7 +25,7 @@ from crawler_app.show.report.scratch import Document, Link, Scratch, number_of
 from crawler_app.show.report.targets import Target, Targets
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.facts import Facts, Picture, facts_in
-from crawler_app.web.documents.files import may_have_requisites
+from crawler_app.web.documents.files import may_have_assets
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, mention_of, outline_of, words_of
 from crawler_app.web.documents.references import Use, references_of
@@ -82,9 +82,7 @@ class DocumentReader:
             return
         if record.role is Role.SITEMAP:
             self._scratch.add_sitemap(record.url)
-        is_file = outcome.reason in CONTENT and may_have_requisites(
-            outcome.content_type
-        )
+        is_file = outcome.reason in CONTENT and may_have_assets(outcome.content_type)
         if not (is_file or _has_links(outcome)):
             return
         document = self._document_of(record, outcome)
@@ -177,7 +175,7 @@ class DocumentReader:
             subject = self._targets.fault(_text(link), problem) if problem else None
             if subject is not None:
                 links.append(_link(document, mention(at), Target(subject)))
-            if is_secure and use in (Use.REQUISITE, Use.FRAME):
+            if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, at, mention))
         numbers.discard(document.key)
         self._scratch.add_inlinks(numbers)

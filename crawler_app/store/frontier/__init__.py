@@ -78,8 +78,8 @@ class FrontierReader(abc.ABC):
         """Return how many URLs are in a state."""
 
     @abc.abstractmethod
-    def count_extras(self, state: State) -> int:
-        """Return how many requisites and probes are in a state."""
+    def count_non_pages(self, state: State) -> int:
+        """Return how many assets and external URLs are in a state."""
 
     @abc.abstractmethod
     def tally(self) -> Mapping[Kind, Amount]:
@@ -149,7 +149,7 @@ class FrontierReader(abc.ABC):
     def begun_pages(self) -> int:
         """Return how many pages were fetched or are under way, for ``--max-pages``."""
         begun = (State.DONE, State.FAILED, State.CLAIMED)
-        return sum(self.count(state) - self.count_extras(state) for state in begun)
+        return sum(self.count(state) - self.count_non_pages(state) for state in begun)
 
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed."""
@@ -194,14 +194,14 @@ class Frontier(FrontierReader):
         """Lease the next URL whose host may be asked now to one worker.
 
         Order of hosts: the one that has been free longest, then the one found first.  Order
-        of URLs: requisites and probes, at any depth; then by depth, and by the order in
+        of URLs: assets and external URLs, at any depth; then by depth, and by the order in
         which they were found.  None if no URL is
         due *now*; `next_at` returns when to call again.  A host that has reached the limit
         of `limit_hosts` is not free.
 
         Args:
             lease_s: Seconds after which the URL goes back to the queue.
-            max_depth: Deeper URLs are not claimed, except requisites and probes; None for
+            max_depth: Deeper URLs are not claimed, except assets and external URLs; None for
                 no limit.
         """
 
@@ -367,7 +367,7 @@ def turn_of(role: Role, depth: int) -> int:
     So a page is whole when the next one begins, and a crawl that is stopped by a limit has
     few pages without their images.
     """
-    return -1 if role.is_extra else depth
+    return -1 if role.is_non_page else depth
 
 
 def stored_url(candidate: Candidate) -> str:

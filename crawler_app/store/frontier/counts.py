@@ -128,29 +128,29 @@ class StateCounts:
 
     Attributes:
         urls: All of them.
-        extras: The requisites and probes among them.
+        non_pages: The assets and external URLs among them.
 
     >>> counts = StateCounts()
-    >>> counts.add(State.QUEUED, urls=3, extras=1)
+    >>> counts.add(State.QUEUED, urls=3, non_pages=1)
     >>> counts.move(State.QUEUED, State.DONE, Role.LINK)
-    >>> counts.urls[State.QUEUED], counts.urls[State.DONE], counts.extras[State.DONE]
+    >>> counts.urls[State.QUEUED], counts.urls[State.DONE], counts.non_pages[State.DONE]
     (2, 1, 0)
     """
 
     def __init__(self) -> None:
         self.urls: Counter[State] = Counter()
-        self.extras: Counter[State] = Counter()
+        self.non_pages: Counter[State] = Counter()
 
-    def add(self, state: State, urls: int, extras: int) -> None:
+    def add(self, state: State, urls: int, non_pages: int) -> None:
         """Count URLs that came into a state, or with negative numbers have left it."""
         self.urls[state] += urls
-        self.extras[state] += extras
+        self.non_pages[state] += non_pages
 
     def move(self, old: State, new: State, role: Role) -> None:
         """Count a URL in another state."""
         # Twice for each URL: calls of `add` would make a claim a few per cent slower.
         self.urls[old] -= 1
         self.urls[new] += 1
-        if role.is_extra:
-            self.extras[old] -= 1
-            self.extras[new] += 1
+        if role.is_non_page:
+            self.non_pages[old] -= 1
+            self.non_pages[new] += 1

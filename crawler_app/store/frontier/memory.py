@@ -87,7 +87,7 @@ class MemoryFrontier(Frontier):
         ):
             return False
         if known is not None:
-            self._counts.add(State.EXCLUDED, -1, -known.role.is_extra)
+            self._counts.add(State.EXCLUDED, -1, -known.role.is_non_page)
         url_id = len(self._urls) if known is None else known.id
         self._host(
             candidate.host
@@ -106,7 +106,7 @@ class MemoryFrontier(Frontier):
         )
         self._urls[url_id : url_id + 1] = [url]
         self._url_by_key[key] = url
-        self._counts.add(state, 1, candidate.role.is_extra)
+        self._counts.add(state, 1, candidate.role.is_non_page)
         if candidate.refusal:
             record.outcome = Outcome(state, candidate.refusal)
             return False
@@ -253,8 +253,8 @@ class MemoryFrontier(Frontier):
     def count(self, state: State) -> int:
         return self._counts.urls[state]
 
-    def count_extras(self, state: State) -> int:
-        return self._counts.extras[state]
+    def count_non_pages(self, state: State) -> int:
+        return self._counts.non_pages[state]
 
     def tally(self) -> dict[Kind, Amount]:
         amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)

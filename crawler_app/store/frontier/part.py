@@ -36,7 +36,7 @@ CREATE TABLE outgoing (
     part INTEGER NOT NULL,
     id INTEGER NOT NULL,
     urls INTEGER NOT NULL,             -- how many may be fetched
-    extras INTEGER NOT NULL,           -- requisites and probes among them
+    extras INTEGER NOT NULL,           -- assets and external URLs among them
     links TEXT NOT NULL,
     PRIMARY KEY (part, id)
 ) WITHOUT ROWID;
@@ -157,7 +157,7 @@ class PartFrontier(SqliteFrontier):
         return self._sum_of_outgoing("urls")
 
     def outgoing_extras(self) -> int:
-        """Return how many of these are requisites and probes."""
+        """Return how many of these are assets and external URLs."""
         return self._sum_of_outgoing("extras")
 
     def _sum_of_outgoing(self, column: str) -> int:
@@ -309,10 +309,10 @@ class PartFrontier(SqliteFrontier):
             self._redirects,
             _links(found),
         )
-        extras = [each.role.is_extra for each in found if not each.refusal]
+        non_pages = [each.role.is_non_page for each in found if not each.refusal]
         self._db.execute(
             "INSERT INTO outgoing VALUES (?, ?, ?, ?, ?)",
-            (part, self._last_id, len(extras), sum(extras), _encode(links)),
+            (part, self._last_id, len(non_pages), sum(non_pages), _encode(links)),
         )
         self._outgoing += 1
 

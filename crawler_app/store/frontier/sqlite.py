@@ -222,8 +222,8 @@ class SqliteFrontier(SqliteReader, Frontier):
             self._db.execute(
                 FINISH, (outcome.state, *values_of(outcome), now, claim.id)
             )
-            is_extra = claim.role.is_extra
-            self._tally.count_unfinished(host.id, claim.depth, -1, -is_extra)
+            is_non_page = claim.role.is_non_page
+            self._tally.count_unfinished(host.id, claim.depth, -1, -is_non_page)
             self._tally.count(host.id, claim.depth, outcome, now, role=claim.role)
             self._slowest.note(claim.id, outcome.took_s)
             if self._previous.exists:
@@ -451,12 +451,12 @@ class SqliteFrontier(SqliteReader, Frontier):
             if refusal:
                 self._count_refusal(key, url_id, host.id, candidate)
             else:
-                place = host.id, candidate.depth, candidate.role.is_extra
+                place = host.id, candidate.depth, candidate.role.is_non_page
                 queued[place] = queued.get(place, 0) + 1
                 self._schedule.put(host, _queued(url_id, candidate, tries=0))
-        for (host_id, depth, is_extra), urls in queued.items():
-            self._counts.add(State.QUEUED, urls, is_extra * urls)
-            self._tally.count_unfinished(host_id, depth, urls, is_extra * urls)
+        for (host_id, depth, is_non_page), urls in queued.items():
+            self._counts.add(State.QUEUED, urls, is_non_page * urls)
+            self._tally.count_unfinished(host_id, depth, urls, is_non_page * urls)
         return sum(queued.values())
 
     def _count_refusal(
@@ -464,7 +464,7 @@ class SqliteFrontier(SqliteReader, Frontier):
     ) -> None:
         assert candidate.refusal
         outcome, role = Outcome(State.EXCLUDED, candidate.refusal), candidate.role
-        self._counts.add(State.EXCLUDED, 1, role.is_extra)
+        self._counts.add(State.EXCLUDED, 1, role.is_non_page)
         self._tally.count(host_id, candidate.depth, outcome, role=role)
         if self._previous.exists:
             self._previous.note(key, url_id, candidate.url, outcome)
@@ -477,7 +477,7 @@ class SqliteFrontier(SqliteReader, Frontier):
             (key,),
         ).fetchone()
         self._provisional_keys.remove(key)
-        self._counts.add(State.EXCLUDED, -1, -Role(role).is_extra)
+        self._counts.add(State.EXCLUDED, -1, -Role(role).is_non_page)
         outcome = Outcome(State.EXCLUDED, Reason(reason))
         self._forget_outcome(url_id, host_id, depth, outcome, Role(role))
         return int(url_id)
@@ -528,7 +528,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         assert outcome is not None
         role = Role(number)
         self._forget_outcome(url_id, host_id, depth, outcome, role)
-        self._tally.count_unfinished(host_id, depth, 1, role.is_extra)
+        self._tally.count_unfinished(host_id, depth, 1, role.is_non_page)
         self._db.execute(
             f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
             " state = 'queued' WHERE id = ?",

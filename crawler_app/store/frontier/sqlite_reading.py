@@ -76,8 +76,8 @@ class SqliteReader(FrontierReader):
     def count(self, state: State) -> int:
         return self._counts.urls[state]
 
-    def count_extras(self, state: State) -> int:
-        return self._counts.extras[state]
+    def count_non_pages(self, state: State) -> int:
+        return self._counts.non_pages[state]
 
     def tally(self) -> dict[Kind, Amount]:
         tally = self._tally.amount_by_kind

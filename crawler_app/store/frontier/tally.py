@@ -44,7 +44,7 @@ class Tally:
     Attributes:
         amount_by_kind: The URLs of each kind.
         unfinished_by_depth: The number of URLs queued or under way.
-        extras_by_depth: How many of those are requisites or probes.
+        non_pages_by_depth: How many of those are assets or external URLs.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -64,7 +64,7 @@ class Tally:
             self.amount_by_kind[kind] = Amount(*amount)
         unfinished = self._db.execute("SELECT * FROM unfinished").fetchall()
         self.unfinished_by_depth = Counter({row[0]: row[1] for row in unfinished})
-        self.extras_by_depth = Counter({row[0]: row[2] for row in unfinished})
+        self.non_pages_by_depth = Counter({row[0]: row[2] for row in unfinished})
 
     def count(
         self,
@@ -89,15 +89,15 @@ class Tally:
         self._change_of(host_id).count(kind, outcome, times)
 
     def count_unfinished(
-        self, host_id: int, depth: int, urls: int, extras: int = 0
+        self, host_id: int, depth: int, urls: int, non_pages: int = 0
     ) -> None:
         """Count URLs that are to be fetched, or with a negative number no more.
 
         Args:
-            extras: How many of them are requisites or probes.
+            non_pages: How many of them are assets or external URLs.
         """
         self.unfinished_by_depth[depth] += urls
-        self.extras_by_depth[depth] += extras
+        self.non_pages_by_depth[depth] += non_pages
         self._change_of(host_id).urls += urls
 
     def _change_of(self, host_id: int) -> Host:
@@ -114,10 +114,10 @@ class Tally:
     def by_state(self) -> StateCounts:
         """Return the counts by state; claimed URLs are counted as queued."""
         counts = StateCounts()
-        queued = self.unfinished_by_depth.total(), self.extras_by_depth.total()
+        queued = self.unfinished_by_depth.total(), self.non_pages_by_depth.total()
         counts.add(State.QUEUED, *queued)
         for kind, amount in self.amount_by_kind.items():
-            counts.add(kind.state, amount.urls, kind.role.is_extra * amount.urls)
+            counts.add(kind.state, amount.urls, kind.role.is_non_page * amount.urls)
         return counts
 
     def write(self) -> None:
@@ -126,9 +126,9 @@ class Tally:
             return
         write = self._db.executemany
         write(REPLACE_AMOUNT, map(self._row, self._changed))
-        extras = self.extras_by_depth
+        non_pages = self.non_pages_by_depth
         unfinished = self.unfinished_by_depth.items()
-        write(REPLACE_UNFINISHED, ((*each, extras[each[0]]) for each in unfinished))
+        write(REPLACE_UNFINISHED, ((*each, non_pages[each[0]]) for each in unfinished))
         changes = self._change_by_host_id.items()
         write(ADD_TO_HOST, ((*_counts(host), host_id) for host_id, host in changes))
         self._changed.clear()
@@ -152,7 +152,7 @@ class Tally:
         for host_id, depth, role, at, *values in self._db.execute(SELECT_COUNTED):
             outcome = outcome_of(*values)
             if outcome is None:
-                self.count_unfinished(host_id, depth, 1, Role(role).is_extra)
+                self.count_unfinished(host_id, depth, 1, Role(role).is_non_page)
             else:
                 self.count(host_id, depth, outcome, at, role=Role(role))
 

@@ -8,36 +8,36 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.web.documents.css import decode_css, references_in_css
-from crawler_app.web.documents.references import Requisite, Use
+from crawler_app.web.documents.references import Asset, Use
 
-__all__ = ["may_have_requisites", "requisites_of_file"]
+__all__ = ["assets_of_file", "may_have_assets"]
 
 # Source: MIME Sniffing, "JSON MIME type", and Web Application Manifest.
 _MANIFEST_TYPES = ("application/manifest+json", "application/json", "text/json")
 _STYLE_TYPE = "text/css"
 
 
-def may_have_requisites(content_type: str) -> bool:
+def may_have_assets(content_type: str) -> bool:
     """Return whether files of a type may refer to others.
 
-    >>> may_have_requisites("text/css; charset=utf-8"), may_have_requisites("image/png")
+    >>> may_have_assets("text/css; charset=utf-8"), may_have_assets("image/png")
     (True, False)
     """
     return _essence(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
 
 
-def requisites_of_file(body: bytes, content_type: str) -> list[Requisite]:
+def assets_of_file(body: bytes, content_type: str) -> list[Asset]:
     """Return what a file refers to, without duplicates; empty for other types.
 
-    >>> requisites_of_file(b"a { background: url(b.png) }", "text/css")
-    [Requisite(value='b.png', use=<Use.REQUISITE: 2>, element='style sheet')]
+    >>> assets_of_file(b"a { background: url(b.png) }", "text/css")
+    [Asset(value='b.png', use=<Use.ASSET: 2>, element='style sheet')]
     """
     if _essence(content_type) == _STYLE_TYPE:
         found = references_in_css(decode_css(body, content_type))
         values, kind = [each.value for each in found], "style sheet"
     else:
         values, kind = list(_icons_in(body)), "manifest"
-    return [Requisite(value, Use.REQUISITE, kind) for value in dict.fromkeys(values)]
+    return [Asset(value, Use.ASSET, kind) for value in dict.fromkeys(values)]
 
 
 def _essence(content_type: str) -> str:

@@ -23,9 +23,9 @@ from crawler_app.web.documents.anchors import (
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.flat_html import is_open, tags_of, tags_of_head
 from crawler_app.web.documents.references import (
-    Requisite,
-    requisites_in,
-    requisites_in_tree,
+    Asset,
+    assets_in,
+    assets_in_tree,
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.sent_links import as_sent
@@ -79,7 +79,7 @@ class Page:
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
         anchors: The links with their text; None unless requested.
-        requisites: What a browser loads for it; empty unless requested.
+        assets: What a browser loads for it; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
         is_partial: Whether it was read tag by tag, or has too many links.
     """
@@ -95,7 +95,7 @@ class Page:
     text: str = ""
     refresh: Refresh | None = None
     anchors: Anchors | None = None
-    requisites: list[Requisite] = field(default_factory=list)
+    assets: list[Asset] = field(default_factory=list)
     is_partial: bool = False
 
 
@@ -105,7 +105,7 @@ def parse_html(
     *,
     with_text: bool = False,
     with_anchors: bool = False,
-    with_requisites: bool = False,
+    with_assets: bool = False,
     agent: str = PRODUCT,
     is_flat: bool = False,
 ) -> Page:
@@ -115,7 +115,7 @@ def parse_html(
         content_type: The header's value.
         with_text: Whether to read text and headings too, which doubles the time.
         with_anchors: Whether to read the text of each link too.
-        with_requisites: Whether to find what a browser loads for it too.
+        with_assets: Whether to find what a browser loads for it too.
         agent: The name by which a ``<meta>`` may address us.
         is_flat: Whether to read it tag by tag, because its tree would be too large.
 
@@ -138,30 +138,30 @@ def parse_html(
         page = _page_of(_flat_values(tags), charset)
         page.is_partial = True
         page.anchors = flat_anchors(tags, charset) if with_anchors else None
-        found = requisites_in(markup) if with_requisites else []
+        found = assets_in(markup) if with_assets else []
         text = flat_marked_text(markup) if with_text else ""
     else:
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
         found, text = [], ""
-        if not (with_requisites or with_text):
+        if not (with_assets or with_text):
             page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
         else:
             whole = parsed(tree, source, lowered)
             page = _page_in(whole, lowered, charset, with_anchors=with_anchors)
-            found = requisites_in_tree(whole) if with_requisites else []
+            found = assets_in_tree(whole) if with_assets else []
             if with_text and any(map(is_open, whole.noscripts)):
                 whole = parsed(tree_of(source, scripting=True), source, lowered)
             text = marked_text_of_tree(whole) if with_text else ""
     page.robots, page.canonical = robots, canonical
     if found:
-        page.requisites = _sent_requisites(found, charset)
+        page.assets = _sent_assets(found, charset)
     if text:
         page.headings, page.text = headings_and_text(text)
     return page
 
 
-def _sent_requisites(found: list[Requisite], charset: str) -> list[Requisite]:
+def _sent_assets(found: list[Asset], charset: str) -> list[Asset]:
     values = [each.value for each in found]
     sent = as_sent(values, charset)
     if sent != values:

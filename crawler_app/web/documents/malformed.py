@@ -54,7 +54,7 @@ def is_missing(value: str, use: Use, element: str) -> bool:
 
     Elsewhere, an empty one is the page itself.
 
-    >>> is_missing(" ", Use.REQUISITE, "img"), is_missing("", Use.LINK, "a")
+    >>> is_missing(" ", Use.ASSET, "img"), is_missing("", Use.LINK, "a")
     (True, False)
     """
     return use is not Use.LINK and element in _NEEDED and not value.strip(_EDGES)

@@ -14,7 +14,7 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.css import decode_css, references_in_css
-from crawler_app.web.documents.files import may_have_requisites, requisites_of_file
+from crawler_app.web.documents.files import assets_of_file, may_have_assets
 from crawler_app.web.documents.references import (
     LOADED_USES,
     Reference,
@@ -108,8 +108,8 @@ def outline_of(body: bytes, content_type: str) -> Outline:
         return _of_page(*decode_html(body, content_type))
     if content_type.partition(";")[0].strip().lower() == "text/css":
         return _of_style_sheet(decode_css(body, content_type))
-    if may_have_requisites(content_type):
-        found = requisites_of_file(body, content_type)
+    if may_have_assets(content_type):
+        found = assets_of_file(body, content_type)
         mentions = [Mention(each.value, each.use, each.element, "") for each in found]
         return Outline(mentions=mentions)
     return Outline()
@@ -155,7 +155,7 @@ def _of_style_sheet(text: str) -> Outline:
     for found in references_in_css(text):
         name = "@import" if found.is_import else "url()"
         place = lines.place(found.at)
-        mentions.append(Mention(found.value, Use.REQUISITE, name, "", *place))
+        mentions.append(Mention(found.value, Use.ASSET, name, "", *place))
     return Outline(mentions=mentions)
 
 
@@ -164,7 +164,7 @@ def words_of(mention: Mention) -> str:
 
     >>> words_of(Mention("b", Use.LINK, "a", "href", source="The <b>other</b>\\npage"))
     'The other page'
-    >>> words_of(Mention("b", Use.REQUISITE, "img", "src"))
+    >>> words_of(Mention("b", Use.ASSET, "img", "src"))
     '<img src>'
     """
     if mention.source:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.documents.cost import is_cheap
-from crawler_app.web.documents.files import may_have_requisites, requisites_of_file
+from crawler_app.web.documents.files import assets_of_file, may_have_assets
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.outline import Outline, outline_of
-from crawler_app.web.documents.references import Requisite
+from crawler_app.web.documents.references import Asset
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
 
@@ -42,7 +42,7 @@ class Reader:
         *,
         with_text: bool,
         with_anchors: bool = False,
-        with_requisites: bool = False,
+        with_assets: bool = False,
         agent: str,
     ) -> Subgenerator[Page]:
         """Parse a page; see `parse_html`."""
@@ -52,7 +52,7 @@ class Reader:
             content_type,
             with_text=with_text,
             with_anchors=with_anchors,
-            with_requisites=with_requisites,
+            with_assets=with_assets,
             agent=agent,
         )
         if is_cheap(body):
@@ -112,17 +112,15 @@ class Reader:
         except LimitExceeded:
             return Outline(is_partial=True)
 
-    def requisites(
-        self, body: bytes, content_type: str
-    ) -> Subgenerator[list[Requisite]]:
-        """Return what a file refers to; see `requisites_of_file`."""
-        if not may_have_requisites(content_type):
+    def assets(self, body: bytes, content_type: str) -> Subgenerator[list[Asset]]:
+        """Return what a file refers to; see `assets_of_file`."""
+        if not may_have_assets(content_type):
             return []
         if len(body) <= SMALL_FILE_BYTES:
-            return requisites_of_file(body, content_type)
+            return assets_of_file(body, content_type)
         try:
-            found: list[Requisite] = yield from self._sandbox.call(
-                requisites_of_file, body, content_type
+            found: list[Asset] = yield from self._sandbox.call(
+                assets_of_file, body, content_type
             )
             return found
         except LimitExceeded:

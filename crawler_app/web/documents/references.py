@@ -23,15 +23,15 @@ from crawler_app.web.documents.tree import Parsed, is_within, tag_ids
 __all__ = [
     "CONTAINER_TAGS",
     "LOADED_USES",
+    "Asset",
     "Depths",
     "Reference",
-    "Requisite",
     "Use",
+    "assets_in",
+    "assets_in_tree",
     "noting_ids",
     "references_in",
     "references_of",
-    "requisites_in",
-    "requisites_in_tree",
 ]
 
 
@@ -42,7 +42,7 @@ class Use(IntEnum):
     """A visitor may follow it."""
     FRAME = 1
     """A browser shows the page in this one."""
-    REQUISITE = 2
+    ASSET = 2
     """A browser loads it for this page."""
     BASE = 3
     """The others are relative to it."""
@@ -67,11 +67,11 @@ class Reference(NamedTuple):
     text_at: int = -1
 
 
-class Requisite(NamedTuple):
+class Asset(NamedTuple):
     """What a browser loads for a page.
 
     Attributes:
-        use: ``FRAME`` or ``REQUISITE``.
+        use: ``FRAME`` or ``ASSET``.
         element: The element that refers to it, such as "<img>".
     """
 
@@ -86,27 +86,27 @@ _WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr"
 _USE_BY_ATTRIBUTE = {
     "a": {"href": Use.LINK},
     "area": {"href": Use.LINK},
-    "audio": {"src": Use.REQUISITE},
+    "audio": {"src": Use.ASSET},
     "base": {"href": Use.BASE},
-    "embed": {"src": Use.REQUISITE},
+    "embed": {"src": Use.ASSET},
     "frame": {"src": Use.FRAME},
     "iframe": {"src": Use.FRAME},
-    "image": {"src": Use.REQUISITE},
-    "img": {"src": Use.REQUISITE},
-    "object": {"data": Use.REQUISITE},
-    "source": {"src": Use.REQUISITE},
-    "track": {"src": Use.REQUISITE},
-    "video": {"src": Use.REQUISITE, "poster": Use.REQUISITE},
-    **{key: {"background": Use.REQUISITE} for key in _WITH_BACKGROUND},
+    "image": {"src": Use.ASSET},
+    "img": {"src": Use.ASSET},
+    "object": {"data": Use.ASSET},
+    "source": {"src": Use.ASSET},
+    "track": {"src": Use.ASSET},
+    "video": {"src": Use.ASSET, "poster": Use.ASSET},
+    **{key: {"background": Use.ASSET} for key in _WITH_BACKGROUND},
 }
 
 # The same in an <svg>, where each may have a prefix.
 _USE_IN_SVG = {
     "a": Use.LINK,
-    "feimage": Use.REQUISITE,
-    "image": Use.REQUISITE,
-    "script": Use.REQUISITE,
-    "use": Use.REQUISITE,
+    "feimage": Use.ASSET,
+    "image": Use.ASSET,
+    "script": Use.ASSET,
+    "use": Use.ASSET,
 }
 
 _LOADED_RELS = frozenset(
@@ -170,7 +170,7 @@ _LOADING = _NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}
 # Without "use", which lexbor has no fixed id for.
 _LOADING_IDS = frozenset(tag_ids("|".join((*_LOADING - {"use"}, "body"))))
 _CELL_IDS = frozenset(tag_ids("|".join(_WITH_BACKGROUND[1:])))
-LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
+LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
 _SVG = frozenset(tag_ids("svg"))
 
 # A ``style`` whose value has a parenthesis, or a character reference that may be one.
@@ -259,7 +259,7 @@ def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
     if tag.name == "style":
         for style in references_in_css(tag.content):
             at = tag.end + style.at
-            yield Reference(style.value, Use.REQUISITE, "style", "", at)
+            yield Reference(style.value, Use.ASSET, "style", "", at)
     is_short = len(tag.attributes) <= MAX_KNOWN_CHARS
     find = _in_attributes if is_short else _in_attributes.__wrapped__
     for value, use, attribute, offset in find(tag.name, tag.attributes, is_svg=is_svg):
@@ -305,7 +305,7 @@ def _of_element(
         attribute = _WITH_SRCSET[name]
         for image in candidates_in(attributes.get(attribute) or ""):
             if image.is_valid:
-                yield _Found(image.url, Use.REQUISITE, attribute, image.at)
+                yield _Found(image.url, Use.ASSET, attribute, image.at)
     if name == "meta":
         yield from _refreshes(attributes)
     if name == "iframe" and "srcdoc" in attributes:
@@ -314,11 +314,11 @@ def _of_element(
                 yield _Found(inner.value, inner.use, "srcdoc")
     if "(" in (style := attributes.get("style") or ""):
         for found in references_in_css(style, is_attribute=True):
-            yield _Found(found.value, Use.REQUISITE, "style", found.at)
+            yield _Found(found.value, Use.ASSET, "style", found.at)
 
 
 _NOTHING: Mapping[str, Use] = {}
-_SRC = {"src": Use.REQUISITE}
+_SRC = {"src": Use.ASSET}
 
 
 def _uses_of(
@@ -344,7 +344,7 @@ def _uses_of_link(attributes: Mapping[str, str]) -> Mapping[str, Use]:
     if "disabled" in attributes:
         return _NOTHING
     if not _LOADED_RELS.isdisjoint(rels):
-        return {"href": Use.REQUISITE}
+        return {"href": Use.ASSET}
     return _NOTHING if _LINKED_RELS.isdisjoint(rels) else {"href": Use.LINK}
 
 
@@ -357,17 +357,17 @@ def _refreshes(attributes: Mapping[str, str]) -> Iterator[_Found]:
             yield _Found(refresh.reference, Use.LINK, "content", at)
 
 
-def requisites_in(markup: str) -> list[Requisite]:
+def assets_in(markup: str) -> list[Asset]:
     """Return what a browser loads for a page, and its frames, without duplicates.
 
-    >>> requisites_in("<a href=b>B</a><img src=c><img src=c>")
-    [Requisite(value='c', use=<Use.REQUISITE: 2>, element='<img>')]
+    >>> assets_in("<a href=b>B</a><img src=c><img src=c>")
+    [Asset(value='c', use=<Use.ASSET: 2>, element='<img>')]
     """
-    return list(dict.fromkeys(_requisites_of(markup)))
+    return list(dict.fromkeys(_assets_of(markup)))
 
 
-def requisites_in_tree(page: Parsed) -> list[Requisite]:
-    """Return the same as `requisites_in`, from the tree of a page, in a fraction of the time."""
+def assets_in_tree(page: Parsed) -> list[Asset]:
+    """Return the same as `assets_in`, from the tree of a page, in a fraction of the time."""
     has_svg = not _SVG.isdisjoint(page.elements_by_tag)
     nodes = _loading_nodes(page, has_svg=has_svg)
     found = Counter(
@@ -375,7 +375,7 @@ def requisites_in_tree(page: Parsed) -> list[Requisite]:
     )
     # Its content is outside of it, where a parser without scripting ends the head.
     for noscript in page.noscripts:
-        found.subtract(_requisites_of_piece(noscript))
+        found.subtract(_assets_of_piece(noscript))
     return [each for each, times in found.items() if times > 0]
 
 
@@ -399,29 +399,29 @@ def _loading_nodes(page: Parsed, *, has_svg: bool) -> list[LexborNode]:
     return nodes
 
 
-def _requisites_of_piece(piece: bytes) -> tuple[Requisite, ...]:
+def _assets_of_piece(piece: bytes) -> tuple[Asset, ...]:
     is_short = len(piece) <= MAX_KNOWN_CHARS
-    find = _requisites_of_markup if is_short else _requisites_of_markup.__wrapped__
+    find = _assets_of_markup if is_short else _assets_of_markup.__wrapped__
     return find(piece)
 
 
 # The pages of a site have many of them in common.
 @functools.lru_cache(maxsize=64)
-def _requisites_of_markup(piece: bytes) -> tuple[Requisite, ...]:
-    return tuple(_requisites_of(piece.decode("utf-8", "replace")))
+def _assets_of_markup(piece: bytes) -> tuple[Asset, ...]:
+    return tuple(_assets_of(piece.decode("utf-8", "replace")))
 
 
-def _requisites_of(markup: str) -> Iterator[Requisite]:
+def _assets_of(markup: str) -> Iterator[Asset]:
     for found in references_in(markup):
         if found.use in LOADED_USES:
-            yield Requisite(found.value, found.use, f"<{found.element}>")
+            yield Asset(found.value, found.use, f"<{found.element}>")
 
 
-def _of_node(node: LexborNode, *, has_svg: bool) -> Iterable[Requisite]:
+def _of_node(node: LexborNode, *, has_svg: bool) -> Iterable[Asset]:
     name = (node.tag or "").lower()
     if name == "style":
         return [
-            Requisite(style.value, Use.REQUISITE, "<style>")
+            Asset(style.value, Use.ASSET, "<style>")
             for style in references_in_css(node.text())
         ]
     attributes = tuple(node.attributes.items())
@@ -435,10 +435,10 @@ def _of_node(node: LexborNode, *, has_svg: bool) -> Iterable[Requisite]:
 @functools.lru_cache(maxsize=1024)
 def _loaded_by(
     name: str, attributes: tuple[tuple[str, str | None], ...], *, is_svg: bool
-) -> tuple[Requisite, ...]:
+) -> tuple[Asset, ...]:
     values = {key: value or "" for key, value in attributes}
     return tuple(
-        Requisite(found.value, found.use, f"<{name}>")
+        Asset(found.value, found.use, f"<{name}>")
         for found in _of_element(name, values, is_svg=is_svg)
         if found.use in LOADED_USES
     )

@@ -23,7 +23,7 @@ def digest_of(key: str) -> str:
 
 def _counts(candidate: Candidate) -> bool:
     """Return whether a URL counts towards the limit of queries of its path."""
-    return not candidate.refusal and candidate.role is not Role.PROBE
+    return not candidate.refusal and candidate.role is not Role.EXTERNAL
 
 
 class Batch:

@@ -23,13 +23,13 @@ class Books(StateCounts):
     def __init__(self, answer: dict[str, Any]) -> None:
         super().__init__()
         self._urls_by_depth: Counter[int] = Counter()
-        for word, is_extra, depth, number in answer.get("urls") or ():
-            self.add(State(word), number, is_extra * number)
+        for word, is_non_page, depth, number in answer.get("urls") or ():
+            self.add(State(word), number, is_non_page * number)
             if depth is not None:
                 self._urls_by_depth[depth] += number
-        for is_extra, number in answer.get("claimed") or ():
-            self.add(State.QUEUED, -number, -is_extra * number)
-            self.add(State.CLAIMED, number, is_extra * number)
+        for is_non_page, number in answer.get("claimed") or ():
+            self.add(State.QUEUED, -number, -is_non_page * number)
+            self.add(State.CLAIMED, number, is_non_page * number)
         self._late_by_depth: Counter[int] = Counter(dict(answer.get("late") or ()))
 
     def least_depth(self) -> int | None:

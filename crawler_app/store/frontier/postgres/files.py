@@ -209,7 +209,7 @@ class StoredFile:
         if elsewhere and (via_part := hosts.part_of(host_of(elsewhere))) is not None:
             via_digest = digest_of(dedup_key(elsewhere))
             rows.crossing.append((there, part, via_digest, via_part))
-        if not is_refused and role != Role.PROBE and has_query(url):
+        if not is_refused and role != Role.EXTERNAL and has_query(url):
             rows.queried.append((digest_of(bare_path(url)),))
         if state == State.QUEUED:
             due_at = None if alarm_at is None else alarm_at + shift_s

@@ -605,7 +605,7 @@ BEGIN
     );
 END $$;
 
--- Return how many URLs there are: by state, extras or not, and for those not ended by depth;
+-- Return how many URLs there are: by state, pages or not, and for those not ended by depth;
 -- of the latter, how many are claimed, and, if the crawl goes by depth, how many are retries due
 -- later than a time.
 CREATE FUNCTION books(late_at float8, is_by_depth boolean)

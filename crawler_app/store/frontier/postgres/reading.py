@@ -80,10 +80,10 @@ CONDITION_BY_STATE = {
 }
 
 COUNTS = """
-SELECT CASE WHEN state = 'queued' AND is_claimed THEN 'claimed' ELSE state END, is_extra,
+SELECT CASE WHEN state = 'queued' AND is_claimed THEN 'claimed' ELSE state END, is_non_page,
     sum(urls)
 FROM (
-    SELECT state, role >= 2 AS is_extra, false AS is_claimed, urls FROM amount
+    SELECT state, role >= 2 AS is_non_page, false AS is_claimed, urls FROM amount
     UNION ALL SELECT 'queued', role >= 2, true, 1 FROM claim
     UNION ALL SELECT 'queued', role >= 2, false, -1 FROM claim
 ) AS counted GROUP BY 1, 2
@@ -269,14 +269,14 @@ class PostgresReader(FrontierReader):
     def count(self, state: State) -> int:
         return sum(self._counts(state))
 
-    def count_extras(self, state: State) -> int:
+    def count_non_pages(self, state: State) -> int:
         return self._counts(state)[1]
 
     def _counts(self, state: State) -> tuple[int, int]:
-        """Return the numbers of pages and of extras in a state."""
+        """Return the numbers of pages and of other URLs in a state."""
         counted = {
-            bool(is_extra): int(urls)
-            for word, is_extra, urls in self._fetch(COUNTS)
+            bool(is_non_page): int(urls)
+            for word, is_non_page, urls in self._fetch(COUNTS)
             if word == state
         }
         return counted.get(False, 0), counted.get(True, 0)

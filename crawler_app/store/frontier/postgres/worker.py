@@ -160,8 +160,8 @@ class PostgresFrontier(Exchange):
     def count(self, state: State) -> int:
         return self._books.urls[state]
 
-    def count_extras(self, state: State) -> int:
-        return self._books.extras[state]
+    def count_non_pages(self, state: State) -> int:
+        return self._books.non_pages[state]
 
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed, by any worker."""

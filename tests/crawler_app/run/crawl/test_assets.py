@@ -40,7 +40,7 @@ def test_what_pages_need_is_fetched_once(rich_site, crawl, record_of):
     pages = ["/docs/", "/deep/", "/docs/frame.html", "/docs/d.png"]
     assert sorted(rich_site.paths) == sorted([*NEEDED, *pages])
     roles = {path: record_of(crawler, path).role for path in (*NEEDED, *pages)}
-    assert [path for path in roles if roles[path] is Role.REQUISITE] == [
+    assert [path for path in roles if roles[path] is Role.ASSET] == [
         *NEEDED,
         "/docs/d.png",
     ]
@@ -116,4 +116,4 @@ def test_redirect_of_what_a_page_needs_leads_to_the_same(site, crawl, record_of)
     crawler = crawl("/docs/", scope="prefix", max_pages=1, include=("docs/$",))
 
     assert site.paths == ["/docs/", "/docs/a.png", "/static//b.png", "/static/b.png"]
-    assert record_of(crawler, "/static/b.png").role is Role.REQUISITE
+    assert record_of(crawler, "/static/b.png").role is Role.ASSET

@@ -158,5 +158,5 @@ def test_what_exists_is_not_asked_for_again_for_a_while(
     assert at_last == ["/a", "/no", "/r"]
     assert (result.summary.external, result.summary.broken) == (1, 1)
     with contextlib.closing(CrawlDirectory.open(into).frontier()) as frontier:
-        probes = [r.url for r in frontier.records() if r.role is Role.PROBE]
-    assert sorted(probes) == [other.url + path for path in ("a", "no", "r")]
+        external = [r.url for r in frontier.records() if r.role is Role.EXTERNAL]
+    assert sorted(external) == [other.url + path for path in ("a", "no", "r")]

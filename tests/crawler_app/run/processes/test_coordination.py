@@ -49,7 +49,7 @@ class Part:
                 State.DONE: self.done + self.done_images,
                 State.QUEUED: self.queued + self.images,
             },
-            extras_by_state={
+            non_pages_by_state={
                 State.DONE: self.done_images,
                 State.QUEUED: self.images,
             },
@@ -121,10 +121,10 @@ def test_limit_of_pages_is_reached_when_no_image_is_on_its_way():
     status(coordinator, 0, count_by_state=fetched)
     assert not coordinator.has_reached_max_pages()
     queued = {State.QUEUED: 1}
-    status(coordinator, 1, count_by_state=queued, extras_by_state=queued)
+    status(coordinator, 1, count_by_state=queued, non_pages_by_state=queued)
     assert not coordinator.has_reached_max_pages()
     done = {State.DONE: 1}
-    status(coordinator, 1, count_by_state=done, extras_by_state=done)
+    status(coordinator, 1, count_by_state=done, non_pages_by_state=done)
     assert coordinator.has_reached_max_pages()
 
 

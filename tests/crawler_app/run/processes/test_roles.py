@@ -79,11 +79,11 @@ def test_records_roles_and_counts_are_those_of_one_process(
     one, two = tmp_path / "1", tmp_path / "2"
     assert requests[1] == requests[0]
     assert (found := records(gencrawl, two)) == records(gencrawl, one)
-    roles = {"link", "requisite", "probe"}
+    roles = {"link", "asset", "external"}
     if "--external" not in options:
-        roles.remove("probe")
+        roles.remove("external")
     if "--no-assets" in options:
-        roles.remove("requisite")
+        roles.remove("asset")
     assert {record["role"] for record in found} == roles
     assert counts(gencrawl, two) == counts(gencrawl, one)
 
@@ -109,7 +109,7 @@ def counts(gencrawl, directory):
         {each["url"]: sorted(map(str, each["links"])) for each in report["broken"]},
         {host["host"]: (host["urls"], host["broken"]) for host in report["hosts"]},
         report["kept"]["archive"]["captures"],
-        [line for line in status if "skipped" in line or "requisite" in line],
+        [line for line in status if "skipped" in line or "asset" in line],
     )
 
 
@@ -141,8 +141,8 @@ def test_what_exists_outside_is_not_asked_for_again(crawl, rich_web):
     assert {url.rpartition("/")[2] for url in outside(again)} == missing
 
 
-def test_witness_is_refused(tmp_path):
+def test_observer_is_refused(tmp_path):
     config = CrawlConfig(("http://a.test/",), into=str(tmp_path), processes=2)
 
-    with pytest.raises(ConfigError, match="witness cannot be called"):
-        Crawler(config, witness=object())
+    with pytest.raises(ConfigError, match="observer cannot be called"):
+        Crawler(config, observer=object())

@@ -225,9 +225,9 @@ def test_redirects_are_told_with_the_pages_that_link_to_them(crawl):
     assert [(each.url, each.pages) for each in report.most_linked] == [(f"{A}/new", 2)]
 
 
-def test_heavy_requisites_are_told_and_heavy_pages_are_not(crawl):
+def test_heavy_assets_are_told_and_heavy_pages_are_not(crawl):
     crawl.page("/", "<img src=/big.png><img src=/slow.png><img src=/small.png>")
-    large = {"content_type": "image/png", "archived": False, "role": Role.REQUISITE}
+    large = {"content_type": "image/png", "archived": False, "role": Role.ASSET}
     crawl.page("/big.png", size_bytes=900_000, **large)
     crawl.page("/slow.png", took_s=3.0, **large)
     crawl.page("/small.png", **large)
@@ -269,9 +269,9 @@ def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
             f"/{n}", f"{n}<link rel=stylesheet href=s.css>" + "<a href=/gone>" * (n < 2)
         )
     css = "p { background: url(no.png) }"
-    crawl.page("/s.css", css, content_type="text/css", role=Role.REQUISITE)
+    crawl.page("/s.css", css, content_type="text/css", role=Role.ASSET)
     crawl.fail("/gone")
-    crawl.fail("/no.png", role=Role.REQUISITE)
+    crawl.fail("/no.png", role=Role.ASSET)
 
     first = first_of(crawl.report())
 
@@ -290,7 +290,7 @@ def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
         (lambda crawl: crawl.fail("/big", "too_large", None), "found"),
         (lambda crawl: crawl.queue("/later"), "found"),
         (lambda crawl: crawl.soft_404("/made-up"), "found"),
-        (lambda crawl: crawl.fail("/i.png", role=Role.REQUISITE), "1 broken URL"),
+        (lambda crawl: crawl.fail("/i.png", role=Role.ASSET), "1 broken URL"),
     ],
 )
 def test_headline_promises_only_what_was_checked(crawl, more, told):

@@ -89,7 +89,11 @@ def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
 
 
 def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
-    for name in ("frontier.postgres.install", "frontier.postgres.crawls", "worker"):
+    for name in (
+        "store.frontier.postgres.install",
+        "store.frontier.postgres.crawls",
+        "run.worker",
+    ):
         monkeypatch.setitem(sys.modules, f"crawler_app.{name}", None)
 
     for words in (["frontier", "init"], ["work", "--into", "kept"], ["crawls"]):

@@ -65,7 +65,7 @@ def fill(files):
     """Crawl a little, so that there are URLs of every kind, with something in each column."""
     links = [
         *(found("a.test", path) for path in ("private", "gone", "later")),
-        found("b.test", "logo", role=Role.REQUISITE),
+        found("b.test", "logo", role=Role.ASSET),
         found("c.test", "moved"),
         *(found(host, f"{n}?x={n}") for n in range(4) for host in HOSTS),
         *(found(host, "deep", 9, Reason.TOO_DEEP) for host in HOSTS),
@@ -160,7 +160,7 @@ def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
             assert list(frontier.records()) == wanted
         counts_are_those_of_the_records(frontier)
         assert frontier.known_url("http://a.test") == "http://a.test/x"
-        begun = [r for r in wanted if r.state in FETCHED and not r.role.is_extra]
+        begun = [r for r in wanted if r.state in FETCHED and not r.role.is_non_page]
         assert pages_left(place, run_sync) == 100 - len(begun)
         # Hosts and URLs that come later get numbers of their own.
         assert frontier.add([found("d.test", "")]) == 1

@@ -160,14 +160,14 @@ def test_url_keeps_its_role_and_its_turn_in_its_part(parts, role):
 
     owner = parts.frontiers[1]
     assert [record.role for record in owner.records()] == [Role.LINK, role]
-    assert owner.count_extras(State.QUEUED) == role.is_extra
+    assert owner.count_non_pages(State.QUEUED) == role.is_non_page
     first = owner.claim(0.0, 60.0)
-    assert first.url.endswith("/a") == role.is_extra
+    assert first.url.endswith("/a") == role.is_non_page
 
 
 def test_links_on_their_way_count_as_urls_that_are_left(parts, tmp_path):
-    image = found("d", 1, role=Role.REQUISITE)
-    skipped = found("c", 2, 1, Reason.NOFOLLOW, Role.REQUISITE)
+    image = found("d", 1, role=Role.ASSET)
+    skipped = found("c", 2, 1, Reason.NOFOLLOW, Role.ASSET)
     parts.add(0, found("a", 1), found("b", 2), skipped, image)
 
     union = UnionFrontier(
@@ -175,7 +175,7 @@ def test_links_on_their_way_count_as_urls_that_are_left(parts, tmp_path):
     )
 
     assert union.count(State.QUEUED) == 3
-    assert union.count_extras(State.QUEUED) == 1
+    assert union.count_non_pages(State.QUEUED) == 1
     assert not union.is_drained()
     union.close()
 

@@ -179,7 +179,7 @@ def test_one_url_of_a_host_is_leased_while_it_is_unknown_or_down(workers):
 
 def test_limit_of_pages_is_counted_once_for_all_workers(workers):
     one, two = workers(max_pages=3), workers()
-    one.add([found(n) for n in range(9)] + [found("image", role=Role.REQUISITE)] * 2)
+    one.add([found(n) for n in range(9)] + [found("image", role=Role.ASSET)] * 2)
     claims = [worker.claim(0.0, LEASE_S) for worker in (one, two, one, two, one)]
 
     assert paths(claims) == ["image", "0", "1", "2", None]
@@ -269,7 +269,7 @@ def test_queries_of_a_path_are_counted_once_for_all_workers(workers):
     one.add([found("?seed"), found("other")])
     seed, other = one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)
     refused = Candidate("http://a.test/?out", "a.test", 1, 5, "out_of_scope")
-    probe = found("?probe", 1, role=Role.PROBE)
+    probe = found("?probe", 1, role=Role.EXTERNAL)
 
     one.add([found(f"?{n}", 1) for n in (1, 2)] + [refused, probe], seed)
     two.add([found(f"?{n}", 1) for n in (2, 3)], other)

@@ -6,10 +6,10 @@ import pytest
 
 from crawler_app.web.documents.references import (
     Use,
+    assets_in,
+    assets_in_tree,
     noting_ids,
     references_in,
-    requisites_in,
-    requisites_in_tree,
 )
 from crawler_app.web.documents.tags import Lines, attributes_of, tags_in
 from crawler_app.web.documents.tree import parsed, tree_of
@@ -59,9 +59,9 @@ LOADED = {
 def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
     source = markup.encode()
 
-    in_tree = requisites_in_tree(parsed(tree_of(source), source, source.lower()))
+    in_tree = assets_in_tree(parsed(tree_of(source), source, source.lower()))
 
-    assert [found.value for found in requisites_in(markup)] == LOADED[markup]
+    assert [found.value for found in assets_in(markup)] == LOADED[markup]
     assert sorted(found.value for found in in_tree) == sorted(LOADED[markup])
 
 
@@ -69,7 +69,7 @@ def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
     ("markup", "uses"),
     [
         ("<iframe src=a></iframe><frame src=b>", [Use.FRAME, Use.FRAME]),
-        ("<iframe srcdoc='<img src=a><a href=b>'></iframe>", [Use.REQUISITE, Use.LINK]),
+        ("<iframe srcdoc='<img src=a><a href=b>'></iframe>", [Use.ASSET, Use.LINK]),
         ("<base href=/><a href=a><area href=b>", [Use.BASE, Use.LINK, Use.LINK]),
         ("<a><a href><a href=''>", [Use.LINK, Use.LINK]),
         ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),

@@ -2,7 +2,7 @@
 
 The request is HEAD, or GET where a host refuses HEAD.  Nothing is archived, and nothing is read,
 except the ids on pages of which a check wants to know the places.  What exists is remembered in
-`crawler_app.run.crawl.kept_probes`, and not asked for again for a while.
+`crawler_app.run.crawl.external_cache`, and not asked for again for a while.
 """
 
 from crawler_app.base.errors import FetchError
@@ -14,13 +14,13 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack
+from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.fetching import Fetching
-from crawler_app.run.crawl.kept_probes import KeptProbes
+from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
-from crawler_app.run.crawl.witness import Witness
 from crawler_app.web.documents.reader import Reader
 
-__all__ = ["Prober"]
+__all__ = ["ExternalChecker"]
 
 # Asked for again with GET, where servers treat HEAD in another way, are all errors but these.
 NOT_FOR_HEAD_ALONE = (429, 503)
@@ -29,13 +29,13 @@ NOT_FOR_HEAD_ALONE = (429, 503)
 REFUSALS = (401, 403, 407, 451, 999)
 
 
-class Prober:
+class ExternalChecker:
     """Asks whether a URL exists.
 
     Args:
         kept: What is known from earlier runs.
         reader: Reads pages.
-        witness: Says which pages to read; None for none.
+        observer: Says which pages to read; None for none.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class Prober:
         context: RunContext,
         fetching: Fetching,
         redirects: RedirectReader,
-        kept: KeptProbes,
+        kept: ExternalCache,
         reader: Reader,
-        witness: Witness | None = None,
+        observer: CrawlObserver | None = None,
     ) -> None:
         self._context = context
         self._fetching = fetching
         self._redirects = redirects
         self._kept = kept
         self._reader = reader
-        self._witness = witness
+        self._observer = observer
         self._wants_get: set[str] = set()
         self._hosts_without_head: set[str] = set()
 
@@ -80,18 +80,18 @@ class Prober:
         return end
 
     def _wants_places(self, url: str) -> bool:
-        return self._witness is not None and self._witness.wants_places(url)
+        return self._observer is not None and self._observer.wants_places(url)
 
     def _show_places(self, url: str, fetched: Fetched) -> Subgenerator[None]:
-        """Show the witness the ids on a page, if it wants them."""
-        if self._witness is None or not self._witness.wants_places(url):
+        """Show the observer the ids on a page, if it wants them."""
+        if self._observer is None or not self._observer.wants_places(url):
             return
         ids = None
         content_type = fetched.headers.get("Content-Type", "")
         if fetched.body and is_html(content_type):
             outline = yield from self._reader.outline(fetched.body, content_type)
             ids = None if outline.is_partial else outline.ids
-        self._witness.saw_places(url, ids)
+        self._observer.saw_places(url, ids)
 
     def _exchange(self, url: str) -> Subgenerator[Fetched | None]:
         host = host_of(url)

@@ -6,10 +6,10 @@ from typing import Protocol
 from crawler_app.base.models import Candidate, Outcome, Role
 from crawler_app.web.documents.outline import Outline
 
-__all__ = ["Witness"]
+__all__ = ["CrawlObserver"]
 
 
-class Witness(Protocol):
+class CrawlObserver(Protocol):
     """Told of every document and of every end; all calls come from the loop."""
 
     def served_at(self, url: str) -> str:

@@ -13,7 +13,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.store import database
 
-__all__ = ["KeptProbes"]
+__all__ = ["ExternalCache"]
 
 SCHEMA = database.Schema(
     "a list of known URLs",
@@ -30,7 +30,7 @@ CREATE TABLE probe (
 )
 
 
-class KeptProbes:
+class ExternalCache:
     """Remembers which URLs exist.
 
     Args:
@@ -40,7 +40,7 @@ class KeptProbes:
     Raises:
         ConfigError: the file is another program's, or cannot be opened.
 
-    >>> kept = KeptProbes(":memory:", max_age_s=60.0)
+    >>> kept = ExternalCache(":memory:", max_age_s=60.0)
     >>> kept.keep(Fetched("http://a.test/", 200, {}, b"", 0.1), now=0.0)
     >>> kept.find("http://a.test/", now=59.0).status, kept.find("http://a.test/", now=61.0)
     (200, None)

@@ -5,7 +5,7 @@ import time
 
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.web.documents.css import references_in_css
-from crawler_app.web.documents.references import requisites_in
+from crawler_app.web.documents.references import assets_in
 from tests.helpers.chromium_page import requested_urls
 from tests.helpers.site import Site
 
@@ -39,13 +39,13 @@ PAGE = """<!DOCTYPE html><html><head><title><img src=no1.png></title>
 <script type=module src=module2.js></script><img src=cut.png alt='"""
 
 
-def test_requisites_are_what_chromium_asks_for(chromium):
+def test_assets_are_what_chromium_asks_for(chromium):
     with contextlib.ExitStack() as cleanup:
         site = Site()
         cleanup.callback(site.stop)
         site.answer("/", PAGE.encode())
         site.answer("/style.css", STYLE.encode(), headers={"Content-Type": "text/css"})
-        found = [each.value for each in requisites_in(PAGE)]
+        found = [each.value for each in assets_in(PAGE)]
         found += [each.value for each in references_in_css(STYLE)]
         wanted = {join_or_nothing(site.url, value) for value in found}
 
