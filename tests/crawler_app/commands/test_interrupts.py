@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from crawler_app import progress
+from crawler_app.base import progress
 from crawler_app.show.terminal import log_lines, steps
 
 # Says how far it is with each URL, so that what it says fills a pipe that is not read,
@@ -13,7 +13,7 @@ from crawler_app.show.terminal import log_lines, steps
 COMMAND = """
 import sys
 from crawler_app.commands.main import main
-from crawler_app import progress
+from crawler_app.base import progress
 from crawler_app.show.terminal import log_lines, steps
 
 steps.EVERY_S = log_lines.EVERY_S = 0.0

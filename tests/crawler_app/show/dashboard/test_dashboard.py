@@ -8,8 +8,8 @@ import pytest
 from tornado.iostream import StreamClosedError
 from tornado.tcpclient import TCPClient
 
-from crawler_app import dashboard
 from crawler_app.base.errors import ConfigError
+from crawler_app.show import dashboard
 from crawler_app.show.dashboard import Dashboard
 from gencoro import gen
 

@@ -7,7 +7,7 @@ from unittest import mock
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from crawler_app.httpclient import (
+from crawler_app.web.httpclient import (
     BadResponseError,
     ResponseTooLargeError,
     codings,

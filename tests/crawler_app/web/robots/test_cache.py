@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app import robots
 from crawler_app.base.errors import ArchiveError, FetchError
 from crawler_app.base.models import Fetched
+from crawler_app.web import robots
 from crawler_app.web.robots import RobotsCache
 from crawler_app.web.robots.rules import Rules
 from gencoro import gen

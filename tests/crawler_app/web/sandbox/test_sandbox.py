@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from crawler_app import sandbox as sandbox_module
+from crawler_app.web import sandbox as sandbox_module
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
 from gencoro import gen
 from gencoro.ioloop import IOLoop
