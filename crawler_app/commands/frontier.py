@@ -27,9 +27,10 @@ __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier
 INIT, COPY, FORGET = "init", "copy", "forget"
 
 INSTALL, CRAWLS, PLACE = (
-    f"store.frontier.postgres.{name}" for name in ("install", "crawls", "place")
+    f"crawler_app.store.frontier.postgres.{name}"
+    for name in ("install", "crawls", "place")
 )
-MOVING = "directory.moving"
+MOVING = "crawler_app.run.directory.moving"
 
 
 def add_frontier(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +118,7 @@ def _forget(arguments: argparse.Namespace, place: Any) -> int:
             "say what is gone: --store UUID, or the location of the store"
         )
     with Steps(quiet=arguments.quiet) as steps:
-        done = driven("run.directory.forgetting").forget_lost(
+        done = driven("crawler_app.run.directory.forgetting").forget_lost(
             place, arguments.store, cache_of(arguments), steps
         )
     what = "had nothing left" if done.is_gone else "keeps what it has"

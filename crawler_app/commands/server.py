@@ -143,20 +143,24 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
 
 
 def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCrawl:
-    place = driven("store.frontier.postgres.place").Place(url, name)
-    crawl: StoredCrawl = driven("directory.server").ServerCrawl(place, path, **options)
+    place = driven("crawler_app.store.frontier.postgres.place").Place(url, name)
+    crawl: StoredCrawl = driven("crawler_app.run.directory.server").ServerCrawl(
+        place, path, **options
+    )
     return crawl
 
 
 def driven(name: str) -> Any:
-    """Return a module of `crawler_app` that needs the driver.
+    """Import a module that needs the PostgreSQL driver.
 
     Raises:
         ConfigError: the driver is not installed.
     """
     try:
-        return import_module(f"crawler_app.{name}")
-    except ImportError as exc:
+        return import_module(name)
+    except ModuleNotFoundError as exc:
+        if exc.name != "asyncpg":
+            raise
         raise ConfigError(
             f"a frontier in PostgreSQL needs asyncpg ({exc}); "
             "pip install 'gencoro[postgres]'"

@@ -64,14 +64,14 @@ def work(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             "give a directory for what this worker fetches, or object storage: --into DIR"
         )
-    module = driven("run.worker")
+    module = driven("crawler_app.run.worker")
     place = module.Place(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
     return work_on(arguments, staged(module.shared_config(place, **given)))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Begin a crawl, unless it has begun, and take part in it."""
-    run(driven("run.worker").begin_shared, config)
+    run(driven("crawler_app.run.worker").begin_shared, config)
     return work_on(arguments, config)
 
 
@@ -96,7 +96,7 @@ def resume_work(
                 f"{option.flag} was set for all workers when the crawl began, and cannot "
                 "be changed"
             )
-    module = driven("run.worker")
+    module = driven("crawler_app.run.worker")
     if not LIMITS.isdisjoint(given):
         run(module.limit_shared, config)
     if retried_reasons:
@@ -120,9 +120,9 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
     """Return the class of one worker, or of several; a directory with parts keeps these."""
     has_parts = config.processes > 1 or bool(CrawlDirectory(config.into).parts())
     found: type[CrawlWorker] = (
-        driven("parts.shared_run").CrawlWorkers
+        driven("crawler_app.run.processes.shared_run").CrawlWorkers
         if has_parts
-        else driven("run.worker").CrawlWorker
+        else driven("crawler_app.run.worker").CrawlWorker
     )
     return found
 

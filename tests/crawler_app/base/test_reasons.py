@@ -26,32 +26,32 @@ SOURCE = pathlib.Path(crawler_app.__file__).parent
 # Words that mean something else there: a directive, a key, a noun, a callback's name.
 HOMONYMS = {
     "nofollow": {
-        "crawl/interpreting.py",
-        "documents/anchors.py",
-        "documents/flat_html.py",
-        "documents/html.py",
-        "robots/tags.py",
+        "run/crawl/interpreting.py",
+        "web/documents/anchors.py",
+        "web/documents/flat_html.py",
+        "web/documents/html.py",
+        "web/robots/tags.py",
     },
-    "ok": {"report/tables/site.py"},
+    "ok": {"show/report/tables/site.py"},
     "redirect": {
-        "check/output.py",
+        "show/check/output.py",
         "commands/summary_text.py",
-        "httpclient/fetch.py",
-        "report/as_csv.py",
-        "report/markdown.py",
-        "report/shape.py",
-        "report/tables/site.py",
+        "web/httpclient/fetch.py",
+        "show/report/as_csv.py",
+        "show/report/markdown.py",
+        "show/report/shape.py",
+        "show/report/tables/site.py",
     },
     "robots": {
-        "directory/stores.py",
-        "documents/facts.py",
-        "documents/flat_html.py",
-        "documents/html.py",
-        "frontier/postgres/batch.py",
-        "robots/tags.py",
+        "run/directory/stores.py",
+        "web/documents/facts.py",
+        "web/documents/flat_html.py",
+        "web/documents/html.py",
+        "store/frontier/postgres/batch.py",
+        "web/robots/tags.py",
     },
-    "should_fetch": {"crawl/hooks.py", "crawler.py"},
-    "unchanged": {"results/comparison.py"},
+    "should_fetch": {"run/crawl/hooks.py", "run/crawler.py"},
+    "unchanged": {"run/results/comparison.py"},
 }
 
 IS_REASON = re.compile("|".join([*Reason, r"http_\d*"]))
@@ -74,7 +74,7 @@ def is_public_names(node):
 
 def test_no_other_module_spells_a_reason_out():
     found = set(literals())
-    table = {(word, "reasons.py") for word in (*Reason, "http_")}
+    table = {(word, "base/reasons.py") for word in (*Reason, "http_")}
     homonyms = {(word, name) for word, names in HOMONYMS.items() for name in names}
     assert found == homonyms | table
 

@@ -89,12 +89,10 @@ def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
 
 
 def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
-    for name in (
-        "store.frontier.postgres.install",
-        "store.frontier.postgres.crawls",
-        "run.worker",
-    ):
-        monkeypatch.setitem(sys.modules, f"crawler_app.{name}", None)
+    for name in [*sys.modules]:
+        if name.startswith(("crawler_app.store.frontier.postgres", "crawler_app.run")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
 
     for words in (["frontier", "init"], ["work", "--into", "kept"], ["crawls"]):
         ran = gencrawl(*words, "postgresql://a.test/x")
