@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.text.escaping import one_line
@@ -71,16 +71,6 @@ class Outline:
     _by_link: dict[str, list[Mention]] | None = field(
         default=None, init=False, repr=False, compare=False
     )
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        # By column: pickling thousands of named tuples takes three times as long.
-        columns = [*zip(*self.mentions, strict=True)]
-        return self.base, columns, self.ids, self.is_partial
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.base, columns, self.ids, self.is_partial = state
-        self.mentions = [*map(Mention, *columns)] if columns else []
-        self._by_link = None
 
     def by_link(self) -> Mapping[str, Sequence[Mention]]:
         """Return the mentions by what they refer to, without the fragment."""

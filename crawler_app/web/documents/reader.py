@@ -14,6 +14,14 @@ from crawler_app.web.documents.cost import is_cheap
 from crawler_app.web.documents.files import assets_of_file, may_have_assets
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.outline import Outline, outline_of
+from crawler_app.web.documents.packing import (
+    ASSETS,
+    OUTLINE,
+    OUTLINED_PAGE,
+    PAGE,
+    SITEMAP,
+    Packing,
+)
 from crawler_app.web.documents.references import Asset
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
@@ -59,7 +67,7 @@ class Reader:
             return parse()
         for is_flat in (False, True):
             with contextlib.suppress(LimitExceeded):
-                return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
+                return (yield from self._read(PAGE, partial(parse, is_flat=is_flat)))
         return Page("", "", [], "", is_partial=True)
 
     def outlined_page(
@@ -81,7 +89,7 @@ class Reader:
                 agent=agent,
             )
             with contextlib.suppress(LimitExceeded):
-                return (yield from self._sandbox.call(read, body, content_type))
+                return (yield from self._read(OUTLINED_PAGE, read, body, content_type))
         page = yield from self.page(
             body,
             content_type,
@@ -96,7 +104,7 @@ class Reader:
         if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
             return parse_sitemap(body, content_type)
         try:
-            return (yield from self._sandbox.call(parse_sitemap, body, content_type))
+            return (yield from self._read(SITEMAP, parse_sitemap, body, content_type))
         except LimitExceeded:
             return Sitemap(is_cut=True)
 
@@ -105,10 +113,7 @@ class Reader:
         if len(body) <= SMALL_FILE_BYTES:
             return outline_of(body, content_type)
         try:
-            found: Outline = yield from self._sandbox.call(
-                outline_of, body, content_type
-            )
-            return found
+            return (yield from self._read(OUTLINE, outline_of, body, content_type))
         except LimitExceeded:
             return Outline(is_partial=True)
 
@@ -119,23 +124,34 @@ class Reader:
         if len(body) <= SMALL_FILE_BYTES:
             return assets_of_file(body, content_type)
         try:
-            found: list[Asset] = yield from self._sandbox.call(
-                assets_of_file, body, content_type
-            )
-            return found
+            return (yield from self._read(ASSETS, assets_of_file, body, content_type))
         except LimitExceeded:
             return []
 
     def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
         """Return the result of another function, called in the sandbox.
 
+        Args:
+            function: Its result consists of built-in types.
+
         Raises:
             LimitExceeded: it took too much time or memory.
         """
         return self._sandbox.call(function, *args)
 
+    def _read(
+        self, packing: Packing[T], read: Callable[..., T], *args: Any
+    ) -> Subgenerator[T]:
+        """Return the result of a function of this package, called in the sandbox."""
+        packed = yield from self._sandbox.call(_packed, packing.pack, read, *args)
+        return packing.unpack(packed)
+
     def close(self) -> None:
         self._sandbox.close()
+
+
+def _packed(pack: Callable[[T], Any], read: Callable[..., T], *args: Any) -> Any:
+    return pack(read(*args))
 
 
 def _outlined_page(

@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from tornado.locks import Condition
 
@@ -56,7 +56,7 @@ class Sandbox:
 
         Args:
             function: Like its arguments, it must be picklable.  Its result may consist of
-                built-in types and of classes of `crawler_app.web.documents`.
+                built-in types only.
 
         Raises:
             LimitExceeded: it took too much CPU time or memory, or crashed.
@@ -169,17 +169,21 @@ class _Process:
         return RuntimeError(f"no process for parsing: exit status {status}")
 
 
-class _ResultUnpickler(pickle.Unpickler):
-    """Loads results, and nothing that a hostile page could put in their place."""
+class _BuiltInUnpickler(pickle.Unpickler):
+    """Loads built-in types only.
 
-    def find_class(self, module: str, name: str) -> Any:
-        if not module.startswith("crawler_app.web.documents."):
-            raise pickle.UnpicklingError(f"a result may not contain {module}.{name}")
-        return super().find_class(module, name)
+    Any class or function in a pickle is one that its sender may call here, with arguments
+    of its choice, and the sender may have been taken over by a hostile page.  A list of
+    allowed ones would have to be right for each Python: some pickle a member of an enum as
+    a call of `getattr`, and a name may have dots, as in ``documents.reader.os.system``.
+    """
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise pickle.UnpicklingError(f"a result may not contain {module}.{name}")
 
 
 def _result(reply: bytes) -> Any:
-    result, error = _ResultUnpickler(io.BytesIO(reply)).load()
+    result, error = _BuiltInUnpickler(io.BytesIO(reply)).load()
     if error:
         raise RuntimeError(f"a call failed in another process:\n{error}")
     return result

@@ -5,8 +5,11 @@ import os
 
 import pytest
 
+from crawler_app.web.documents.files import assets_of_file
+from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.outline import outline_of
 from crawler_app.web.documents.reader import Reader
+from crawler_app.web.documents.references import Use
 from crawler_app.web.documents.sitemap import parse_sitemap
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -76,6 +79,37 @@ def test_page_is_partial_only_if_it_is(read):
 
     assert [page.is_partial for page in pages] == [False, False, True, True]
     assert len(pages[-1].links) == 100_000
+
+
+@pytest.mark.parametrize("times", [1, 20_000])
+def test_page_with_everything_is_the_same_wherever_it_is_read(read, times):
+    body = b"".join(
+        (
+            b"<title>t</title><base href=/b/><meta name=robots content=noindex>",
+            b"<meta http-equiv=refresh content='5;url=r'><link rel=canonical href=c>",
+            b"<link rel=stylesheet href=a.css><h1>H</h1><a href=n rel=nofollow>N</a>",
+            b"<p>Text.</p><iframe src=f></iframe><a href=l>\xe2\x82\xac</a>",
+            b"<div><p>x</div>" * times,
+        )
+    )
+    options = {
+        "with_text": True,
+        "with_anchors": True,
+        "with_assets": True,
+        "agent": "bot",
+    }
+
+    page = read("page", body, "text/html", **options)
+
+    assert page == parse_html(body, "text/html", **options)
+    assert all([page.refresh, page.anchors, page.assets, page.nofollow_links])
+    assert {type(each.use) for each in page.assets} == {Use}
+
+
+def test_assets_are_the_same_wherever_they_are_read(read):
+    body = b"a { background: url(b.png) }\n" * 10_000
+
+    assert read("assets", body, "text/css") == assets_of_file(body, "text/css") != []
 
 
 @pytest.mark.parametrize("times", [1, 3000])

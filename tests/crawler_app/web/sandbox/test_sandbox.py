@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import time
@@ -99,9 +100,40 @@ def test_error_in_a_call_is_told_with_its_traceback(call):
     assert call(sum, [1, 2]) == 3
 
 
-def test_result_may_not_make_this_process_run_code(call):
-    with pytest.raises(Exception, match="may not contain"):
-        call(eval, "__import__('pathlib').PurePosixPath('x')")
+def short(text):
+    return pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
+
+
+def call_of(module, name, argument):
+    """Return the pickle of a result that calls a function."""
+    function = short(module) + short(name) + pickle.STACK_GLOBAL
+    result = function + short(argument) + pickle.TUPLE1 + pickle.REDUCE
+    return pickle.PROTO + b"\x04" + result + short("") + pickle.TUPLE2 + pickle.STOP
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("os", "system"),
+        ("crawler_app.web.documents.reader", "contextlib.os.system"),
+        ("crawler_app.web.documents.html", "Page"),
+        ("builtins", "getattr"),
+        ("builtins", "list"),
+    ],
+)
+def test_process_that_was_taken_over_cannot_have_this_one_call_anything(
+    call, tmp_path, module, name
+):
+    proof = tmp_path / "proof"
+    sent = call_of(module, name, f"touch {proof}")
+    # What runs in the process replaces what makes its replies.
+    worker = "__import__('crawler_app.web.sandbox.worker', fromlist=['main'])"
+    call(eval, f"setattr({worker}, '_reply', lambda *_: {sent!r})")
+
+    with pytest.raises(pickle.UnpicklingError, match="may not contain"):
+        call(sum, [1, 2])
+
+    assert not proof.exists()
 
 
 def test_process_that_cannot_be_started_is_an_error(call, monkeypatch):
