@@ -68,11 +68,15 @@ _UNRESERVED = frozenset(
 # Not longer, because dot segments are resolved before the length of the URL is checked.
 _PLAIN_PATH = re.compile(r"(?!//)[\w\-.~/!$&'()*+,;=@]{1,2000}", re.ASCII)
 # Most URLs: what is escaped stays so.
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
 _NORMAL = re.compile(
-    r"(?:[\w\-.~/:@!$&'()*+,;=?]++|%(?:[89A-F][0-9A-F]|2[0235F]))*+", re.ASCII
+    r"(?:[\w\-.~/:@!$&'()*+,;=?]++|%(?:[89A-F][0-9A-F]|2[0235F])|(?!))*+", re.ASCII
 )
 # Most of those, and without a query or anything else that `dedup_key` changes.
-_PLAIN_KEY = re.compile(r"https?://[^/%?]++(?:/[\w\-.~:@!$&'*+,;]++)*+/?", re.ASCII)
+_PLAIN_KEY = re.compile(
+    r"https?://[^/%?]++(?:/[\w\-.~:@!$&'*+,;]++|(?!))*+/?", re.ASCII
+)
 # Not after a percent sign that begins no escape: in "%2%35" nothing is decoded, or it
 # would become "%25".
 _NO_PERCENT = "(?<!%)(?<!%[0-9A-Fa-f])"

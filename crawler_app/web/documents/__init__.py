@@ -1,6 +1,7 @@
 """Parsers for HTML pages and sitemaps::
 
     reader          calls the parsers within limits of time and memory
+    packing         what crosses from the sandbox, as built-in types
     cost            which pages are certainly cheap to parse
     charset         bytes -> text, in the charset the page declares
     html            title, links, text and robots directives of a page

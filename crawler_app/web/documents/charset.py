@@ -32,9 +32,11 @@ _NAME_BY_BOM = {
 _MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 # A quoted value may contain a ">".
-_ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?)*+"""
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
+_ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|(?!))*+"""
 _NO_TAGS = rb"<!--.*?(?:-->|\Z)|<[!?][^>]*+|" + rb"|".join(
-    rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b))*+" % (name, name)
+    rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b)|(?!))*+" % (name, name)
     for name in (b"script", b"style", b"title", b"textarea")
 )
 _META = re.compile(
@@ -44,7 +46,7 @@ _META = re.compile(
 )
 _HEAD = re.compile(
     rb"(?:[^<]++|%b|<(?:/?(?:base|link|meta|noscript|object|script|style|title)|head|html)"
-    rb"(?=[\s/>])%b>?|<(?![a-z/]))*+" % (_NO_TAGS, _ATTRIBUTES),
+    rb"(?=[\s/>])%b>?|<(?![a-z/])|(?!))*+" % (_NO_TAGS, _ATTRIBUTES),
     re.IGNORECASE | re.DOTALL,
 )
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")

@@ -45,9 +45,11 @@ _FORMATTING = re.compile(
 
 # The same and links, up to their ends.  Those whose end tag follows, with nothing between but
 # text, ``<span>`` and elements that contain only text, are closed for certain.
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
 _FORMATTING_TO_END = re.compile(
     rb"<(?=[abcefinstu][eiomtu\s/>])((a|%b)(?=[\s/>])[^>]*+)"
-    rb"(>(?:[^<]++|</?span(?=[\s/>])[^>]*+>|<(%b)>[^<]*+</\4>)*+</\2>)?"
+    rb"(>(?:[^<]++|</?span(?=[\s/>])[^>]*+>|<(%b)>[^<]*+</\4>|(?!))*+</\2>)?"
     % (_NAMES, _NAMES),
     re.IGNORECASE,
 )

@@ -15,7 +15,12 @@ from crawler_app.web.documents.charset import charset_of_header
 __all__ = ["StyleReference", "decode_css", "references_in_css"]
 
 _SPACE = r"[ \t\n\r\f]"
-_STRING = r""""(?:[^"\\\n\r\f]++|\\(?:\r\n|[\s\S]))*+"?|'(?:[^'\\\n\r\f]++|\\(?:\r\n|[\s\S]))*+'?"""
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
+_STRING = (
+    r""""(?:[^"\\\n\r\f]++|\\(?:\r\n|[\s\S])|(?!))*+"?"""
+    r"""|'(?:[^'\\\n\r\f]++|\\(?:\r\n|[\s\S])|(?!))*+'?"""
+)
 _COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)"
 
 
@@ -39,7 +44,7 @@ _IN_SET = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(_STRING)
-_UNQUOTED = re.compile(r"(?:[^)\\\s\"'(]++|\\[^\n\r\f])*+")
+_UNQUOTED = re.compile(r"(?:[^)\\\s\"'(]++|\\[^\n\r\f]|(?!))*+")
 _END_OF_URL = re.compile(rf"{_SPACE}*+(?:\)|\Z)")
 _ESCAPE = re.compile(
     r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[ \t\n\r\f])?|(\r\n|[\n\r\f])|([\s\S])|\Z)"

@@ -8,8 +8,10 @@ __all__ = ["ImageCandidate", "candidates_in"]
 
 _SPACE = " \t\n\f\r"
 _URL = re.compile(rf"[{_SPACE},]*+([^{_SPACE}]++)")
-_DESCRIPTORS = re.compile(r"(?:[^(),]++|\([^)]*+(?:\)|\Z)|\))*+,?")
-_DESCRIPTOR = re.compile(rf"(?:[^{_SPACE}(]|\([^)]*+(?:\)|\Z))++")
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
+_DESCRIPTORS = re.compile(r"(?:[^(),]++|\([^)]*+(?:\)|\Z)|\)|(?!))*+,?")
+_DESCRIPTOR = re.compile(rf"(?:[^{_SPACE}(]|\([^)]*+(?:\)|\Z)|(?!))++")
 _VALID = re.compile(
     r"[0-9]+[wh]|-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x"
 )

@@ -44,19 +44,21 @@ _TELLING = (
     *("track", "use", "video", "xmp"),
 )
 
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
 # As most programs write them.
-_PLAIN = rf"""(?:[{_SPACE}]++[a-z-]++="[^"]*+")*+(?=>)"""
+_PLAIN = rf"""(?:[{_SPACE}]++[a-z-]++="[^"]*+"|(?!))*+(?=>)"""
 # Up to the ">" of a tag, or the end of the page.  A quote begins a value only after a "=".
 _ATTRIBUTES = (
     rf"""(?:[^>=]++|=[{_SPACE}]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}>"']"""
-    rf"[^{_SPACE}>]*+)?+)*+"
+    rf"[^{_SPACE}>]*+|(?!))?+|(?!))*+"
 )
 # Tags that tell nothing, and text: most of a page, passed over at once.  Only in lower case,
 # because a search that ignores case takes twice the time.
 _WORTHLESS = (
     r"(?:[^<]++|</(?!(?:math|noscript|svg|template)>)[a-z][a-z0-9]*+>"
     rf"|<(?!(?:{'|'.join(_TELLING)})[{_SPACE}/>])[a-z][a-z0-9-]*+"
-    r"""(?:\ class="[^"]*+")?+>|<(?![a-zA-Z/!?]))*+"""
+    r"""(?:\ class="[^"]*+"|(?!))?+>|<(?![a-zA-Z/!?])|(?!))*+"""
 )
 _MARKUP = re.compile(
     rf"{_WORTHLESS}(?:"
@@ -67,11 +69,11 @@ _MARKUP = re.compile(
 )
 _ATTRIBUTE = re.compile(
     rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
-    rf"""(?:[{_SPACE}]*+=[{_SPACE}]*+(?:"([^"]*+)"|'([^']*+)'|([^{_SPACE}>]*+)))?+"""
+    rf"""(?:[{_SPACE}]*+=[{_SPACE}]*+(?:"([^"]*+)"|'([^']*+)'|([^{_SPACE}>]*+))|(?!))?+"""
 )
 # As most programs write it, after other attributes with values in double quotes.
 _PLAIN_HREF = re.compile(
-    rf"""(?:[{_SPACE}]++(?!href=)[a-z-]++="[^"]*+")*+[{_SPACE}]++href="([^"]++)["]"""
+    rf"""(?:[{_SPACE}]++(?!href=)[a-z-]++="[^"]*+"|(?!))*+[{_SPACE}]++href="([^"]++)["]"""
 )
 _REFERENCE = re.compile(
     "&(?:#(?:[0-9]+|[xX][0-9a-fA-F]+);?|([a-zA-Z][a-zA-Z0-9]*+)(;|(?!=)))"
