@@ -12,6 +12,7 @@ They share::
     config_options  the options of a crawl
     exit_status     what a command returns
     interruptible   runs a coroutine so that Ctrl-C loses nothing
+    bug_report      asks for a report of a bug of ours
     showing         shows a crawl and its end, also on the dashboard
     summary_text    the summary, for a terminal
     server          arguments of the commands that use a server, and its driver

@@ -14,6 +14,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_how_much
+from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import (
     OPTIONS,
     add_config_file,
@@ -168,7 +169,7 @@ def _run(run: Check) -> Generator[Any, Any, int]:
         _print_summary(run.output, run)
         raise
     _print_summary(run.output, run)
-    if run.summary.is_empty:
+    if ask_for_report(run.internal_errors) or run.summary.is_empty:
         return FAILED
     return OK if has_passed else BROKEN
 

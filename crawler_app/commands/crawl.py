@@ -23,6 +23,7 @@ from crawler_app.base.reasons import (
 )
 from crawler_app.base.text.escaping import printable
 from crawler_app.commands.arguments import add_directory, add_showing
+from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import (
     add_config_file,
     add_options,
@@ -85,7 +86,7 @@ def crawl(arguments: argparse.Namespace) -> int:
     config = staged(config_of(arguments))
     if config.frontier:
         status = begin_and_work(arguments, config)
-        return status or _tell_of_all(config)
+        return status if status == INTERRUPTED else _tell_of_all(config) or status
     shown = Shown(arguments, config)
     return _run(arguments, Crawler(config, watch=shown.watch), shown)
 
@@ -174,11 +175,12 @@ def _tell(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     status = _tell_of_seeds(result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
-        return INTERRUPTED
-    if not quiet and (result.summary.failures or result.summary.loops):
+    elif not quiet and (result.summary.failures or result.summary.loops):
         shown = shlex.quote(config.into)
         print(f"To see what is broken:\n  gencrawl report {shown}", file=sys.stderr)
-    return status
+    if ask_for_report(result.summary.internal_errors):
+        status = FAILED
+    return INTERRUPTED if result.was_stopped else status
 
 
 def _advice(limit: str, config: CrawlConfig) -> str:

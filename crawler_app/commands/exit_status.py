@@ -7,7 +7,7 @@ __all__ = ["BROKEN", "FAILED", "INTERRUPTED", "OK", "USAGE"]
 
 OK = 0
 
-# The start URL could not be fetched, nothing was found, or the disk failed.
+# The start URL could not be fetched, nothing was found, the disk failed, or there is a bug.
 FAILED = 1
 
 USAGE = 2

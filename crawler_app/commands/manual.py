@@ -22,7 +22,7 @@ resumed at any time.  The command check needs no directory, and prints what is b
 
 STATUSES = {
     "0": "The crawl finished or reached a limit; check found nothing; search found a page.",
-    "1": "A start URL could not be fetched, nothing was found, or the disk failed.",
+    "1": "A start URL could not be fetched, nothing was found, the disk failed, or there is a bug.",
     "2": "The command line or the configuration is invalid.",
     "3": "check, or report --fail-on broken, found something broken.",
     "130": "Stopped by Ctrl-C, SIGTERM or the dashboard.",

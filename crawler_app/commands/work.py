@@ -13,8 +13,9 @@ from crawler_app.base.config.validators import DEFAULT_CRAWL
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import add_showing
+from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import add_options, read_options
-from crawler_app.commands.exit_status import INTERRUPTED, OK
+from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.server import add_server, driven, run
 from crawler_app.commands.showing import Shown, check_showing
@@ -133,8 +134,9 @@ def _run(worker: "CrawlWorker", shown: Shown) -> Generator[Any, Any, int]:
         done: Work = yield worker.run()
         summary = _summary(done, worker.config)
         print(summary)
+        status = FAILED if ask_for_report(done.internal_errors) else OK
         yield shown.end(summary)
-    return INTERRUPTED if done.was_stopped else OK
+    return INTERRUPTED if done.was_stopped else status
 
 
 def _summary(done: "Work", config: CrawlConfig) -> str:

@@ -20,6 +20,7 @@ from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
 from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.reasons import Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.external_cache import ExternalCache
@@ -54,12 +55,14 @@ class Work:
 
     Attributes:
         fetched: Exchanges it has made, including robots.txt and retries.
+        internal_errors: How many URLs it has failed on by a bug.
         left: How many URLs of the whole crawl are still to be fetched.
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
         was_stopped: Whether `CrawlWorker.stop` ended the work early.
     """
 
     fetched: int
+    internal_errors: int
     left: int
     limit_reached: str
     was_stopped: bool
@@ -277,7 +280,9 @@ class CrawlWorker:
     def _done(self, crawl: Watched, limit_reached: str) -> Work:
         left = crawl.count(State.QUEUED) + crawl.count(State.CLAIMED)
         was_stopped = self._is_stopped and left > 0
-        return Work(crawl.stats["fetched"], left, limit_reached, was_stopped)
+        stats = crawl.stats
+        bugs = stats[f"failed/{Reason.INTERNAL_ERROR}"]
+        return Work(stats["fetched"], bugs, left, limit_reached, was_stopped)
 
     def _directory(self) -> CrawlDirectory:
         """Return the directory of the worker; create it if it does not exist."""

@@ -15,6 +15,7 @@ Beside the path::
     soft_404     requests one nonexistent URL per host
     observer     what a check sees of the crawl
     context      what the parts of one run share
+    error_log    logs an error of thousands of URLs once
     host_state   what a run learns about its hosts
     pace         how fast to crawl, which may change
     outages      tells a host that is down from a URL that fails
@@ -77,6 +78,7 @@ from crawler_app.run.crawl import ending, trace
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
+from crawler_app.run.crawl.error_log import ErrorLog
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.external_checks import ExternalChecker
 from crawler_app.run.crawl.fetching import Fetching
@@ -198,6 +200,7 @@ class Crawl:
         self._is_committing = False
         self._clock = clock
         self._hooks = hooks
+        self._bugs = ErrorLog(logger)
         self._hosts = HostStates(config)
         self._outages = Outages(config, frontier, stats)
         context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
@@ -558,7 +561,7 @@ class Crawl:
         except StorageError:
             raise
         except Exception as exc:  # a bug of ours, which must not stop the other workers
-            logger.exception("cannot process %s", claim.url)
+            self._bugs.log("the crawler", claim.url, exc)
             return ending.internal_error(exc)
 
     def _show(self, end: Finish, page: CrawledPage) -> Subgenerator[Finish]:
@@ -622,7 +625,7 @@ class Crawl:
             raise
         except Exception as exc:
             # If recording this fails too, the frontier is broken.
-            logger.error("cannot record %s: %r", claim.url, exc)
+            self._bugs.log("the crawler", claim.url, exc)
             self._finish(claim, ending.internal_error(exc), now)
 
     def _finish(self, claim: Claim, end: Finish, now: float) -> None:

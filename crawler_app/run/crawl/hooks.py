@@ -5,10 +5,8 @@ callbacks; the other URLs do not.
 """
 
 import asyncio
-import collections
 import inspect
 import logging
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 from crawler_app.base.errors import ConfigError, HookError
 from crawler_app.base.models import CrawledPage, Link
 from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.run.crawl.error_log import ErrorLog
 from crawler_app.run.crawl.time_slice import TimeSlice
 from gencoro import gen
 from gencoro.concurrent import Future, future_set_result_unless_cancelled
@@ -55,9 +54,8 @@ class Hooks:
     on_page: Callable[[CrawledPage], object] | None = None
     on_link: Callable[[Link], object] | None = None
     should_fetch: Callable[[str], object] | None = None
-    # How often each error was raised, by callback, type and place.
-    _errors: collections.Counter[tuple[str, str, str]] = field(
-        default_factory=collections.Counter, init=False, repr=False, compare=False
+    _errors: ErrorLog = field(
+        default_factory=lambda: ErrorLog(logger), init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -130,18 +128,12 @@ class Hooks:
     ) -> HookError:
         """Log an error, unless it is a repetition, and return what the URL fails with."""
         name = _name_of(hook)
-        key = (name, type(error).__name__, _place_of(error))
-        self._errors[key] += 1
-        if self._errors[key] == 1:
-            logger.error("%s failed for %s", name, url, exc_info=error)
+        self._errors.log(name, url, error)
         return HookError(f"{name} raised {error!r}")
 
     def log_repeated(self) -> None:
         """Log how often each error was raised that was logged once."""
-        for (name, kind, place), count in self._errors.items():
-            if count > 1:
-                logger.error("%s raised %s at %s %d times", name, kind, place, count)
-        self._errors.clear()
+        self._errors.log_repeated()
 
 
 def _require_no_generator(result: object) -> object:
@@ -171,14 +163,6 @@ def _end_of(hooked: "Future[object]") -> "Future[None]":
     ended: Future[None] = Future()
     hooked.add_done_callback(lambda _: future_set_result_unless_cancelled(ended, None))
     return ended
-
-
-def _place_of(error: BaseException) -> str:
-    """Return the file and line in which an error was raised."""
-    place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        place = f"{frame.f_code.co_filename}:{line}"
-    return place
 
 
 def _name_of(hook: object) -> str:

@@ -126,6 +126,11 @@ class Summary:
         return self.failed - self.broken
 
     @property
+    def internal_errors(self) -> int:
+        """URLs that failed by a bug of the crawler."""
+        return self.count_by_reason[State.FAILED][Reason.INTERNAL_ERROR]
+
+    @property
     def skipped(self) -> int:
         """URLs that were met but not fetched."""
         return self.count_by_state[State.EXCLUDED]

@@ -63,6 +63,7 @@ class Check:
         findings: What was found, except what the baseline accepts.
         summary: The counts; complete when `run` has ended.
         notes: What else is to be said at the end.
+        internal_errors: How many URLs failed by a bug of ours.
     """
 
     targets: Sequence[str]
@@ -73,6 +74,7 @@ class Check:
     findings: list[Finding] = field(default_factory=list)
     summary: Summary = field(default_factory=Summary)
     notes: list[str] = field(default_factory=list)
+    internal_errors: int = 0
     _accepted: list[Finding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _baseline: Baseline | None = None
@@ -109,6 +111,7 @@ class Check:
             if self._failure is not None:
                 raise self._failure
             summary = result.summary
+            self.internal_errors = summary.internal_errors
             ledger.summary.is_empty = not (summary.pages or summary.files)
             self._compare(last, config)
             self._finish(ledger, config)

@@ -1,0 +1,97 @@
+"""A bug of ours: logged once, told at the end, and the exit status is 1."""
+
+import re
+
+import pytest
+
+from crawler_app.base.reasons import Reason
+from crawler_app.web import sandbox
+from crawler_app.web.documents import reader
+
+ASKED = (
+    r"gencrawl: {} failed by a bug in gencrawl \(internal_error\); please report it, .*"
+)
+
+# Not cheap to read, so that it is read in the sandbox.
+LARGE = b"<p>x" * 10_000
+
+
+@pytest.fixture
+def site_of_large_pages(site):
+    """Return a site with a small page and three that are read in the sandbox."""
+    site.page("/", "/1", "/2", "/3")
+    for number in range(1, 4):
+        site.answer(f"/{number}", LARGE + b"%d" % number)
+    return site
+
+
+@pytest.fixture
+def poisoned(monkeypatch):
+    """Have the processes of the sandbox send what names a class."""
+    poison = r"worker._reply = lambda *_: b'\x80\x04cbuiltins\nlist\n)\x81.'"
+    boot = sandbox._BOOT.replace("import main; main()", "import main")
+    monkeypatch.setattr(
+        sandbox,
+        "_BOOT",
+        f"{boot}; from crawler_app.web.sandbox import worker; {poison}; main()",
+    )
+
+
+def tracebacks(caplog):
+    return [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize("command", ["crawl", "check"])
+def test_bug_is_logged_once_and_a_report_is_asked_for(
+    gencrawl, site_of_large_pages, poisoned, caplog, tmp_path, command
+):
+    into = ("--into", tmp_path / "x") if command == "crawl" else ()
+    ended = gencrawl(command, site_of_large_pages.url, *into)
+
+    assert ended.status == 1
+    assert re.fullmatch(ASKED.format("3 URLs"), ended.err.splitlines()[-1])
+    (logged,) = tracebacks(caplog)
+    assert re.fullmatch(r"the crawler failed for http://\S+/[123]", logged.message)
+    assert "a result may not contain builtins.list" in str(logged.exc_info[1])
+
+
+def test_crawl_that_is_resumed_asks_again_for_the_report_of_its_bug(
+    gencrawl, site_of_large_pages, poisoned, tmp_path
+):
+    into = tmp_path / "x"
+    gencrawl("crawl", site_of_large_pages.url, "--into", into, "--max-pages", 2)
+
+    ended = gencrawl("resume", into, "--max-pages", 2)
+
+    assert ended.status == 1
+    assert re.search(ASKED.format("1 URL"), ended.err)
+
+
+def test_different_bugs_are_logged_each(
+    gencrawl, site_of_large_pages, monkeypatch, caplog, tmp_path
+):
+    def fail(body, *args, **options):
+        raise [KeyError, ValueError][body[-1] % 2](body)
+
+    monkeypatch.setattr(reader, "is_cheap", lambda body: True)
+    monkeypatch.setattr(reader, "parse_html", fail)
+    site_of_large_pages.page("/", "/1", "/2", "/3")
+
+    gencrawl(
+        "crawl",
+        *(f"{site_of_large_pages.url}{n}" for n in "123"),
+        "--into",
+        tmp_path / "x",
+    )
+
+    kinds = {record.exc_info[0] for record in tracebacks(caplog)}
+    assert kinds == {KeyError, ValueError} and len(tracebacks(caplog)) == 2
+
+
+def test_crawl_without_a_bug_asks_for_nothing(gencrawl, site, tmp_path):
+    site.page("/", "/lost")
+
+    ended = gencrawl("crawl", site.url, "--into", tmp_path / "x")
+
+    assert ended.status == 0
+    assert Reason.INTERNAL_ERROR not in ended.err
