@@ -10,10 +10,19 @@ internal and may change.  ``python -m crawler_app --help`` shows what the crawle
 10
 """
 
-import lazy_loader
-
 __version__ = "0.1.0"
 
 # The names are declared in __init__.pyi and loaded on demand, so that the HTTP client and
 # the command line import only what they use.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+try:
+    import lazy_loader
+
+    __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+except ModuleNotFoundError:
+    # Without its extra this package has no names, but `crawler_app.__main__`, which says so.
+    def __getattr__(name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ModuleNotFoundError(
+            "install the crawler with: pip install 'gencoro[crawler]'"
+        )

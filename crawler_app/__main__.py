@@ -2,9 +2,11 @@
 
 import sys
 
-from crawler_app.commands.exit_status import INTERRUPTED
+from crawler_app.commands.exit_status import INTERRUPTED, USAGE
 
 __all__ = ["main"]
+
+OURS = ("crawler_app", "gencoro")
 
 
 def main() -> int:
@@ -16,6 +18,12 @@ def main() -> int:
         return run()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ModuleNotFoundError as exc:
+        # Those of other extras are looked for, and missed, where an option needs them.
+        if (exc.name or "").partition(".")[0] in OURS:
+            raise
+        print(f"gencrawl: {exc}; pip install 'gencoro[crawler]'", file=sys.stderr)
+        return USAGE
 
 
 if __name__ == "__main__":
