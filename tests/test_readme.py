@@ -1,5 +1,5 @@
 """What the README promises: its example runs, its pages exist, and it has one command to
-run and one to test."""
+run, one to test, and one to build the documentation."""
 
 import re
 import subprocess
@@ -45,7 +45,7 @@ def test_pages_are_listed_in_the_order_of_the_start_page():
     assert listed == sorted(listed, key=order.index)
 
 
-@pytest.mark.parametrize("heading", ["Run it", "Test it"])
+@pytest.mark.parametrize("heading", ["Run it", "Test it", "Read on"])
 def test_heading_has_exactly_one_command(heading):
     section = README.split(f"## {heading}\n")[1].split("\n## ")[0]
 
