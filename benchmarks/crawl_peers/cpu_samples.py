@@ -21,7 +21,7 @@ PART_BY_PATH = {
     "http_headers.py": "fetch",
     "documents": "HTML",
     "sandbox": "HTML",
-    "documents/settled_links.py": "links",
+    "documents/link_cache.py": "links",
     "urls.py": "links",
     "crawl/admission.py": "links",
     "crawl/scope.py": "links",

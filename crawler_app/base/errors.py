@@ -18,7 +18,7 @@
 `UrlError` and `FetchError` have a reason of one word, for counting.
 """
 
-from crawler_app.base.reasons import AnyReason, Reason, Retries, facts_of
+from crawler_app.base.reasons import AnyReason, Reason, Retries, traits_of
 
 __all__ = [
     "ArchiveError",
@@ -76,7 +76,7 @@ class FetchError(CrawlerError):
     @property
     def is_passing(self) -> bool:
         """Whether the same fetch may succeed a little later."""
-        return facts_of(self.reason).retry is Retries.SOON
+        return traits_of(self.reason).retry is Retries.SOON
 
 
 class HookError(FetchError):

@@ -1,7 +1,7 @@
 """The reasons of outcomes and skips, and their properties.
 
 Rule: only this module contains literal reasons and sets of them; a test checks it.  Retry,
-counting, comparison, report, command line and metrics read the table `FACTS` through the
+counting, comparison, report, command line and metrics read the table `TRAITS` through the
 functions and sets below.
 
 Pure; imports nothing of the crawler.
@@ -15,22 +15,22 @@ from typing import NewType, TypeAlias
 
 __all__ = [
     "CONTENT",
-    "FACTS",
     "HOST_FAULTS",
     "PROVISIONAL",
     "RETRYABLE",
+    "TRAITS",
     "AnyReason",
     "Category",
-    "Facts",
     "Fault",
     "Reason",
+    "ReasonTraits",
     "Retries",
     "StatusReason",
-    "facts_of",
     "is_broken",
     "meaning_of",
     "reason_of_status",
     "reason_of_word",
+    "traits_of",
 ]
 
 
@@ -121,7 +121,7 @@ class Retries(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ReasonTraits:
     """The properties of a reason.
 
     Attributes:
@@ -145,26 +145,26 @@ class Facts:
 
 def _fails(
     fault: Fault, meaning: str, retry: Retries = Retries.NEVER, badge: str = ""
-) -> Facts:
-    return Facts(Category.FAILURE, meaning, fault, retry, badge)
+) -> ReasonTraits:
+    return ReasonTraits(Category.FAILURE, meaning, fault, retry, badge)
 
 
-def _skips(meaning: str) -> Facts:
-    return Facts(Category.SKIP, meaning)
+def _skips(meaning: str) -> ReasonTraits:
+    return ReasonTraits(Category.SKIP, meaning)
 
 
-FACTS: dict[AnyReason, Facts] = {
-    Reason.OK: Facts(Category.CONTENT, "it was fetched"),
-    Reason.UNCHANGED: Facts(
+TRAITS: dict[AnyReason, ReasonTraits] = {
+    Reason.OK: ReasonTraits(Category.CONTENT, "it was fetched"),
+    Reason.UNCHANGED: ReasonTraits(
         Category.CONTENT, "it has not changed since the last crawl"
     ),
-    Reason.REDIRECT: Facts(Category.REDIRECT, "it redirects"),
-    Reason.TOO_HARD: Facts(
+    Reason.REDIRECT: ReasonTraits(Category.REDIRECT, "it redirects"),
+    Reason.TOO_HARD: ReasonTraits(
         Category.CONTENT,
         "it was fetched, but parsing it would take too much time or memory, so it was "
         "read tag by tag, and perhaps in part",
     ),
-    Reason.EXISTS: Facts(
+    Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was asked for, and not read"
     ),
     # Broken: a visitor who follows a link to such a URL gets nothing.
@@ -226,15 +226,15 @@ FACTS: dict[AnyReason, Facts] = {
     ),
     # Skipped.
     Reason.EXCLUDED_BY_PATTERN: _skips("a pattern of --exclude matches it"),
-    Reason.NOFOLLOW: Facts(
+    Reason.NOFOLLOW: ReasonTraits(
         Category.SKIP,
         "the page asks robots not to follow the link",
         is_provisional=True,
     ),
-    Reason.NOT_INCLUDED: Facts(
+    Reason.NOT_INCLUDED: ReasonTraits(
         Category.SKIP, "no pattern of --include matches it", spares_sitemaps=True
     ),
-    Reason.OUT_OF_SCOPE: Facts(
+    Reason.OUT_OF_SCOPE: ReasonTraits(
         Category.SKIP,
         "it is outside the scope of the crawl, usually on another site",
         spares_sitemaps=True,
@@ -244,7 +244,7 @@ FACTS: dict[AnyReason, Facts] = {
     Reason.PATH_TOO_DEEP: _skips("its path has too many parts"),
     Reason.ROBOTS: _skips("the host's robots.txt asks not to fetch it"),
     Reason.SHOULD_FETCH: _skips("your callback should_fetch skipped it"),
-    Reason.TOO_DEEP: Facts(
+    Reason.TOO_DEEP: ReasonTraits(
         Category.SKIP,
         "it is more links away from the start than --max-depth allows",
         is_provisional=True,
@@ -280,11 +280,11 @@ def reason_of_word(word: str) -> AnyReason:
     return _REASON_BY_WORD.get(word) or StatusReason(word)
 
 
-def facts_of(reason: AnyReason) -> Facts:
+def traits_of(reason: AnyReason) -> ReasonTraits:
     """Return the properties of a reason, including one stored by another version."""
-    facts = FACTS.get(reason)
-    if facts is not None:
-        return facts
+    traits = TRAITS.get(reason)
+    if traits is not None:
+        return traits
     found = _STATUS.fullmatch(reason)
     if found is None:
         return _fails(Fault.OURS, reason.replace("_", " "))
@@ -300,7 +300,7 @@ def meaning_of(reason: AnyReason) -> str:
     >>> meaning_of(reason_of_status(404)), meaning_of(Reason.TIMEOUT)
     ('404 Not Found', 'there was no response in time')
     """
-    return facts_of(reason).meaning
+    return traits_of(reason).meaning
 
 
 def is_broken(reason: AnyReason) -> bool:
@@ -309,21 +309,21 @@ def is_broken(reason: AnyReason) -> bool:
     >>> is_broken(reason_of_status(404)), is_broken(Reason.TOO_LARGE)
     (True, False)
     """
-    return facts_of(reason).fault in (Fault.HOST, Fault.SITE)
+    return traits_of(reason).fault in (Fault.HOST, Fault.SITE)
 
 
 # Reasons of URLs that returned a page or a file.
 CONTENT = frozenset(
-    r for r, facts in FACTS.items() if facts.category is Category.CONTENT
+    r for r, traits in TRAITS.items() if traits.category is Category.CONTENT
 )
 
 # Reasons of URLs that failed because their host is unreachable.
-HOST_FAULTS = frozenset(r for r, facts in FACTS.items() if facts.fault is Fault.HOST)
+HOST_FAULTS = frozenset(r for r, traits in TRAITS.items() if traits.fault is Fault.HOST)
 
 # Reasons of skips that may end when another link to the URL is found.
-PROVISIONAL = frozenset(r for r, facts in FACTS.items() if facts.is_provisional)
+PROVISIONAL = frozenset(r for r, traits in TRAITS.items() if traits.is_provisional)
 
 # Reasons of failed URLs that ``--retry-failed`` fetches again.
 RETRYABLE: frozenset[AnyReason] = frozenset(
-    [r for r, facts in FACTS.items() if facts.retry is not Retries.NEVER]
+    [r for r, traits in TRAITS.items() if traits.retry is not Retries.NEVER]
 ).union(map(reason_of_status, RETRYABLE_STATUSES))

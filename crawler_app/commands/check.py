@@ -25,8 +25,8 @@ from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import shown_log
 from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
+from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.checking import Check, CheckOptions
-from crawler_app.show.check.options import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.output import FORMATS, Output, summary_lines
 from crawler_app.show.terminal.lines import clock
 from crawler_app.show.terminal.status_line import StatusLine

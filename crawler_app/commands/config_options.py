@@ -22,7 +22,7 @@ from crawler_app.base.config.found_file import (
 from crawler_app.base.config.option import Option, options_of
 from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.check.options import CHECK_OPTIONS
+from crawler_app.show.check.check_config import CHECK_OPTIONS
 
 __all__ = [
     "OPTIONS",

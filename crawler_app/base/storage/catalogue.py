@@ -16,7 +16,7 @@ __all__ = [
     "CATALOGUE_NAME",
     "INDEX",
     "Catalogue",
-    "Table",
+    "StoredTable",
     "object_name",
 ]
 
@@ -40,7 +40,7 @@ def object_name(name: str, snapshot: int) -> str:
 
 
 @dataclass(slots=True, frozen=True)
-class Table:
+class StoredTable:
     """An SQLite file.
 
     Attributes:
@@ -64,7 +64,7 @@ class Catalogue:
         revisits: Captures whose payload had been archived before.
         table_by_name: The table of captures and the index, as far as there are such.
 
-    >>> catalogue = Catalogue(3, 60.0, {1: 5000}, 0, {INDEX: Table(4096, "0" * 64, 12)})
+    >>> catalogue = Catalogue(3, 60.0, {1: 5000}, 0, {INDEX: StoredTable(4096, "0" * 64, 12)})
     >>> Catalogue.from_json(catalogue.to_json()) == catalogue
     True
     """
@@ -73,7 +73,7 @@ class Catalogue:
     at: float = 0.0
     bytes_by_file: Mapping[int, int] = field(default_factory=dict)
     revisits: int = 0
-    table_by_name: Mapping[str, Table] = field(default_factory=dict)
+    table_by_name: Mapping[str, StoredTable] = field(default_factory=dict)
 
     @property
     def captures(self) -> int:
@@ -107,7 +107,7 @@ class Catalogue:
                 )
             files = {int(n): int(size) for n, size in values["bytes_by_file"].items()}
             tables = {
-                name: Table(**values["table_by_name"][name])
+                name: StoredTable(**values["table_by_name"][name])
                 for name in (ARCHIVE_TABLE, INDEX)
                 if name in values["table_by_name"]
             }

@@ -18,7 +18,7 @@ from crawler_app.base.progress import OnStep, megabytes, no_step
 from crawler_app.base.storage.catalogue import (
     CATALOGUE_NAME,
     Catalogue,
-    Table,
+    StoredTable,
     object_name,
 )
 from crawler_app.base.storage.checksums import sha256_of
@@ -110,7 +110,7 @@ class StoredTables:
                 self.catalogue = new
         return False
 
-    def _fetch(self, name: str, table: Table) -> None:
+    def _fetch(self, name: str, table: StoredTable) -> None:
         path = self.path / name
         _in_use.add(path.parent.parent)
         with _disk_errors(self._cache.path):
@@ -135,7 +135,7 @@ class StoredTables:
         files = self.catalogue.bytes_by_file
         return Uploads(self.url, files, self.catalogue.snapshot)
 
-    def _verified(self, name: str, table: Table) -> Iterator[bytes]:
+    def _verified(self, name: str, table: StoredTable) -> Iterator[bytes]:
         """Yield a table in pieces; raise ObjectStorageError if its digest is wrong."""
         name = object_name(name, self.catalogue.snapshot)
         digest = hashlib.sha256()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import UrlError
 from crawler_app.base.models import Candidate, Claim, Role
-from crawler_app.base.reasons import Reason, facts_of
+from crawler_app.base.reasons import Reason, traits_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import dedup_key, host_of, join
 from crawler_app.run.crawl import trace
@@ -180,7 +180,7 @@ class Admission:
             refusal = self._scope.check(url, depth).refusal
         if refusal is not None and not (
             role is Role.SITEMAP
-            and facts_of(refusal).spares_sitemaps
+            and traits_of(refusal).spares_sitemaps
             and host_of(url) in self._seed_hosts
         ):
             return refusal

@@ -16,8 +16,8 @@ from crawler_app.base.reasons import (
     AnyReason,
     Reason,
     Retries,
-    facts_of,
     reason_of_status,
+    traits_of,
 )
 from crawler_app.base.text.escaping import without_controls
 
@@ -120,7 +120,7 @@ def of_status(fetched: Fetched, now: float) -> Retry | Finish:
     """Return the ending of a URL whose response has an error status."""
     reason = reason_of_status(fetched.status)
     outcome = outcome_of(State.FAILED, reason, fetched)
-    if facts_of(reason).retry is not Retries.SOON:
+    if traits_of(reason).retry is not Retries.SOON:
         return Finish(outcome)
     return Retry(outcome, retry_after_s(fetched.headers.get("Retry-After"), now))
 

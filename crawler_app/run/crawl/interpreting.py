@@ -37,15 +37,15 @@ from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.writer import IndexWriter
 from crawler_app.web.documents import sitemap
-from crawler_app.web.documents.files import may_have_assets
 from crawler_app.web.documents.html import Page
+from crawler_app.web.documents.link_cache import LinkCache
+from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use
-from crawler_app.web.documents.settled_links import SettledLinks
 from crawler_app.web.documents.sniffing import sniffed_type
+from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
-from crawler_app.web.robots.tags import directives_in_header
 from gencoro import gen
 
 __all__ = ["Interpreter"]
@@ -102,8 +102,8 @@ class Interpreter:
         self._index = index
         self._keeps_page = keeps_page
         self._observer = observer
-        self._settled = SettledLinks()
-        self._settled_assets = SettledLinks()
+        self._seen_links = LinkCache()
+        self._seen_assets = LinkCache()
 
     def read(
         self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
@@ -207,12 +207,12 @@ class Interpreter:
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""
-        for settled, links in (
-            (self._settled, new.links),
-            (self._settled_assets, new.assets),
+        for cache, links in (
+            (self._seen_links, new.links),
+            (self._seen_assets, new.assets),
         ):
             for link in itertools.islice(links, MAX_SETTLED_PER_PAGE):
-                settled.add(new.base, link)
+                cache.add(new.base, link)
 
     def _links(
         self, claim: Claim, page: Page, new: _NewLinks, directives: Collection[str]
@@ -221,11 +221,11 @@ class Interpreter:
         admit, depth = self._admission.admit, claim.depth + 1
         is_nofollow_page = "nofollow" in directives
         nofollow_links = page.nofollow_links if self._config.robots else ()
-        for link in self._settled.unsettled(new.base, page.links):
+        for link in self._seen_links.unseen(new.base, page.links):
             nofollow = is_nofollow_page or link in nofollow_links
             candidate = admit(link, new.base, depth, nofollow=nofollow)
             if candidate is None:
-                self._settled.add(new.base, link)
+                self._seen_links.add(new.base, link)
             elif candidate.refusal not in PROVISIONAL:
                 new.links.append(link)
             yield candidate
@@ -264,15 +264,15 @@ class Interpreter:
     ) -> Iterator[Candidate | None]:
         """Admit what a browser loads for a page; a frame is a page of its own."""
         base, admit, depth = new.base, self._admission.admit, claim.depth
-        settled = self._settled_assets
+        cache = self._seen_assets
         use_by_value = {each.value: each.use for each in assets}
-        for value in settled.unsettled(base, use_by_value):
+        for value in cache.unseen(base, use_by_value):
             if use_by_value[value] is Use.FRAME:
                 candidate = admit(value, base, depth, nofollow="nofollow" in directives)
             else:
                 candidate = admit(value, base, depth, role=Role.ASSET)
             if candidate is None:
-                settled.add(base, value)
+                cache.add(base, value)
             elif candidate.refusal not in PROVISIONAL:
                 new.assets.append(value)
             yield candidate

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler_app.base.storage.catalogue import ARCHIVE_TABLE, INDEX, Table
+from crawler_app.base.storage.catalogue import ARCHIVE_TABLE, INDEX, StoredTable
 from crawler_app.base.storage.checksums import pieces_of, sha256_of
 from crawler_app.store.archive.captures import Captures, database_path
 from crawler_app.store.database import copy_database
@@ -28,7 +28,7 @@ class Snapshot(NamedTuple):
     """
 
     revisits: int
-    table_by_name: dict[str, Table]
+    table_by_name: dict[str, StoredTable]
 
 
 def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> Snapshot:
@@ -55,5 +55,5 @@ def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> Snapsh
     return Snapshot(revisits, table_by_name)
 
 
-def _table(path: Path, rows: int) -> Table:
-    return Table(path.stat().st_size, sha256_of(pieces_of(path)), rows)
+def _table(path: Path, rows: int) -> StoredTable:
+    return StoredTable(path.stat().st_size, sha256_of(pieces_of(path)), rows)

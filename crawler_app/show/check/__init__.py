@@ -1,18 +1,18 @@
 """The check of a site: each reference that does not work, with its place.
 
-A crawl shows what it reads to a ledger, which pairs references with the ends of the URLs that
+A crawl shows what it reads to a tracker, which pairs references with the ends of the URLs that
 they lead to::
 
-    options      what a check reports, and how                             pure
-    checking     runs a crawl with a ledger
-      ledger     pairs references and ends, and reports what is wrong        pure
-      fragments  which fragments name a place that a page has                pure
-      findings   what was found, and what was not checked                    pure
-    local        serves files and folders of this machine on loopback
-    folder_ports  at the same ports again, for a later check
-    baseline     findings that are accepted
-    output       findings for people and programs, in several formats        pure
-      sarif      the format of code scanners                                 pure
+    check_config         what a check reports, and how                         pure
+    checking             runs a crawl with a tracker
+      reference_tracker  pairs references and ends, and reports what is wrong  pure
+      fragments          which fragments name a place that a page has          pure
+      check_findings     what was found, and what was not checked              pure
+    local_server         serves files and folders of this machine on loopback
+    folder_ports         keeps their ports, for a later check
+    baseline             findings that are accepted
+    output               findings for people and programs, in several formats  pure
+      sarif              the format of code scanners                           pure
 
 Rule: a finding is reported once, as soon as it is certain.
 """

@@ -1,4 +1,4 @@
-"""Runs a check: a crawl with a ledger, whose findings go to an output."""
+"""Runs a check: a crawl with a tracker, whose findings go to an output."""
 
 import asyncio
 import contextlib
@@ -16,11 +16,16 @@ from crawler_app.base.text.formatting import number
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.show.check.baseline import Baseline, write_baseline
-from crawler_app.show.check.findings import DEFAULT_KINDS, Finding, Kind, Summary
+from crawler_app.show.check.check_findings import (
+    DEFAULT_KINDS,
+    CheckFinding,
+    CheckSummary,
+    FindingKind,
+)
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
-from crawler_app.show.check.ledger import Ledger
-from crawler_app.show.check.local import LocalFolder, is_local
+from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
+from crawler_app.show.check.reference_tracker import ReferenceTracker
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
@@ -42,7 +47,7 @@ class CheckOptions:
         base_url: Where the only folder will be published; empty if that does not matter.
     """
 
-    kinds: Collection[Kind] = DEFAULT_KINDS
+    kinds: Collection[FindingKind] = DEFAULT_KINDS
     ignored: Sequence[str] = ()
     baseline: Path | None = None
     writes_baseline: bool = False
@@ -71,11 +76,11 @@ class Check:
     options: CheckOptions
     output: Output
     watch: Callable[[Watched], AbstractContextManager[object]] | None = None
-    findings: list[Finding] = field(default_factory=list)
-    summary: Summary = field(default_factory=Summary)
+    findings: list[CheckFinding] = field(default_factory=list)
+    summary: CheckSummary = field(default_factory=CheckSummary)
     notes: list[str] = field(default_factory=list)
     internal_errors: int = 0
-    _accepted: list[Finding] = field(default_factory=list)
+    _accepted: list[CheckFinding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _baseline: Baseline | None = None
     _crawler: Crawler | None = None
@@ -92,7 +97,7 @@ class Check:
         self._baseline = self._opened_baseline()
         with contextlib.ExitStack() as cleanup:
             config, name_of, served_at = self._served(cleanup)
-            ledger = Ledger(
+            tracker = ReferenceTracker(
                 self._report,
                 config.seeds,
                 name_of=name_of,
@@ -103,18 +108,18 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                self._crawler = Crawler(config, watch=self.watch, observer=ledger)
+                self._crawler = Crawler(config, watch=self.watch, observer=tracker)
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
-                self._finish(ledger, config)
+                self._finish(tracker, config)
                 raise
             if self._failure is not None:
                 raise self._failure
             summary = result.summary
             self.internal_errors = summary.internal_errors
-            ledger.summary.is_empty = not (summary.pages or summary.files)
+            tracker.summary.is_empty = not (summary.pages or summary.files)
             self._compare(last, config)
-            self._finish(ledger, config)
+            self._finish(tracker, config)
         return not any(finding.kind in self.options.kinds for finding in self.findings)
 
     def _served(
@@ -171,8 +176,11 @@ class Check:
             return None
         return Baseline(path)
 
-    def _report(self, finding: Finding) -> None:
-        if finding.kind is Kind.REDIRECT and Kind.REDIRECT not in self.options.kinds:
+    def _report(self, finding: CheckFinding) -> None:
+        if (
+            finding.kind is FindingKind.REDIRECT
+            and FindingKind.REDIRECT not in self.options.kinds
+        ):
             return
         key = self._key_of(finding)
         if self._baseline is not None and self._baseline.accepts(key):
@@ -187,7 +195,7 @@ class Check:
             if self._crawler is not None:
                 self._crawler.stop()
 
-    def _key_of(self, finding: Finding) -> tuple[str, ...]:
+    def _key_of(self, finding: CheckFinding) -> tuple[str, ...]:
         """Return the key, which does not depend on the working directory."""
         kind, page, href, target, reason = finding.key
         own_name = self._own_name_by_name
@@ -199,9 +207,9 @@ class Check:
             reason,
         )
 
-    def _finish(self, ledger: Ledger, config: CrawlConfig) -> None:
+    def _finish(self, tracker: ReferenceTracker, config: CrawlConfig) -> None:
         """Write the end of the output, and the baseline if it is new."""
-        summary = self.summary = ledger.finish()
+        summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
         summary.counts.update(finding.kind.value for finding in self.findings)
         if not config.fetches_assets:

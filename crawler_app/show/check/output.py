@@ -13,8 +13,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
-from crawler_app.show.check.findings import Finding, Kind, Summary
-from crawler_app.show.check.options import FORMAT_NAMES
+from crawler_app.show.check.check_config import FORMAT_NAMES
+from crawler_app.show.check.check_findings import (
+    CheckFinding,
+    CheckSummary,
+    FindingKind,
+)
 from crawler_app.show.check.sarif import sarif_of
 
 __all__ = ["FORMATS", "Output", "headline", "summary_lines"]
@@ -36,10 +40,10 @@ class Output(abc.ABC):
     def begin(self) -> None:
         """Write what comes first."""
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: CheckFinding) -> None:
         """Write a finding if the format can show it alone."""
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         """Write the rest."""
 
 
@@ -48,10 +52,10 @@ class Text(Output):
 
     is_for_programs = False
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: CheckFinding) -> None:
         self.write(line_of(finding) + "\n")
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         if findings:
             self.write("\n")
         self.write("\n".join(summary_lines(summary)) + "\n")
@@ -60,17 +64,17 @@ class Text(Output):
 class JsonLines(Output):
     """One object a line, and one with the summary at the end."""
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: CheckFinding) -> None:
         self.write(_json(finding.to_json()) + "\n")
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         self.write(_json({"summary": summary.to_json()}) + "\n")
 
 
 class Json(Output):
     """One object with everything."""
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
         whole = {"summary": summary.to_json(), "findings": found}
         self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
@@ -87,7 +91,7 @@ class Csv(Output):
     def begin(self) -> None:
         self._write_row(self.COLUMNS)
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: CheckFinding) -> None:
         values = finding.to_json()
         self._write_row([_cell(values[name]) for name in self.COLUMNS])
 
@@ -100,14 +104,14 @@ class Csv(Output):
 class GitHub(Output):
     """Workflow commands, which GitHub shows beside the lines of a pull request."""
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: CheckFinding) -> None:
         fields = {"file": finding.page, "title": finding.meaning}
         if finding.line:
             fields |= {"line": str(finding.line), "col": str(finding.column)}
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
         self.write(f"::error {shown}::{_of_command(line_of(finding))}\n")
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         for line in summary_lines(summary):
             self.write(f"::notice::{_of_command(line)}\n")
 
@@ -115,7 +119,7 @@ class GitHub(Output):
 class Markdown(Output):
     """A table, for the summary of a job or a comment."""
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         first, *others = summary_lines(summary)
         lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
         if findings:
@@ -132,7 +136,7 @@ class Markdown(Output):
 class JUnit(Output):
     """A test suite with a failed test for each finding."""
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         count = max(1, len(findings))
         self.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
         self.write(
@@ -156,7 +160,7 @@ class JUnit(Output):
 class Sarif(Output):
     """SARIF 2.1.0, which code scanners exchange."""
 
-    def end(self, findings: list[Finding], summary: Summary) -> None:
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         whole = sarif_of(findings, summary_lines(summary))
         self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
 
@@ -168,25 +172,25 @@ _OUTPUTS = (Text, Json, JsonLines, Csv, JUnit, Sarif, GitHub, Markdown)
 FORMATS: dict[str, type[Output]] = dict(zip(FORMAT_NAMES, _OUTPUTS, strict=True))
 
 
-def problem_of(finding: Finding) -> str:
+def problem_of(finding: CheckFinding) -> str:
     """Return what is wrong, in a few words."""
-    is_elsewhere = finding.end and finding.kind is not Kind.REDIRECT
+    is_elsewhere = finding.end and finding.kind is not FindingKind.REDIRECT
     where = f" (redirected to {finding.end})" if is_elsewhere else ""
     return printable(finding.meaning + where)
 
 
-def line_of(finding: Finding) -> str:
+def line_of(finding: CheckFinding) -> str:
     """Return a finding in one line."""
     text = f': "{finding.text}"' if finding.page else ""
     arrow = f"{finding.place}{text} -> {finding.target or finding.href}"
     return printable(f"{arrow}  {problem_of(finding)}")
 
 
-def headline(summary: Summary) -> str:
+def headline(summary: CheckSummary) -> str:
     """Return the result in a few words.
 
     >>> from collections import Counter
-    >>> headline(Summary()), headline(Summary(counts=Counter(broken=2, fragments=1)))
+    >>> headline(CheckSummary()), headline(CheckSummary(counts=Counter(broken=2, fragments=1)))
     ('No findings', '3 findings: 2 broken, 1 fragment')
     """
     total = summary.counts.total()
@@ -201,7 +205,7 @@ def headline(summary: Summary) -> str:
     return f"{number(total, 'finding')}: {counts}"
 
 
-def summary_lines(summary: Summary) -> list[str]:
+def summary_lines(summary: CheckSummary) -> list[str]:
     """Return the headline, what was checked, and what not."""
     checked = (
         f"Checked: {number(summary.references, 'reference')} in "

@@ -8,23 +8,23 @@ from typing import Any
 from urllib.parse import quote
 
 from crawler_app import __version__
-from crawler_app.show.check.findings import Finding, Kind
+from crawler_app.show.check.check_findings import CheckFinding, FindingKind
 
 __all__ = ["sarif_of"]
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 WORDS_BY_KIND = {
-    Kind.BROKEN: "A URL that does not work",
-    Kind.EXTERNAL: "A URL of another site that does not work",
-    Kind.FRAGMENT: "A place that the page does not have",
-    Kind.MALFORMED: "A reference that is not written as it should be",
-    Kind.MIXED: "Something that an https page needs by http",
-    Kind.REDIRECT: "A link to a permanent redirect",
+    FindingKind.BROKEN: "A URL that does not work",
+    FindingKind.EXTERNAL: "A URL of another site that does not work",
+    FindingKind.FRAGMENT: "A place that the page does not have",
+    FindingKind.MALFORMED: "A reference that is not written as it should be",
+    FindingKind.MIXED: "Something that an https page needs by http",
+    FindingKind.REDIRECT: "A link to a permanent redirect",
 }
 
 
-def sarif_of(findings: Iterable[Finding], summary: list[str]) -> dict[str, Any]:
+def sarif_of(findings: Iterable[CheckFinding], summary: list[str]) -> dict[str, Any]:
     """Return a log with one run."""
     rules = [
         {"id": kind.value, "shortDescription": {"text": words}}
@@ -45,11 +45,11 @@ def sarif_of(findings: Iterable[Finding], summary: list[str]) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding) -> dict[str, Any]:
+def _result(finding: CheckFinding) -> dict[str, Any]:
     text = f"{finding.href or finding.target}: {finding.meaning}"
     result: dict[str, Any] = {
         "ruleId": finding.kind.value,
-        "level": "note" if finding.kind is Kind.REDIRECT else "error",
+        "level": "note" if finding.kind is FindingKind.REDIRECT else "error",
         "message": {"text": text},
     }
     uri = _uri(finding.page or finding.target)

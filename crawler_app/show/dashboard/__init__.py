@@ -34,9 +34,9 @@ from crawler_app.show.dashboard.address import (
     parse_address,
     place_of,
 )
+from crawler_app.show.dashboard.events import Ending
 from crawler_app.show.dashboard.feed import Feed
 from crawler_app.show.dashboard.handlers import Parts, application
-from crawler_app.show.dashboard.messages import Ending
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.show.dashboard.searcher import Searcher
 from gencoro import gen

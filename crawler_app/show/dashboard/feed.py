@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from crawler_app.run.crawl.monitor import Monitor, Sample
-from crawler_app.show.dashboard.messages import (
+from crawler_app.show.dashboard.events import (
     Ending,
     begin_event,
     end_event,

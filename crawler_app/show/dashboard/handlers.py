@@ -28,8 +28,8 @@ from crawler_app.base.text.formatting import sentence
 from crawler_app.run.crawl.monitor import Monitor
 from crawler_app.run.crawl.pace import read_pace
 from crawler_app.show.dashboard.access import Access
+from crawler_app.show.dashboard.events import to_json
 from crawler_app.show.dashboard.feed import Feed
-from crawler_app.show.dashboard.messages import to_json
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.show.dashboard.searcher import Searcher
 from crawler_app.store.index.rendering import to_json as hits_to_json
@@ -152,7 +152,7 @@ class UnknownHandler(Handler):
             raise HTTPError(404)
 
 
-class PageHandler(Handler):
+class DashboardPageHandler(Handler):
     """Serves the page."""
 
     def get(self) -> None:
@@ -342,7 +342,7 @@ def application(parts: Parts) -> Application:
         [
             (path, handler, arguments)
             for path, handler in (
-                (r"/", PageHandler),
+                (r"/", DashboardPageHandler),
                 (r"/(dashboard\.(?:js|css))", FileHandler),
                 (r"/events", EventsHandler),
                 (r"/state", StateHandler),

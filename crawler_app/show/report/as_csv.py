@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from crawler_app.run.results.export import defused
-from crawler_app.show.report.findings import HeldLink, Report
+from crawler_app.show.report.report_data import HeldLink, Report
 
 __all__ = ["write_csv"]
 

@@ -8,7 +8,8 @@ from typing import Any
 from crawler_app.base.models import State
 from crawler_app.base.reasons import meaning_of
 from crawler_app.show.report.coverage import checks
-from crawler_app.show.report.findings import (
+from crawler_app.show.report.priorities import priorities_of
+from crawler_app.show.report.report_data import (
     Broken,
     Duplicates,
     HeldLink,
@@ -16,7 +17,6 @@ from crawler_app.show.report.findings import (
     Moved,
     Report,
 )
-from crawler_app.show.report.first import first_of
 from crawler_app.store.frontier.counts import Host
 
 __all__ = ["to_json"]
@@ -46,7 +46,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "unanswered": summary.unanswered,
         "checked": checks(report),
         "broken": [_broken(each) for each in report.broken],
-        "first": [each._asdict() for each in first_of(report)],
+        "first": [each._asdict() for each in priorities_of(report)],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
         "mixed_content": [_moved(each) for each in report.mixed_content],
         "malformed": [_malformed(each) for each in report.malformed],

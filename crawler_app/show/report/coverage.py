@@ -10,7 +10,7 @@ from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
 from crawler_app.base.text.formatting import number
 from crawler_app.run.results.summary import FINISHED
-from crawler_app.show.report.findings import ProblemKind, Report
+from crawler_app.show.report.report_data import ProblemKind, Report
 
 __all__ = ["checks", "is_complete", "unchecked"]
 

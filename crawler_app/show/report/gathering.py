@@ -20,28 +20,28 @@ from crawler_app.run.results.comparison import compare
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import FINISHED, Summary, state_of, summarize
 from crawler_app.show.report.archived import open_archives
-from crawler_app.show.report.findings import (
-    Broken,
-    Chain,
-    Failure,
-    HeldLink,
-    Problem,
-    ProblemKind,
-    Report,
-)
 from crawler_app.show.report.kinds import add_redirects, add_url
+from crawler_app.show.report.link_targets import LinkTargets
 from crawler_app.show.report.listing import Listing
-from crawler_app.show.report.problems import (
+from crawler_app.show.report.page_problems import (
     duplicates_in,
     heavy_among,
     most_linked,
     problems_in,
     weight_of,
 )
-from crawler_app.show.report.reading import DocumentReader
-from crawler_app.show.report.scratch import Scratch
+from crawler_app.show.report.page_reading import DocumentReader
+from crawler_app.show.report.report_data import (
+    Broken,
+    Chain,
+    HeldLink,
+    Problem,
+    ProblemKind,
+    Report,
+    UncheckedUrl,
+)
 from crawler_app.show.report.shape import Shape
-from crawler_app.show.report.targets import Targets
+from crawler_app.show.report.temp_tables import TempTables
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.robots.rules import product_token
 
@@ -70,17 +70,17 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
         summary = summarize(frontier)
         report = _report_of(crawl, config, summary, is_running=is_running)
         report.has_archive = archived is not None
-        targets = Targets(report.broken, summary.redirects)
-        listing, scratch = Listing(), Scratch()
+        targets = LinkTargets(report.broken, summary.redirects)
+        listing, tables = Listing(), TempTables()
         find = archived.find if archived else None
         agent = product_token(config.user_agent)
-        reader = DocumentReader(targets, scratch, find, agent)
+        reader = DocumentReader(targets, tables, find, agent)
         records, total = frontier.records(), frontier.total()
         for record in in_steps("reading URLs", records, on_step, total):
             add_url(report.shape, record)
             listing.add(record)
             reader.add(record)
-        scratch.end()
+        tables.end()
         add_redirects(report.shape, summary.redirects)
         report.unread = reader.unread
         report.examples_by_reason = listing.examples_by_reason
@@ -88,8 +88,8 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
         report.chains = _chains(summary.redirects, frontier)
         report.comparison = compare(frontier)
         soft_404s = frontier.soft_404s()
-    _add_links(report, targets, scratch, listing)
-    _add_problems(report, scratch, listing, soft_404s)
+    _add_links(report, targets, tables, listing)
+    _add_problems(report, tables, listing, soft_404s)
     return report
 
 
@@ -152,9 +152,9 @@ def _broken(summary: Summary, config: CrawlConfig) -> list[Broken]:
     return found
 
 
-def _not_checked(summary: Summary) -> list[Failure]:
+def _not_checked(summary: Summary) -> list[UncheckedUrl]:
     return [
-        Failure(url, o.status, o.reason, o.error)
+        UncheckedUrl(url, o.status, o.reason, o.error)
         for url, o in _failures(summary)
         if not is_broken(o.reason)
     ]
@@ -181,15 +181,15 @@ def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
 
 
 def _add_links(
-    report: Report, targets: Targets, scratch: Scratch, listing: Listing
+    report: Report, targets: LinkTargets, tables: TempTables, listing: Listing
 ) -> None:
     """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
     redirects = report.summary.redirects
-    report.moved, report.mixed_content, report.malformed = targets.add_links(scratch)
+    report.moved, report.mixed_content, report.malformed = targets.add_links(tables)
     for moved in report.moved:
         moved.end = redirects.end_of(moved.url)
         moved.status = listing.status_by_redirect.get(moved.url)
-    report.pages_with_broken_links = scratch.documents_with(0, len(report.broken))
+    report.pages_with_broken_links = tables.documents_with(0, len(report.broken))
     report.pages_with_broken_links += len(set(_first_pages(report)))
     _compare_broken(report)
     report.broken.sort(key=lambda each: (-each.reach, -len(each.links), each.url))
@@ -217,18 +217,18 @@ def _first_pages(report: Report) -> Iterator[str]:
 
 
 def _add_problems(
-    report: Report, scratch: Scratch, listing: Listing, soft_404s: list[str]
+    report: Report, tables: TempTables, listing: Listing, soft_404s: list[str]
 ) -> None:
     """Add what the tables say of the pages."""
     is_whole = report.state == FINISHED and report.has_archive and not report.unread
     report.problems, report.problem_counts = problems_in(
-        scratch, knows_all_links=is_whole
+        tables, knows_all_links=is_whole
     )
     if soft_404s:
         kind, count = ProblemKind.SOFT_404, len(soft_404s)
         report.problem_counts[kind] = count
         report.problems.insert(0, Problem(kind, "", count, soft_404s))
-    report.duplicates = duplicates_in(scratch)
-    report.most_linked = most_linked(scratch)
-    report.heavy = heavy_among(scratch, listing.heavy)
-    report.weight = weight_of(scratch)
+    report.duplicates = duplicates_in(tables)
+    report.most_linked = most_linked(tables)
+    report.heavy = heavy_among(tables, listing.heavy)
+    report.weight = weight_of(tables)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from crawler_app.base.text.escaping import printable
 
-__all__ = ["Kind", "Shape", "folder_of", "in_words", "parent_of"]
+__all__ = ["Shape", "UrlCategory", "folder_of", "in_words", "parent_of"]
 
 # About 5 MB.
 MAX_FOLDERS = 20_000
@@ -20,7 +20,7 @@ MAX_FOLDERS = 20_000
 MAX_FOLDER_CHARS = 120
 
 
-class Kind(enum.IntEnum):
+class UrlCategory(enum.IntEnum):
     """The kind of a URL.  Skipped URLs are not part of the shape."""
 
     OK = 0
@@ -31,21 +31,21 @@ class Kind(enum.IntEnum):
     LEFT = 5
 
 
-KINDS = len(Kind)  # counted once, as len() of an enum is slow
+KINDS = len(UrlCategory)  # counted once, as len() of an enum is slow
 
 # Singular and plural.
 WORDS_BY_KIND = {
-    Kind.OK: ("page", "pages"),
-    Kind.FILE: ("file", "files"),
-    Kind.REDIRECT: ("redirect", "redirects"),
-    Kind.LOOP: ("redirect loop", "redirect loops"),
-    Kind.BROKEN: ("broken", "broken"),
-    Kind.LEFT: ("not fetched", "not fetched"),
+    UrlCategory.OK: ("page", "pages"),
+    UrlCategory.FILE: ("file", "files"),
+    UrlCategory.REDIRECT: ("redirect", "redirects"),
+    UrlCategory.LOOP: ("redirect loop", "redirect loops"),
+    UrlCategory.BROKEN: ("broken", "broken"),
+    UrlCategory.LEFT: ("not fetched", "not fetched"),
 }
 
 
 def in_words(counts: Sequence[int]) -> str:
-    """Return the number of URLs of each `Kind`, in words.
+    """Return the number of URLs of each `UrlCategory`, in words.
 
     >>> in_words([1200, 0, 1, 0, 3, 0])
     '1,200 pages, 1 redirect, 3 broken'
@@ -88,7 +88,7 @@ class Shape:
 
     >>> shape = Shape()
     >>> for path in ("", "docs/", "docs/a.html", "docs/b.html?page=2"):
-    ...     shape.add(f"https://a.test/{path}", Kind.OK)
+    ...     shape.add(f"https://a.test/{path}", UrlCategory.OK)
     >>> {folder: sum(counts) for folder, counts in shape.totals().items()}
     {'': 4, 'a.test/': 4, 'a.test/docs/': 3}
     """
@@ -97,7 +97,7 @@ class Shape:
         self._max_folders = max_folders
         self._counts_by_folder: dict[str, list[int]] = {}
 
-    def add(self, url: str, kind: Kind) -> None:
+    def add(self, url: str, kind: UrlCategory) -> None:
         """Count a URL."""
         folder = folder_of(url)
         counts = self._counts_by_folder.get(folder)
@@ -108,7 +108,7 @@ class Shape:
             self._fold()
 
     def totals(self) -> dict[str, list[int]]:
-        """Return the counts by `Kind` of each folder and its subfolders; "" is the total."""
+        """Return the counts by `UrlCategory` of each folder and its subfolders; "" is the total."""
         totals = {"": [0] * KINDS}
         for folder, counts in self._counts_by_folder.items():
             _add(totals, folder, counts)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from crawler_app.base.text.formatting import cut_middle
-from crawler_app.show.report.shape import Kind, Shape, in_words, parent_of
+from crawler_app.show.report.shape import Shape, UrlCategory, in_words, parent_of
 
 __all__ = ["Box", "Rectangle", "Treemap", "shown", "split", "treemap"]
 
@@ -35,7 +35,14 @@ DOMINANT_SHARE = 0.9
 FOLDER_CHARS = 70
 
 # The order of the kinds in a box, from the left.
-KINDS = (Kind.BROKEN, Kind.LOOP, Kind.REDIRECT, Kind.LEFT, Kind.FILE, Kind.OK)
+KINDS = (
+    UrlCategory.BROKEN,
+    UrlCategory.LOOP,
+    UrlCategory.REDIRECT,
+    UrlCategory.LEFT,
+    UrlCategory.FILE,
+    UrlCategory.OK,
+)
 
 
 class Rectangle(NamedTuple):
@@ -57,7 +64,7 @@ class Box:
     Attributes:
         folder: The host and path that its URLs begin with.
         title: Its path and its share of all URLs.
-        counts: Number of URLs of each `Kind`.
+        counts: Number of URLs of each `UrlCategory`.
         is_rest: Whether it stands for the URLs of the folder that are in no other box.
     """
 
@@ -103,7 +110,7 @@ def treemap(shape: Shape) -> Treemap:
 
     >>> shape = Shape()
     >>> for path in ("docs/a.html", "docs/b.html", "news/c.html", "news/d.html"):
-    ...     shape.add(f"https://a.test/{path}", Kind.OK)
+    ...     shape.add(f"https://a.test/{path}", UrlCategory.OK)
     >>> [(box.name, box.words, box.area.width) for box in treemap(shape).boxes]
     [('docs', '2 pages', 50.0), ('news', '2 pages', 50.0)]
     """

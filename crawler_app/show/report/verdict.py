@@ -8,7 +8,7 @@ from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
 from crawler_app.show.report.coverage import is_complete, unchecked
-from crawler_app.show.report.findings import Report
+from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 
 __all__ = ["caveats", "explanation", "headline", "mood"]

@@ -9,18 +9,18 @@
       text          the visible text, and the headings
       elements      which elements are invisible, block-level or headings
       sent_links    links as a browser sends them
-      flat_html     the same without a tree, for pages that make too large a tree
+      tag_scanner   the same without a tree, for pages that make too large a tree
       refresh       where a page takes its visitors by itself
-      settled_links skips links already handled in the same directory
+      link_cache    skips links already handled in the same directory
       anchors       links together with their text
     references      everything that a page refers to, with its place
       outline       the same as plain values, with the ids in the page
-      tags          the tags of a page, with their places in the source
+      start_tags    the tags of a page, with their places in the source
       css           what a style sheet refers to
-      files         what a style sheet or a manifest refers to
+      non_html      what a style sheet or a manifest refers to
       srcset        the images that a srcset lists
       malformed     what is wrong with a reference as it is written
-    facts           what a page says of itself, and how it has its images
+    page_metadata   description, robots directives, headings and images of a page
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
       sitemap_pieces  its content, unpacked and in UTF-8

@@ -67,7 +67,7 @@ def anchors_in(base: str, links: list[tuple[LexborNode, str]], charset: str) -> 
 
 def flat_anchors(tags: Iterable[tuple[str, str]], charset: str) -> Anchors:
     """Return the links among the tags of a page, at most `MAX_LINKS`; see
-    `crawler_app.web.documents.flat_html.tags_of`."""
+    `crawler_app.web.documents.tag_scanner.tags_of`."""
     base = ""
     hrefs: list[str] = []
     for tag, value in tags:

@@ -2,7 +2,7 @@
 
 Each constant holds the alternatives of a regular expression.  Both ways of reading a page
 use them, so that both find the same text: `crawler_app.web.documents.text` in a tree, and
-`crawler_app.web.documents.flat_html` tag by tag.
+`crawler_app.web.documents.tag_scanner` tag by tag.
 """
 
 __all__ = ["AROUND", "BLOCKS", "BOXES", "HEADINGS", "ROWS", "ROW_HOLDERS", "UNSEEN"]

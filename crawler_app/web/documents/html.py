@@ -21,7 +21,6 @@ from crawler_app.web.documents.anchors import (
     flat_anchors,
 )
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.flat_html import is_open, tags_of, tags_of_head
 from crawler_app.web.documents.references import (
     Asset,
     assets_in,
@@ -29,6 +28,7 @@ from crawler_app.web.documents.references import (
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.sent_links import as_sent
+from crawler_app.web.documents.tag_scanner import is_open, tags_of, tags_of_head
 from crawler_app.web.documents.text import (
     flat_marked_text,
     headings_and_text,
@@ -46,7 +46,7 @@ from crawler_app.web.documents.tree import (
     tag_ids,
     tree_of,
 )
-from crawler_app.web.robots.tags import directives_in_meta
+from crawler_app.web.robots.directives import directives_in_meta
 
 __all__ = ["Page", "parse_html"]
 

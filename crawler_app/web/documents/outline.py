@@ -14,7 +14,7 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.css import decode_css, references_in_css
-from crawler_app.web.documents.files import assets_of_file, may_have_assets
+from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.references import (
     LOADED_USES,
     Reference,
@@ -23,7 +23,7 @@ from crawler_app.web.documents.references import (
     references_of,
 )
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tags import Lines, Place, tags_in
+from crawler_app.web.documents.start_tags import Lines, Place, tags_in
 
 __all__ = ["Mention", "Outline", "mention_of", "outline_of", "words_of"]
 

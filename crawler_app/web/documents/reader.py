@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.documents.cost import is_cheap
-from crawler_app.web.documents.files import assets_of_file, may_have_assets
 from crawler_app.web.documents.html import Page, parse_html
+from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.outline import Outline, outline_of
 from crawler_app.web.documents.packing import (
     ASSETS,

@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborNode
 from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.srcset import candidates_in
-from crawler_app.web.documents.tags import Tag, attributes_of, plain_href, tags_in
+from crawler_app.web.documents.start_tags import Tag, attributes_of, plain_href, tags_in
 from crawler_app.web.documents.tree import Parsed, is_within, tag_ids
 
 __all__ = [

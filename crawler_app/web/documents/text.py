@@ -1,7 +1,7 @@
 """The visible text and the headings of a page, for a full-text index.
 
 Lexbor parses a page into a tree.  A page that makes too large a tree is read tag by tag, see
-`crawler_app.web.documents.flat_html`.
+`crawler_app.web.documents.tag_scanner`.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from crawler_app.web.documents.elements import (
     ROWS,
     UNSEEN,
 )
-from crawler_app.web.documents.flat_html import HEADING_END, HEADING_START, text_of
+from crawler_app.web.documents.tag_scanner import HEADING_END, HEADING_START, text_of
 from crawler_app.web.documents.tree import (
     MAX_STEPS,
     Parsed,

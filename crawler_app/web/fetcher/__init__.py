@@ -1,14 +1,14 @@
 """Fetches one URL: one HTTP exchange, redirects not followed::
 
-    outgoing    request headers, proxy and cookies: secrets to the seeds only
-      cookies   the cookie store
-      addresses which addresses are public
-    http        the fetcher over Tornado's AsyncHTTPClient
-      resolver  a caching resolver
-      curl      settings specific to libcurl
-    incoming    collects head and body, limited before and after decoding
-    errors      turns a client's exception into a FetchError
-    requests_   the fetcher over the requests library, in threads
+    request_policy      headers, proxy and cookies: secrets to the seeds only
+      cookies           the cookie store
+      addresses         which addresses are public
+    http                the fetcher over Tornado's AsyncHTTPClient
+      resolver          a caching resolver
+      curl              settings specific to libcurl
+      client_errors     turns a client's exception into a FetchError
+    response_collector  collects head and body, limited before and after decoding
+    requests_backend    the fetcher over the requests library, in threads
 
 `make_fetcher` chooses one.
 """
@@ -25,14 +25,14 @@ from crawler_app.web.fetcher.http import (
     imported,
     request_options,
 )
-from crawler_app.web.fetcher.outgoing import Outgoing
+from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.httpclient.codings import ACCEPTED
 from gencoro import gen
 
 __all__ = ["Fetcher", "HttpFetcher", "check_fetcher", "fetcher_class", "make_fetcher"]
 
 # By name, since what it imports may not be installed.
-REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_.RequestsFetcher"
+REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_backend.RequestsFetcher"
 
 
 class Fetcher(Protocol):
@@ -100,7 +100,7 @@ def check_fetcher(config: CrawlConfig) -> None:
     the client 'simple' does not support proxies; 'pooled' does
     """
     fetcher_class(config.client)
-    request_options(config, Outgoing(config, ACCEPTED).proxy)
+    request_options(config, RequestPolicy(config, ACCEPTED).proxy)
 
 
 def fetcher_class(client: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.urls import host_of, name_of, target_of
-from crawler_app.web.fetcher.incoming import Incoming
+from crawler_app.web.fetcher.response_collector import ResponseCollector
 from crawler_app.web.httpclient.dialing import AddressCheck
 
 __all__ = ["CurlExchange"]
@@ -19,7 +19,7 @@ class CurlExchange:
     """Configures libcurl for the fetch of one URL, and records what it reports.
 
     Args:
-        incoming: Receives the head immediately; Tornado delivers it after the body.
+        collector: Receives the head immediately; Tornado delivers it after the body.
         url: The canonical URL.
         check_address: Called with the host and each address before libcurl connects to
             it; raises FetchError to refuse.  None if a proxy resolves names.
@@ -33,7 +33,7 @@ class CurlExchange:
 
     def __init__(
         self,
-        incoming: Incoming,
+        collector: ResponseCollector,
         url: str,
         check_address: AddressCheck | None,
         *,
@@ -42,7 +42,7 @@ class CurlExchange:
         self.request_head = b""
         self.peer = ""
         self.refusal: FetchError | None = None
-        self._incoming = incoming
+        self._collector = collector
         self._url = url
         self._host = name_of(host_of(url)).strip("[]")
         self._check_address = check_address
@@ -79,7 +79,7 @@ class CurlExchange:
             self.request_head = data
         elif kind == self._received:
             for line in data.splitlines(keepends=True):
-                self._incoming.take_line(line.decode("latin-1"))
+                self._collector.take_line(line.decode("latin-1"))
 
     def _take_peer(self, peer: str, *_others: Any) -> int:
         self.peer = peer

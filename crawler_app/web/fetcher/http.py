@@ -21,12 +21,12 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.fetcher.client_errors import fetch_error
 from crawler_app.web.fetcher.cookies import CookieStore
 from crawler_app.web.fetcher.curl import CurlExchange
-from crawler_app.web.fetcher.errors import fetch_error
-from crawler_app.web.fetcher.incoming import Incoming, decoded
-from crawler_app.web.fetcher.outgoing import Outgoing
+from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.resolver import CachingResolver
+from crawler_app.web.fetcher.response_collector import ResponseCollector, decoded
 from crawler_app.web.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.web.httpclient.codings import ACCEPTED
 from crawler_app.web.httpclient.dialing import AddressCheck
@@ -101,10 +101,10 @@ class HttpFetcher:
 
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
-        self._outgoing = Outgoing(config, ACCEPTED)
-        self._options = request_options(config, self._outgoing.proxy)
+        self._policy = RequestPolicy(config, ACCEPTED)
+        self._options = request_options(config, self._policy.proxy)
         self._resolver = CachingResolver()
-        check_address = self._outgoing.check_address
+        check_address = self._policy.check_address
         self._client = _make_client(config, self._resolver, check_address)
 
     @gen.coroutine
@@ -113,8 +113,8 @@ class HttpFetcher:
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
         started_at = time.monotonic()
-        self._outgoing.require_public_host(url)
-        carried = self._outgoing.headers_for(url, headers)
+        self._policy.require_public_host(url)
+        carried = self._policy.headers_for(url, headers)
         if isinstance(self._client, PooledAsyncHTTPClient):
             fetched = yield from self._fetch(url, carried, method)
         else:
@@ -125,11 +125,11 @@ class HttpFetcher:
     @property
     def cookies(self) -> CookieStore | None:
         """The cookies that servers have set; see `Fetcher`."""
-        return self._outgoing.cookies
+        return self._policy.cookies
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
-        return self._outgoing.headers_for(url).get("Cookie", "")
+        return self._policy.headers_for(url).get("Cookie", "")
 
     def allow(self, concurrency: int) -> None:
         """Change the maximum number of fetches; see `Fetcher`."""
@@ -153,37 +153,37 @@ class HttpFetcher:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise fetch_error(exc) from exc
-        self._outgoing.take_cookies(url, response.headers)
+        self._policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
     def _fetch_bounded(
         self, url: str, headers: HTTPHeaders, method: str
     ) -> Subgenerator[Fetched]:
         """Fetch with a client that cannot tell a too large body from other errors."""
-        incoming = Incoming(self._config.max_body_bytes)
+        collector = ResponseCollector(self._config.max_body_bytes)
         curl = CurlExchange(
-            incoming,
+            collector,
             url,
-            self._outgoing.check_address,
-            has_proxy=self._outgoing.proxy is not None,
+            self._policy.check_address,
+            has_proxy=self._policy.proxy is not None,
         )
-        request = self._bounded_request(url, headers, incoming, curl)
+        request = self._bounded_request(url, headers, collector, curl)
         request.method = method
         try:
             response = yield from self._exchange(request)
-            incoming.refuse_too_large()
+            collector.refuse_too_large()
             body: bytes = b""
             notes: tuple[str, ...] = ()
             if method != "HEAD":
                 body, notes = decoded(
-                    incoming.body, response.headers, self._config.max_body_bytes
+                    collector.body, response.headers, self._config.max_body_bytes
                 )
         except FetchError:
             raise
         except Exception as exc:  # as above
-            incoming.refuse_too_large()
+            collector.refuse_too_large()
             raise curl.refusal or fetch_error(exc) from exc
-        self._outgoing.take_cookies(url, response.headers)
+        self._policy.take_cookies(url, response.headers)
         return Fetched(
             url,
             response.code,
@@ -191,14 +191,18 @@ class HttpFetcher:
             body,
             0.0,
             request_head=curl.request_head or _sent_head(request),
-            raw_head=incoming.raw_head,
-            encoded_body=incoming.body,
+            raw_head=collector.raw_head,
+            encoded_body=collector.body,
             peer=curl.peer,
             notes=notes,
         )
 
     def _bounded_request(
-        self, url: str, headers: HTTPHeaders, incoming: Incoming, curl: CurlExchange
+        self,
+        url: str,
+        headers: HTTPHeaders,
+        collector: ResponseCollector,
+        curl: CurlExchange,
     ) -> HTTPRequest:
         is_curl = self._config.client == "curl"
         return HTTPRequest(
@@ -207,8 +211,8 @@ class HttpFetcher:
             user_agent=headers["User-Agent"],  # also sent to a proxy
             # We decompress, because the archive needs the encoded body.
             decompress_response=False,
-            header_callback=None if is_curl else incoming.take_line,
-            streaming_callback=incoming.take_chunk,
+            header_callback=None if is_curl else collector.take_line,
+            streaming_callback=collector.take_chunk,
             prepare_curl_callback=curl.prepare if is_curl else None,
             **self._options,
         )

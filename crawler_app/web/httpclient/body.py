@@ -13,17 +13,17 @@ from typing import Any, Protocol
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.web.httpclient.codings import decoder_of
+from crawler_app.web.httpclient.decode_queue import TURN_BYTES, DecodeQueue
 from crawler_app.web.httpclient.errors import ResponseTooLargeError
 from crawler_app.web.httpclient.response import ResponseHead
-from crawler_app.web.httpclient.turns import TURN_BYTES, Turns
 from gencoro import gen
 
 __all__ = [
     "Body",
+    "BodySource",
     "Coding",
     "CountedBody",
     "KeptBody",
-    "Reading",
     "StreamedBody",
     "undo_coding",
 ]
@@ -54,7 +54,7 @@ class Body(Protocol):
         ...
 
 
-class Reading(Protocol):
+class BodySource(Protocol):
     """The source of a body, as seen by its handler."""
 
     def pause(self) -> None: ...
@@ -126,12 +126,16 @@ class DecodedBody(CountedBody, abc.ABC):
     _is_cancelled = False
 
     def __init__(
-        self, coding: Coding | None, max_bytes: int, reading: Reading, turns: Turns
+        self,
+        coding: Coding | None,
+        max_bytes: int,
+        reading: BodySource,
+        decode_queue: DecodeQueue,
     ) -> None:
         self._max_bytes = max_bytes
         self._coding = coding
         self._reading = reading
-        self._turns = turns
+        self._decode_queue = decode_queue
 
     def feed(self, data: bytes) -> None:
         super().feed(data)
@@ -167,7 +171,7 @@ class DecodedBody(CountedBody, abc.ABC):
                 waiting_for = self._take(piece)
                 taken_bytes += len(piece)
                 if waiting_for is None and taken_bytes >= TURN_BYTES:
-                    waiting_for = self._turns.wait(is_begun=is_begun)
+                    waiting_for = self._decode_queue.wait(is_begun=is_begun)
                 if waiting_for is not None:
                     self._wait_for(waiting_for)
                     return
@@ -275,11 +279,11 @@ class StreamedBody(DecodedBody):
         self,
         coding: Coding | None,
         max_bytes: int,
-        reading: Reading,
-        turns: Turns,
+        reading: BodySource,
+        decode_queue: DecodeQueue,
         callback: Callable[[bytes], Awaitable[None] | None],
     ) -> None:
-        super().__init__(coding, max_bytes, reading, turns)
+        super().__init__(coding, max_bytes, reading, decode_queue)
         self._callback = callback
 
     def _take(self, piece: bytes) -> "asyncio.Future[Any] | None":

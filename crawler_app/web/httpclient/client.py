@@ -12,11 +12,11 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.netutil import OverrideResolver, Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
 
+from crawler_app.web.httpclient.decode_queue import DecodeQueue
 from crawler_app.web.httpclient.dialing import AddressCheck, Dialer
 from crawler_app.web.httpclient.fetch import Equipment, Fetch
 from crawler_app.web.httpclient.pool import ConnectionPool
 from crawler_app.web.httpclient.response import PooledHTTPResponse
-from crawler_app.web.httpclient.turns import Turns
 
 __all__ = ["PooledAsyncHTTPClient"]
 
@@ -106,7 +106,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             loop=self._loop,
             pool=self._pool,
             dialer=Dialer(self._loop, resolver, check_address, self._pool.discard),
-            turns=Turns(self._loop),
+            decode_queue=DecodeQueue(self._loop),
             defaults=self.defaults,
             max_head_bytes=max_header_size or MAX_HEADER_BYTES,
             max_body_bytes=max_body_size or max_buffer_size,

@@ -26,14 +26,14 @@ from crawler_app.web.httpclient.body import (
     undo_coding,
 )
 from crawler_app.web.httpclient.connection import Connection
+from crawler_app.web.httpclient.decode_queue import DecodeQueue
 from crawler_app.web.httpclient.dialing import Dialer, DialProgress
 from crawler_app.web.httpclient.errors import ResponseTooLargeError
-from crawler_app.web.httpclient.exchange import Exchange
+from crawler_app.web.httpclient.http_exchange import HttpExchange
 from crawler_app.web.httpclient.pool import ConnectionPool
 from crawler_app.web.httpclient.redirect import redirected
 from crawler_app.web.httpclient.request import outgoing, settings_of
 from crawler_app.web.httpclient.response import PooledHTTPResponse, ResponseHead
-from crawler_app.web.httpclient.turns import Turns
 
 __all__ = ["Equipment", "Fetch"]
 
@@ -55,7 +55,7 @@ class Equipment:
     loop: asyncio.AbstractEventLoop
     pool: ConnectionPool
     dialer: Dialer
-    turns: Turns
+    decode_queue: DecodeQueue
     defaults: Mapping[str, Any]
     max_head_bytes: int
     max_body_bytes: int
@@ -101,7 +101,7 @@ class Fetch:
         self._warns = False
         self._progress = NOT_DIALED
         self._dialing: asyncio.Future[Connection] | None = None
-        self._exchange: Exchange | None = None
+        self._exchange: HttpExchange | None = None
         self._body: Body | None = None
         self._coding: Coding | None = None
 
@@ -227,7 +227,7 @@ class Fetch:
             self.fail(HTTPStreamClosedError("Connection closed"))
             return
         self._set_timer(0, self._on_request_timeout)
-        self._exchange = Exchange(
+        self._exchange = HttpExchange(
             self._outgoing,
             connection,
             self,
@@ -276,13 +276,15 @@ class Fetch:
         if self._settings["decompress_response"]:
             coding = undo_coding(head, max_bytes, self._equipment.is_lenient)
         self._coding = coding
-        exchange, turns = self._exchange, self._equipment.turns
+        exchange, decode_queue = self._exchange, self._equipment.decode_queue
         assert exchange is not None
         callback = self._settings["streaming_callback"]
         if callback is None:
-            self._body = KeptBody(coding, max_bytes, exchange, turns)
+            self._body = KeptBody(coding, max_bytes, exchange, decode_queue)
         else:
-            self._body = StreamedBody(coding, max_bytes, exchange, turns, callback)
+            self._body = StreamedBody(
+                coding, max_bytes, exchange, decode_queue, callback
+            )
         return self._body
 
     def _follows(self, head: ResponseHead) -> bool:
@@ -339,7 +341,7 @@ class Fetch:
         else:
             self._send()
 
-    def _respond(self, exchange: Exchange, head: ResponseHead) -> None:
+    def _respond(self, exchange: HttpExchange, head: ResponseHead) -> None:
         self._exchange = None
         body, encoded = b"", None
         if isinstance(self._body, KeptBody):
@@ -366,7 +368,7 @@ class Fetch:
         self._leave()
         self._call_back(response)
 
-    def _time_info(self, exchange: Exchange | None = None) -> dict[str, float]:
+    def _time_info(self, exchange: HttpExchange | None = None) -> dict[str, float]:
         """Return the duration of each phase in seconds, under libcurl's names.
 
         All except ``queue`` and ``redirect`` are measured from the start of the last

@@ -3,7 +3,7 @@
 Rule: every origin has `Rules`.  If its robots.txt cannot be fetched, that is part of the
 `Rules` and never raised.
 
-Inside: `rules`, the parser of robots.txt; `tags`, the directives of pages and headers.
+Inside: `rules`, the parser of robots.txt; `directives`, those of pages and headers.
 """
 
 import asyncio

@@ -8,17 +8,17 @@ import pytest
 
 import crawler_app
 from crawler_app.base.reasons import (
-    FACTS,
     RETRYABLE,
+    TRAITS,
     Category,
     Fault,
     Reason,
     Retries,
-    facts_of,
     is_broken,
     meaning_of,
     reason_of_status,
     reason_of_word,
+    traits_of,
 )
 
 SOURCE = pathlib.Path(crawler_app.__file__).parent
@@ -28,27 +28,27 @@ HOMONYMS = {
     "nofollow": {
         "run/crawl/interpreting.py",
         "web/documents/anchors.py",
-        "web/documents/flat_html.py",
+        "web/documents/tag_scanner.py",
         "web/documents/html.py",
-        "web/robots/tags.py",
+        "web/robots/directives.py",
     },
-    "ok": {"show/report/tables/site.py"},
+    "ok": {"show/report/tables/site_sections.py"},
     "redirect": {
         "show/check/output.py",
         "commands/summary_text.py",
         "web/httpclient/fetch.py",
         "show/report/as_csv.py",
-        "show/report/markdown.py",
+        "show/report/as_markdown.py",
         "show/report/shape.py",
-        "show/report/tables/site.py",
+        "show/report/tables/site_sections.py",
     },
     "robots": {
         "run/directory/stores.py",
-        "web/documents/facts.py",
-        "web/documents/flat_html.py",
+        "web/documents/page_metadata.py",
+        "web/documents/tag_scanner.py",
         "web/documents/html.py",
         "store/frontier/postgres/batch.py",
-        "web/robots/tags.py",
+        "web/robots/directives.py",
     },
     "should_fetch": {"run/crawl/hooks.py", "run/crawler.py"},
     "unchanged": {"run/results/comparison.py"},
@@ -80,16 +80,16 @@ def test_no_other_module_spells_a_reason_out():
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_facts_of_each_reason_fit_together(reason):
-    facts = FACTS[reason]
-    assert facts.meaning
-    assert (facts.fault is None) == (facts.category is not Category.FAILURE)
-    if facts.category is not Category.FAILURE:
-        assert facts.retry is Retries.NEVER
-    if facts.fault is Fault.HOST:
-        assert facts.retry is Retries.SOON
-    if facts.category is not Category.SKIP:
-        assert not (facts.is_provisional or facts.spares_sitemaps)
+def test_traits_of_each_reason_fit_together(reason):
+    traits = TRAITS[reason]
+    assert traits.meaning
+    assert (traits.fault is None) == (traits.category is not Category.FAILURE)
+    if traits.category is not Category.FAILURE:
+        assert traits.retry is Retries.NEVER
+    if traits.fault is Fault.HOST:
+        assert traits.retry is Retries.SOON
+    if traits.category is not Category.SKIP:
+        assert not (traits.is_provisional or traits.spares_sitemaps)
 
 
 BROKEN = "bad_redirect bad_response connection_closed dns network redirect_loop refused"
@@ -116,14 +116,14 @@ def test_retried_on_request_is_what_may_have_passed():
 
 @pytest.mark.parametrize("reason", sorted(RETRYABLE))
 def test_retried_at_once_is_what_may_pass_by_itself(reason):
-    is_soon = facts_of(reason).retry is Retries.SOON
+    is_soon = traits_of(reason).retry is Retries.SOON
     assert is_soon == (reason not in (Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE))
 
 
 def test_http_status_is_told_in_its_own_words():
     assert meaning_of(reason_of_status(410)) == "410 Gone"
     assert meaning_of(reason_of_status(799)) == "799"
-    assert facts_of(reason_of_status(410)).badge == "410"
+    assert traits_of(reason_of_status(410)).badge == "410"
 
 
 def test_unknown_reason_is_told_as_it_is():

@@ -10,7 +10,7 @@ from crawler_app.commands.demo_site import DemoSite
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.show.report import gather, render_html
-from crawler_app.show.report.findings import Broken, Failure, HeldLink
+from crawler_app.show.report.report_data import Broken, HeldLink, UncheckedUrl
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (
@@ -44,7 +44,9 @@ def report(tmp_path_factory):
         Broken(f"{LONG}{n}", None, "dns", "x" * 300, links=links, pages=9)
         for n in range(9)
     ]
-    report.not_checked.append(Failure("http://a.test/large", 200, Reason.TOO_LARGE))
+    report.not_checked.append(
+        UncheckedUrl("http://a.test/large", 200, Reason.TOO_LARGE)
+    )
     return report
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import shown_url
 from crawler_app.base.urls import origin_of
-from crawler_app.show.report.findings import Report
+from crawler_app.show.report.report_data import Report
 
 __all__ = [
     "LINES",
     "Cell",
+    "DisplayUrl",
     "Limits",
     "Maker",
-    "Shown",
     "Table",
     "all_in_csv",
     "command",
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(slots=True, frozen=True)
-class Shown:
+class DisplayUrl:
     """A URL for display.
 
     Attributes:
@@ -79,7 +79,7 @@ class Cell:
     href: str = ""
     bar: float | None = None
     badge: str = ""
-    lines: Sequence[Shown] = ()
+    lines: Sequence[DisplayUrl] = ()
     value: float | None = None
 
 
@@ -122,15 +122,15 @@ class Maker:
         link = shown(url, self.home, self.limits)
         return Cell(link.name, link.href)
 
-    def lines(self, urls: Sequence[str], most: int = LINES) -> list[Shown]:
+    def lines(self, urls: Sequence[str], most: int = LINES) -> list[DisplayUrl]:
         """Return the first of several URLs, for display."""
         return [shown(url, self.home, self.limits) for url in urls[:most]]
 
-    def chain(self, urls: Sequence[str]) -> list[Shown]:
+    def chain(self, urls: Sequence[str]) -> list[DisplayUrl]:
         """Return the URLs of a chain; of a long one, the beginning and the end."""
         if len(urls) <= 2 * LINES:
             return self.lines(urls, len(urls))
-        left_out = Shown(f"and {len(urls) - 2 * LINES + 1:,} more")
+        left_out = DisplayUrl(f"and {len(urls) - 2 * LINES + 1:,} more")
         return [*self.lines(urls), left_out, *self.lines(urls[-LINES + 1 :])]
 
     def table(
@@ -178,7 +178,7 @@ def home_of(report: Report) -> str:
     return origin_of(report.seeds[0])
 
 
-def shown(url: str, home: str, limits: Limits) -> Shown:
+def shown(url: str, home: str, limits: Limits) -> DisplayUrl:
     """Return a URL for display.
 
     >>> shown("http://a.test/x", "http://a.test", Limits()).name
@@ -187,4 +187,4 @@ def shown(url: str, home: str, limits: Limits) -> Shown:
     ''
     """
     is_link = url.startswith(("http://", "https://")) and len(url) <= limits.href_chars
-    return Shown(shown_url(url, home, limits.url_chars), url if is_link else "")
+    return DisplayUrl(shown_url(url, home, limits.url_chars), url if is_link else "")

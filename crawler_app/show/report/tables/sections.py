@@ -4,11 +4,16 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crawler_app.show.report.advice import ADVICE
-from crawler_app.show.report.findings import Report
+from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import Limits, Maker, Table
-from crawler_app.show.report.tables.broken import BrokenList
-from crawler_app.show.report.tables.crawl import compared, crawl, not_checked, skipped
-from crawler_app.show.report.tables.quality import (
+from crawler_app.show.report.tables.broken_links import BrokenList
+from crawler_app.show.report.tables.crawl_sections import (
+    compared,
+    crawl,
+    not_checked,
+    skipped,
+)
+from crawler_app.show.report.tables.page_sections import (
     descriptions,
     headings,
     heavy,
@@ -22,7 +27,7 @@ from crawler_app.show.report.tables.quality import (
     soft_404,
     titles,
 )
-from crawler_app.show.report.tables.site import (
+from crawler_app.show.report.tables.site_sections import (
     chains,
     depths,
     duplicates,

@@ -16,7 +16,7 @@ from crawler_app.base.storage.catalogue import (
     CATALOGUE_NAME,
     INDEX,
     Catalogue,
-    Table,
+    StoredTable,
     object_name,
 )
 from crawler_app.base.storage.objects import S3_OPTIONS, Objects
@@ -138,7 +138,7 @@ class Worker:
         for name in (ARCHIVE_TABLE, INDEX):
             data = b"%d" % self.snapshot * size_bytes
             digest = hashlib.sha256(data).hexdigest()
-            table_by_name[name] = Table(len(data), digest, 1)
+            table_by_name[name] = StoredTable(len(data), digest, 1)
             self.objects.write(object_name(name, self.snapshot), data)
         catalogue = Catalogue(self.snapshot, 0.0, {}, 0, table_by_name)
         self.objects.write(CATALOGUE_NAME, catalogue.to_json())

@@ -12,7 +12,7 @@ from crawler_app.commands.summary_text import render_summary
 from crawler_app.run.crawl.monitor import Monitor
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.dashboard.messages import to_json as sample_to_json
+from crawler_app.show.dashboard.events import to_json as sample_to_json
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.show.report import gather, render_html, render_markdown
 from crawler_app.show.report.as_json import to_json

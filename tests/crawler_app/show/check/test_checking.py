@@ -1,4 +1,4 @@
-"""A check that ends early, and what its ledger forgets."""
+"""A check that ends early, and what its tracker forgets."""
 
 import asyncio
 
@@ -6,10 +6,10 @@ import pytest
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Reason
+from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
-from crawler_app.show.check.findings import Kind
-from crawler_app.show.check.ledger import Ledger
 from crawler_app.show.check.output import FORMATS
+from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.web.documents.malformed import problem_in
 from crawler_app.web.documents.outline import outline_of
 from gencoro import gen
@@ -56,14 +56,14 @@ def test_check_that_is_cancelled_says_what_it_has_found(site, run_sync):
 
 def test_https_page_that_needs_something_by_http_is_found():
     found = []
-    ledger = Ledger(found.append)
+    tracker = ReferenceTracker(found.append)
     page = b"<img src=http://b.test/a><script src=http://127.0.0.1/b></script>"
     page += b"<a href=http://b.test/>x</a><img src=//b.test/c>"
 
-    ledger.saw_document("https://a.test/", outline_of(page, "text/html"))
+    tracker.saw_document("https://a.test/", outline_of(page, "text/html"))
 
     assert [(each.kind, each.href) for each in found] == [
-        (Kind.MIXED, "http://b.test/a")
+        (FindingKind.MIXED, "http://b.test/a")
     ]
 
 
@@ -85,27 +85,27 @@ def test_invalid_mail_address_is_found(link, problem):
 
 
 def test_ledger_forgets_references_to_what_is_there():
-    ledger = Ledger(lambda finding: None)
+    tracker = ReferenceTracker(lambda finding: None)
     page = b"".join(b"<a href=%d>x</a>" % number for number in range(100))
-    ledger.saw_document("http://a.test/", outline_of(page, "text/html"))
+    tracker.saw_document("http://a.test/", outline_of(page, "text/html"))
     for number in range(99):
-        ledger.saw_end(f"http://a.test/{number}", DONE, Role.LINK)
+        tracker.saw_end(f"http://a.test/{number}", DONE, Role.LINK)
 
-    assert list(ledger._waiting_by_key) == ["http://a.test/99"]
+    assert list(tracker._waiting_by_key) == ["http://a.test/99"]
 
 
 @pytest.mark.parametrize("order", [("a", "b", "c"), ("c", "b", "a"), ("b", "a", "c")])
 def test_end_of_redirects_is_found_in_any_order(order):
     found = []
-    ledger = Ledger(found.append)
+    tracker = ReferenceTracker(found.append)
     to_b = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/b")
     to_c = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/c")
     gone = Outcome(State.FAILED, Reason.TIMEOUT)
     ends = {"a": to_b, "b": to_c, "c": gone}
-    ledger.saw_document("http://a.test/", outline_of(b"<a href=a>x</a>", "text/html"))
+    tracker.saw_document("http://a.test/", outline_of(b"<a href=a>x</a>", "text/html"))
 
     for name in order:
-        ledger.saw_end(f"http://a.test/{name}", ends[name], Role.LINK)
+        tracker.saw_end(f"http://a.test/{name}", ends[name], Role.LINK)
 
     found = [each for each in found if each.page]
     assert [(each.href, each.end) for each in found] == [("a", "http://a.test/c")]

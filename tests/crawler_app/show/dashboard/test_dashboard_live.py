@@ -7,8 +7,8 @@ from tornado.iostream import StreamClosedError
 
 from crawler_app.base.errors import StorageError
 from crawler_app.show.dashboard import feed
+from crawler_app.show.dashboard.events import Ending
 from crawler_app.show.dashboard.handlers import EventsHandler
-from crawler_app.show.dashboard.messages import Ending
 from gencoro import gen
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")

@@ -9,9 +9,9 @@ import pytest
 from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.base.models import Outcome, State
 from crawler_app.run.results.summary import FINISHED, RUNNING, STOPPED
-from crawler_app.show.report import gather, render_markdown, scratch
-from crawler_app.show.report.findings import HeldLink
+from crawler_app.show.report import gather, render_markdown, temp_tables
 from crawler_app.show.report.listing import EXAMPLES
+from crawler_app.show.report.report_data import HeldLink
 from crawler_app.show.report.shape import in_words
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 
@@ -111,8 +111,8 @@ def test_half_a_character_in_a_manifest_is_no_error(crawl):
 
 def test_disk_that_is_full_is_an_error_that_says_what_to_do(crawl, monkeypatch):
     crawl.page("/", "x")
-    small = f"PRAGMA max_page_count = 20; {scratch.TABLES}"
-    monkeypatch.setattr(scratch, "TABLES", small)
+    small = f"PRAGMA max_page_count = 20; {temp_tables.TABLES}"
+    monkeypatch.setattr(temp_tables, "TABLES", small)
     for n in range(200):
         crawl.page(f"/{n}", title="x" * 1000, archived=False)
 
@@ -398,8 +398,8 @@ def peak_of_report(make_crawl, pages):
 
 
 def test_memory_does_not_grow_with_the_pages(make_crawl, monkeypatch):
-    monkeypatch.setattr("crawler_app.show.report.reading.MAX_FOUND", 50)
-    monkeypatch.setattr("crawler_app.show.report.scratch.MAX_COUNTS", 50)
+    monkeypatch.setattr("crawler_app.show.report.page_reading.MAX_FOUND", 50)
+    monkeypatch.setattr("crawler_app.show.report.temp_tables.MAX_COUNTS", 50)
     peak_of_report(make_crawl, 10)  # what is made once
 
     few, many = (peak_of_report(make_crawl, pages) for pages in (100, 500))

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from crawler_app.show.report.shape import (
     MAX_FOLDER_CHARS,
-    Kind,
     Shape,
+    UrlCategory,
     folder_of,
     in_words,
     parent_of,
@@ -44,8 +44,8 @@ def test_folder_of_a_url(url, folder):
 
 def test_kinds_are_counted_apart_all_the_way_up():
     shape = Shape()
-    shape.add("http://a.test/b/c", Kind.BROKEN)
-    shape.add("http://a.test/b", Kind.OK)
+    shape.add("http://a.test/b/c", UrlCategory.BROKEN)
+    shape.add("http://a.test/b", UrlCategory.OK)
 
     assert shape.totals() == {
         "": [1, 0, 0, 0, 1, 0],
@@ -57,23 +57,23 @@ def test_kinds_are_counted_apart_all_the_way_up():
 def test_large_folder_stays_although_its_beginning_was_counted_further_up():
     shape = Shape(max_folders=100)
     for number in range(5000):
-        shape.add(f"http://a.test/pages/{number}/", Kind.OK)
+        shape.add(f"http://a.test/pages/{number}/", UrlCategory.OK)
         if number % 5 == 0:
-            shape.add(f"http://a.test/late/{number}/x", Kind.OK)
+            shape.add(f"http://a.test/late/{number}/x", UrlCategory.OK)
 
     totals = {folder: sum(counts) for folder, counts in shape.totals().items()}
     assert totals["a.test/pages/"] == 5000
     assert totals["a.test/late/"] == 1000
 
 
-@given(st.lists(st.tuples(urls, st.sampled_from(Kind))), st.integers(0, 20))
+@given(st.lists(st.tuples(urls, st.sampled_from(UrlCategory))), st.integers(0, 20))
 def test_every_url_is_counted_once_in_few_folders(added, max_folders):
     shape = Shape(max_folders=max_folders)
     for url, kind in added:
         shape.add(url, kind)
 
     totals = shape.totals()
-    assert totals[""] == [sum(k is kind for _, k in added) for kind in Kind]
+    assert totals[""] == [sum(k is kind for _, k in added) for kind in UrlCategory]
     # Each of those kept, and what is around it.
     kept = totals.keys() - {parent_of(folder) for folder in totals}
     assert len(kept) <= max(1, max_folders)
@@ -84,5 +84,5 @@ def test_every_url_is_counted_once_in_few_folders(added, max_folders):
 
 def test_words_leave_out_what_is_not_there():
     assert in_words([1, 0, 2, 0, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched"
-    assert in_words([0] * len(Kind)) == ""
-    assert in_words([2] * len(Kind)).count("2 ") == len(Kind)
+    assert in_words([0] * len(UrlCategory)) == ""
+    assert in_words([2] * len(UrlCategory)).count("2 ") == len(UrlCategory)

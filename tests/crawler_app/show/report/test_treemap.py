@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.show.report.shape import Kind, Shape
+from crawler_app.show.report.shape import Shape, UrlCategory
 from crawler_app.show.report.treemap import MAX_BOXES, Box, shown, split, treemap
 
 segments = st.one_of(
@@ -15,7 +15,7 @@ segments = st.one_of(
 paths = st.lists(segments, max_size=8).map("/".join)
 
 
-def shape_of(*paths, kind=Kind.OK, host="a.test"):
+def shape_of(*paths, kind=UrlCategory.OK, host="a.test"):
     shape = Shape()
     for path in paths:
         shape.add(f"https://{host}/{path}", kind)
@@ -126,7 +126,7 @@ def test_hosts_are_boxes_with_their_folders():
     shape = Shape()
     for host in "ab":
         for folder in "xy":
-            shape.add(f"http://{host}.test/{folder}/", Kind.OK)
+            shape.add(f"http://{host}.test/{folder}/", UrlCategory.OK)
     site = treemap(shape)
 
     assert site.folder == "the site"
@@ -138,8 +138,8 @@ def test_hosts_are_boxes_with_their_folders():
 
 def test_kinds_fill_a_box_from_the_left():
     shape = shape_of(*pages("a", 2))
-    shape.add("https://a.test/a/gone", Kind.BROKEN)
-    shape.add("https://a.test/a/old", Kind.REDIRECT)
+    shape.add("https://a.test/a/gone", UrlCategory.BROKEN)
+    shape.add("https://a.test/a/old", UrlCategory.REDIRECT)
     site = treemap(shape)
 
     assert site.boxes[0].style == (
@@ -197,7 +197,9 @@ def test_parts_fill_the_area_in_proportion(weights, ratio):
 
 
 @given(
-    st.lists(st.tuples(paths, st.sampled_from(Kind), st.integers(1, 300)), max_size=30),
+    st.lists(
+        st.tuples(paths, st.sampled_from(UrlCategory), st.integers(1, 300)), max_size=30
+    ),
     st.sampled_from(["a.test", "\u05d0.test", ""]),
 )
 def test_every_url_is_in_one_box_and_what_is_shown_can_be_printed(added, host):

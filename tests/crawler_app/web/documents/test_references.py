@@ -11,7 +11,7 @@ from crawler_app.web.documents.references import (
     noting_ids,
     references_in,
 )
-from crawler_app.web.documents.tags import Lines, attributes_of, tags_in
+from crawler_app.web.documents.start_tags import Lines, attributes_of, tags_in
 from crawler_app.web.documents.tree import parsed, tree_of
 
 LOADED = {

@@ -296,7 +296,7 @@ def test_configuration_that_no_fetcher_fits_is_refused(
         monkeypatch.delitem(sys.modules, "tornado.curl_httpclient", raising=False)
         monkeypatch.setitem(sys.modules, "requests", None)
         monkeypatch.delitem(
-            sys.modules, "crawler_app.web.fetcher.requests_", raising=False
+            sys.modules, "crawler_app.web.fetcher.requests_backend", raising=False
         )
 
     with pytest.raises(ConfigError, match=said):

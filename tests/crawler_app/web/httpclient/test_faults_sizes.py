@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
-from crawler_app.web.httpclient.exchange import MAX_HEADER_LINES
+from crawler_app.web.httpclient.http_exchange import MAX_HEADER_LINES
 from tests.helpers.http.faulty import Peer, answers, exchange, head, repeats
 from tests.helpers.http.packing import PACK_BY_CODING
 

@@ -5,18 +5,22 @@ from tornado.httputil import HTTPHeaders
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.web.fetcher.addresses import require_public
-from crawler_app.web.fetcher.outgoing import Outgoing, denies_private, proxy_of
+from crawler_app.web.fetcher.request_policy import (
+    RequestPolicy,
+    denies_private,
+    proxy_of,
+)
 from crawler_app.web.httpclient.request import Proxy
 
 SEED = "https://a.test:8443/docs/"
 
 
-def outgoing(*, seeds=(SEED,), **options):
-    return Outgoing(CrawlConfig(seeds, **options), "gzip")
+def policy(*, seeds=(SEED,), **options):
+    return RequestPolicy(CrawlConfig(seeds, **options), "gzip")
 
 
 def test_request_without_anything_special_shares_its_headers():
-    plain = outgoing(headers=("Cookie: id=7", "X-A: 1", "Accept-Language: de"))
+    plain = policy(headers=("Cookie: id=7", "X-A: 1", "Accept-Language: de"))
 
     first = plain.headers_for("http://b.test/1")
 
@@ -30,13 +34,13 @@ def test_request_without_anything_special_shares_its_headers():
 
 
 def test_contact_is_said():
-    plain = outgoing(user_agent="me/1.0", contact="me@a.test")
+    plain = policy(user_agent="me/1.0", contact="me@a.test")
 
     assert plain.headers_for(SEED)["User-Agent"] == "me/1.0 (+mailto:me@a.test)"
 
 
 def test_several_headers_of_one_name_are_sent():
-    plain = outgoing(headers=("X-A: 1", "Accept: a/b", "x-a:2", "accept: c/d"))
+    plain = policy(headers=("X-A: 1", "Accept: a/b", "x-a:2", "accept: c/d"))
 
     assert plain.headers_for(SEED).get_list("X-A") == ["1", "2"]
     for url in (SEED, "http://b.test/"):
@@ -65,7 +69,7 @@ def test_several_headers_of_one_name_are_sent():
 def test_secret_goes_to_the_very_origin_of_a_seed_only(url, auth):
     names = ("Cookie", "Proxy-Authorization", "X-Api-Key", "Referer")
     names += () if auth else ("Authorization",)
-    some = outgoing(headers=tuple(f"{name.upper()}: x" for name in names), auth=auth)
+    some = policy(headers=tuple(f"{name.upper()}: x" for name in names), auth=auth)
 
     for name in (*names, "Authorization"):
         assert name in some.headers_for(SEED)
@@ -73,14 +77,14 @@ def test_secret_goes_to_the_very_origin_of_a_seed_only(url, auth):
 
 
 def test_secret_goes_to_every_seed():
-    some = outgoing(seeds=("http://b.test", SEED), auth="a:b")
+    some = policy(seeds=("http://b.test", SEED), auth="a:b")
 
     assert "Authorization" in some.headers_for("http://b.test/x")
     assert "Authorization" in some.headers_for("https://a.test:8443/elsewhere")
 
 
 def test_headers_of_one_request_do_not_stay():
-    plain = outgoing(auth="a:b")
+    plain = policy(auth="a:b")
 
     first = plain.headers_for(SEED, {"if-none-match": '"x"', "ACCEPT": "a/b"})
 
@@ -101,7 +105,7 @@ def responded(*set_cookies):
 
 
 def test_all_cookies_of_a_response_are_kept():
-    some = outgoing()
+    some = policy()
 
     some.take_cookies(SEED, responded("a=1; Path=/", "b=2; Path=/"))
 
@@ -110,7 +114,7 @@ def test_all_cookies_of_a_response_are_kept():
 
 
 def test_cookie_that_the_site_has_set_since_replaces_the_given_one():
-    some = outgoing(headers=("Cookie: sid=old; lang=de",))
+    some = policy(headers=("Cookie: sid=old; lang=de",))
 
     some.take_cookies(SEED, responded("sid=new; Path=/"))
 
@@ -118,7 +122,7 @@ def test_cookie_that_the_site_has_set_since_replaces_the_given_one():
 
 
 def test_given_cookie_is_not_joined_to_that_of_another_origin():
-    some = outgoing(headers=("Cookie: sid=old",))
+    some = policy(headers=("Cookie: sid=old",))
 
     some.take_cookies("http://b.test/", responded("x=1"))
 
@@ -172,11 +176,11 @@ def test_private_addresses_are_denied_unless_a_seed_is_private(seeds, option, de
     ],
 )
 def test_addresses_are_checked_unless_a_proxy_resolves(options, is_checked):
-    check_address = outgoing(**options).check_address
+    check_address = policy(**options).check_address
 
     assert check_address is (require_public if is_checked else None)
 
 
 def test_host_that_is_not_known_to_be_private_is_left_to_the_resolver():
-    outgoing().require_public_host("http://a.test/")
-    outgoing(deny_private=False).require_public_host("http://10.0.0.1/")
+    policy().require_public_host("http://a.test/")
+    policy(deny_private=False).require_public_host("http://10.0.0.1/")

@@ -35,7 +35,7 @@ from crawler_app.web.httpclient.request import OutgoingRequest
 from crawler_app.web.httpclient.response import ResponseHead, parse_fields, parse_head
 from crawler_app.web.httpclient.sending import BodySender
 
-__all__ = ["Exchange", "ExchangeOwner"]
+__all__ = ["ExchangeOwner", "HttpExchange"]
 
 # Interim responses before the final one; Tornado's limit too.
 MAX_INTERIM = 10
@@ -62,7 +62,7 @@ class ExchangeOwner(Protocol):
     def exchange_failed(self, error: BaseException) -> None: ...
 
 
-class Exchange:
+class HttpExchange:
     """Sends a request and reads the response to its end.
 
     The owner is notified once, of the end or of a failure; after a failure the connection

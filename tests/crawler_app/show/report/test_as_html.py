@@ -12,10 +12,10 @@ import pytest
 from crawler_app.run.results.comparison import Comparison, Vanished
 from crawler_app.run.results.summary import STOPPED
 from crawler_app.show.report import render_html
-from crawler_app.show.report.html import MAX_BYTES, MIN_FILTERED
-from crawler_app.show.report.shape import Kind
+from crawler_app.show.report.as_html import MAX_BYTES, MIN_FILTERED
+from crawler_app.show.report.shape import UrlCategory
 from crawler_app.show.report.tables import Limits
-from crawler_app.show.report.tables.broken import broken_list
+from crawler_app.show.report.tables.broken_links import broken_list
 
 A = "http://a.test"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;"
@@ -436,7 +436,7 @@ def luminance(color):
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", UrlCategory)
 def test_name_can_be_read_on_each_color_of_a_box(crawl, kind, scheme):
     crawl.page("/")
     page = render_html(crawl.report())

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.ranking import Ranked
-from crawler_app.show.report.findings import (
+from crawler_app.show.report.report_data import (
     Duplicates,
     Heavy,
     Linked,
     Problem,
     ProblemKind,
 )
-from crawler_app.show.report.scratch import Scratch, number_of
+from crawler_app.show.report.temp_tables import TempTables, number_of
 
 __all__ = ["duplicates_in", "heavy_among", "most_linked", "problems_in", "weight_of"]
 
@@ -58,7 +58,7 @@ PICTURE_KINDS = (ProblemKind.NO_ALT, ProblemKind.NO_SIZE)
 
 
 def problems_in(
-    scratch: Scratch, *, knows_all_links: bool
+    tables: TempTables, *, knows_all_links: bool
 ) -> tuple[list[Problem], dict[ProblemKind, int]]:
     """Return the problems, the most frequent of each kind first, and how many there are.
 
@@ -74,26 +74,26 @@ def problems_in(
     found: list[Problem] = []
     count_by_kind: dict[ProblemKind, int] = {}
     for kind, condition in conditions.items():
-        count, *_ = scratch.rows(
+        count, *_ = tables.rows(
             f"SELECT count(*) FROM document WHERE {condition}"
         ).fetchone()
         if count:
             count_by_kind[kind] = count
-            found.append(Problem(kind, "", count, _pages(scratch, condition)))
+            found.append(Problem(kind, "", count, _pages(tables, condition)))
     for kind, column in COLUMN_BY_KIND.items():
-        count_by_kind[kind] = _count_repeated(scratch, column)
-        found += _repeated(scratch, kind, column)
+        count_by_kind[kind] = _count_repeated(tables, column)
+        found += _repeated(tables, kind, column)
     for kind in PICTURE_KINDS:
-        (count_by_kind[kind],) = scratch.rows(
+        (count_by_kind[kind],) = tables.rows(
             "SELECT count(*) FROM picture WHERE fault = ?", kind
         ).fetchone()
-        found += _pictures(scratch, kind)
+        found += _pictures(tables, kind)
     found.sort(key=lambda problem: list(ProblemKind).index(problem.kind))
     return found, {kind: count for kind, count in count_by_kind.items() if count}
 
 
-def _pages(scratch: Scratch, condition: str) -> list[str]:
-    rows = scratch.rows(
+def _pages(tables: TempTables, condition: str) -> list[str]:
+    rows = tables.rows(
         f"SELECT url FROM document WHERE {condition} ORDER BY at LIMIT {MAX_PAGES}"
     )
     return [url for (url,) in rows]
@@ -106,21 +106,21 @@ def _groups(column: str) -> str:
     )
 
 
-def _count_repeated(scratch: Scratch, column: str) -> int:
-    (count,) = scratch.rows(f"SELECT count(*) FROM ({_groups(column)})").fetchone()
+def _count_repeated(tables: TempTables, column: str) -> int:
+    (count,) = tables.rows(f"SELECT count(*) FROM ({_groups(column)})").fetchone()
     return int(count)
 
 
-def _repeated(scratch: Scratch, kind: ProblemKind, column: str) -> list[Problem]:
+def _repeated(tables: TempTables, kind: ProblemKind, column: str) -> list[Problem]:
     """Return the values that several pages have."""
-    groups = scratch.rows(
+    groups = tables.rows(
         f"{_groups(column)} ORDER BY n DESC, min(at) LIMIT {MAX_SUBJECTS}"
     ).fetchall()
     problem_by_value = {
         value: Problem(kind, value, count, []) for value, count in groups
     }
     marks = ", ".join("?" * len(problem_by_value))
-    rows = scratch.rows(
+    rows = tables.rows(
         f"SELECT {column}, url FROM document"
         f" WHERE {LISTED} AND {column} IN ({marks}) ORDER BY at",
         *problem_by_value,
@@ -132,8 +132,8 @@ def _repeated(scratch: Scratch, kind: ProblemKind, column: str) -> list[Problem]
     return list(problem_by_value.values())
 
 
-def _pictures(scratch: Scratch, kind: ProblemKind) -> Iterator[Problem]:
-    rows = scratch.rows(
+def _pictures(tables: TempTables, kind: ProblemKind) -> Iterator[Problem]:
+    rows = tables.rows(
         "SELECT picture.url, documents, document.url FROM picture"
         " JOIN document ON key = document WHERE fault = ?"
         f" ORDER BY documents DESC, picture.url LIMIT {MAX_SUBJECTS}",
@@ -143,10 +143,10 @@ def _pictures(scratch: Scratch, kind: ProblemKind) -> Iterator[Problem]:
         yield Problem(kind, url, count, [page])
 
 
-def duplicates_in(scratch: Scratch) -> list[Duplicates]:
+def duplicates_in(tables: TempTables) -> list[Duplicates]:
     """Return the groups of equal pages, those that waste most first."""
     group_by_digest: dict[str, Duplicates] = {}
-    rows = scratch.rows(
+    rows = tables.rows(
         "SELECT digest, size_bytes, title, url, canonical FROM document"
         " WHERE is_page AND digest <> '' AND digest IN (SELECT digest FROM document"
         " WHERE is_page GROUP BY digest HAVING count(*) > 1) ORDER BY at"
@@ -164,20 +164,20 @@ def duplicates_in(scratch: Scratch) -> list[Duplicates]:
     return sorted(group_by_digest.values(), key=lambda group: -group.wasted_bytes)
 
 
-def most_linked(scratch: Scratch) -> list[Linked]:
+def most_linked(tables: TempTables) -> list[Linked]:
     """Return the pages that most others link to."""
-    rows = scratch.rows(
+    rows = tables.rows(
         "SELECT url, documents FROM inlink JOIN document USING (key) WHERE is_page"
         f" ORDER BY documents DESC, at LIMIT {RANKED}"
     )
     return [Linked(url, count) for url, count in rows]
 
 
-def heavy_among(scratch: Scratch, assets: Iterable[Ranked]) -> list[Heavy]:
+def heavy_among(tables: TempTables, assets: Iterable[Ranked]) -> list[Heavy]:
     """Return large or slow assets, with how many pages and style sheets have them."""
     heavy = []
     for each in assets:
-        row = scratch.rows(
+        row = tables.rows(
             "SELECT documents FROM inlink WHERE key = ?",
             number_of(dedup_key(each.url)),
         ).fetchone()
@@ -190,9 +190,9 @@ def _weight(heavy: Heavy) -> tuple[int, float]:
     return heavy.size_bytes * heavy.pages, heavy.took_s
 
 
-def weight_of(scratch: Scratch) -> int:
+def weight_of(tables: TempTables) -> int:
     """Return the weight of all pages: what a `reach` is compared with."""
-    row = scratch.rows(
+    row = tables.rows(
         "SELECT coalesce(sum(weight), 0) FROM document JOIN weight USING (key)"
         " WHERE is_page"
     ).fetchone()

@@ -7,12 +7,18 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from crawler_app.base.reasons import facts_of, meaning_of
+from crawler_app.base.reasons import meaning_of, traits_of
 from crawler_app.base.text.formatting import cut, number, sentence
-from crawler_app.show.report.findings import Broken, HeldLink, Report
-from crawler_app.show.report.tables import Limits, Shown, all_in_csv, home_of, shown
+from crawler_app.show.report.report_data import Broken, HeldLink, Report
+from crawler_app.show.report.tables import (
+    DisplayUrl,
+    Limits,
+    all_in_csv,
+    home_of,
+    shown,
+)
 
-__all__ = ["BrokenList", "Holder", "Item", "badge_of", "broken_list"]
+__all__ = ["BrokenItem", "BrokenList", "Holder", "badge_of", "broken_list"]
 
 # Pages that are visible at once; a click shows the others.
 SEEN_HOLDERS = 3
@@ -25,7 +31,7 @@ ERROR_CHARS = 160
 class Holder:
     """A page with links to a broken URL."""
 
-    page: Shown
+    page: DisplayUrl
     text: str = ""
     note: str = ""
 
@@ -39,7 +45,7 @@ class Holder:
 
 
 @dataclass(slots=True)
-class Item:
+class BrokenItem:
     """One broken URL.
 
     Attributes:
@@ -74,7 +80,7 @@ class BrokenList:
     """
 
     count: int
-    items: list[Item]
+    items: list[BrokenItem]
     more: str = ""
     unsearched: str = ""
 
@@ -93,11 +99,11 @@ def broken_list(report: Report, limits: Limits) -> BrokenList:
     return BrokenList(len(report.broken), items, more, left_out.rstrip())
 
 
-def _item(broken: Broken, home: str, limits: Limits) -> Item:
+def _item(broken: Broken, home: str, limits: Limits) -> BrokenItem:
     url = shown(broken.url, home, limits)
     pages = broken.pages
     seen = list(_holders(broken.links, home, limits))
-    item = Item(
+    item = BrokenItem(
         url.name,
         url.href,
         badge_of(broken),
@@ -113,7 +119,7 @@ def _item(broken: Broken, home: str, limits: Limits) -> Item:
 
 def badge_of(broken: Broken) -> str:
     """Return what is wrong in a word or a number."""
-    return facts_of(broken.reason).badge or broken.reason.replace("_", " ")
+    return traits_of(broken.reason).badge or broken.reason.replace("_", " ")
 
 
 def _words(broken: Broken, pages: int) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from crawler_app.base.reasons import is_broken, meaning_of, reason_of_status
 from crawler_app.base.text.formatting import bar_percent, cut, number, seconds, size
 from crawler_app.run.results.ranking import Ranked
-from crawler_app.show.report.findings import Chain, Duplicates
-from crawler_app.show.report.tables import LINES, Cell, Maker, Shown, Table
+from crawler_app.show.report.report_data import Chain, Duplicates
+from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Maker, Table
 
 __all__ = [
     "chains",
@@ -162,7 +162,7 @@ def duplicates(maker: Maker) -> Table:
 def _group(maker: Maker, group: Duplicates) -> list[Cell]:
     lines = maker.lines(group.urls, LINES)
     if len(group.urls) > LINES:
-        lines.append(Shown(f"and {len(group.urls) - LINES:,} more"))
+        lines.append(DisplayUrl(f"and {len(group.urls) - LINES:,} more"))
     title = cut(group.title, TITLE_CHARS) or "(no title)"
     return [
         Cell(f"{len(group.urls):,}"),

@@ -20,19 +20,24 @@ from crawler_app.base.urls import (
     without_fragment,
 )
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.report.findings import ProblemKind
-from crawler_app.show.report.scratch import Document, Link, Scratch, number_of
-from crawler_app.show.report.targets import Target, Targets
+from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
+from crawler_app.show.report.report_data import ProblemKind
+from crawler_app.show.report.temp_tables import (
+    DocumentRow,
+    LinkRow,
+    TempTables,
+    number_of,
+)
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.facts import Facts, Picture, facts_in
-from crawler_app.web.documents.files import may_have_assets
 from crawler_app.web.documents.malformed import is_missing, problem_in
+from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, mention_of, outline_of, words_of
+from crawler_app.web.documents.page_metadata import PageMetadata, Picture, metadata_in
 from crawler_app.web.documents.references import Use, references_of
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tags import Lines, tags_in
-from crawler_app.web.robots.tags import directives_in_header
+from crawler_app.web.documents.start_tags import Lines, tags_in
+from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader"]
 
@@ -40,11 +45,11 @@ __all__ = ["DocumentReader"]
 MAX_FOUND = 100_000
 
 
-class _Found(NamedTuple):
+class _Resolved(NamedTuple):
     """Where a reference leads, and what is wrong there."""
 
     number: int
-    target: Target | None
+    target: LinkTarget | None
     problem: str
 
 
@@ -62,17 +67,17 @@ class DocumentReader:
 
     def __init__(
         self,
-        targets: Targets,
-        scratch: Scratch,
+        targets: LinkTargets,
+        tables: TempTables,
         archived: Callable[[str], Fetched | None] | None,
         agent: str,
     ) -> None:
         self.unread = 0
         self._targets = targets
-        self._scratch = scratch
+        self._tables = tables
         self._archived = archived
         self._agent = agent
-        self._found_by_link: dict[tuple[str, str], _Found] = {}
+        self._found_by_link: dict[tuple[str, str], _Resolved] = {}
         self._documents = 0
 
     def add(self, record: UrlRecord) -> None:
@@ -81,7 +86,7 @@ class DocumentReader:
         if outcome is None:
             return
         if record.role is Role.SITEMAP:
-            self._scratch.add_sitemap(record.url)
+            self._tables.add_sitemap(record.url)
         is_file = outcome.reason in CONTENT and may_have_assets(outcome.content_type)
         if not (is_file or _has_links(outcome)):
             return
@@ -93,13 +98,13 @@ class DocumentReader:
             document = self._read_page(document, fetched)
         elif self._archived is not None:
             self.unread += 1
-        self._scratch.add_document(document)
+        self._tables.add_document(document)
 
-    def _document_of(self, record: UrlRecord, outcome: Outcome) -> Document:
+    def _document_of(self, record: UrlRecord, outcome: Outcome) -> DocumentRow:
         key = dedup_key(record.url)
         canonical = outcome.canonical
         self._documents += 1
-        return Document(
+        return DocumentRow(
             self._documents,
             number_of(key),
             record.url,
@@ -113,13 +118,13 @@ class DocumentReader:
         )
 
     def _read_file(
-        self, document: Document, fetched: Fetched, content_type: str
+        self, document: DocumentRow, fetched: Fetched, content_type: str
     ) -> None:
         mentions = outline_of(fetched.body, content_type).mentions
         found = [(each.use, each.element, each.value) for each in mentions]
         self._take(document, document.url, found, mentions.__getitem__)
 
-    def _read_page(self, document: Document, fetched: Fetched) -> Document:
+    def _read_page(self, document: DocumentRow, fetched: Fetched) -> DocumentRow:
         content_type = fetched.headers.get("Content-Type", "")
         markup, charset = decode_html(fetched.body, content_type)
         tags = list(tags_in(markup))
@@ -140,22 +145,22 @@ class DocumentReader:
 
         self._take(document, base, found, mention)
         self._take_refresh(document, base, fetched)
-        facts = facts_in(tags)
-        self._take_pictures(document, base, facts.pictures)
-        return self._with_facts(document, facts, fetched)
+        metadata = metadata_in(tags)
+        self._take_pictures(document, base, metadata.pictures)
+        return self._with_metadata(document, metadata, fetched)
 
     def _take(
         self,
-        document: Document,
+        document: DocumentRow,
         base: str,
         references: list[tuple[Use, str, str]],
         mention: Callable[[int], Mention],
     ) -> None:
         """Count what a document refers to, and keep the references to subjects."""
-        found_by_link: dict[str, _Found] = {}
+        found_by_link: dict[str, _Resolved] = {}
         numbers: set[int] = set()
         loaded: set[int] = set()
-        links: list[Link] = []
+        links: list[LinkRow] = []
         is_secure = document.url.startswith("https:")
         for at, (use, element, value) in enumerate(references):
             link = without_fragment(value)
@@ -174,22 +179,22 @@ class DocumentReader:
                 problem = "the reference is empty"
             subject = self._targets.fault(_text(link), problem) if problem else None
             if subject is not None:
-                links.append(_link(document, mention(at), Target(subject)))
+                links.append(_link(document, mention(at), LinkTarget(subject)))
             if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, at, mention))
         numbers.discard(document.key)
-        self._scratch.add_inlinks(numbers)
-        self._scratch.add_loads(loaded, document.key)
-        self._scratch.add_links(links)
+        self._tables.add_inlinks(numbers)
+        self._tables.add_loads(loaded, document.key)
+        self._tables.add_links(links)
 
-    def _find(self, base: str, link: str) -> _Found:
+    def _find(self, base: str, link: str) -> _Resolved:
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._found_by_link.get(place)
         if found is None:
             number = number_of(dedup_key(join_or_nothing(base, link) if link else base))
             end = self._targets.end_by_number.get(number, number)
             target = self._targets.target_by_number.get(number)
-            found = _Found(end, target, problem_in(base, link))
+            found = _Resolved(end, target, problem_in(base, link))
             if len(self._found_by_link) >= MAX_FOUND:
                 self._found_by_link.clear()
             self._found_by_link[place] = found
@@ -197,12 +202,12 @@ class DocumentReader:
 
     def _mixed_content(
         self,
-        document: Document,
+        document: DocumentRow,
         base: str,
         link: str,
         at: int,
         mention: Callable[[int], Mention],
-    ) -> Iterator[Link]:
+    ) -> Iterator[LinkRow]:
         """Yield what an https page loads by http."""
         if base.startswith("https:") and link.strip()[:5].lower() != "http:":
             return
@@ -210,9 +215,9 @@ class DocumentReader:
         if is_mixed_content(document.url, url):
             subject = self._targets.fault(url)
             if subject is not None:
-                yield _link(document, mention(at), Target(subject))
+                yield _link(document, mention(at), LinkTarget(subject))
 
-    def _take_refresh(self, document: Document, base: str, fetched: Fetched) -> None:
+    def _take_refresh(self, document: DocumentRow, base: str, fetched: Fetched) -> None:
         refresh = parse_refresh(fetched.headers.get("Refresh", ""))
         if refresh is not None:
             mention = Mention(refresh.reference, Use.LINK, "Refresh header", "")
@@ -220,7 +225,7 @@ class DocumentReader:
             self._take(document, base, [reference], lambda at: mention)
 
     def _take_pictures(
-        self, document: Document, base: str, pictures: Iterable[Picture]
+        self, document: DocumentRow, base: str, pictures: Iterable[Picture]
     ) -> None:
         faults = {
             (ProblemKind.NO_ALT, each.src) for each in pictures if not each.has_alt
@@ -231,23 +236,25 @@ class DocumentReader:
         for fault, src in faults:
             url = join_or_nothing(base, src)
             if url:
-                self._scratch.add_picture(fault, url, document.key)
+                self._tables.add_picture(fault, url, document.key)
 
-    def _with_facts(
-        self, document: Document, facts: Facts, fetched: Fetched
-    ) -> Document:
+    def _with_metadata(
+        self, document: DocumentRow, metadata: PageMetadata, fetched: Fetched
+    ) -> DocumentRow:
         header = fetched.headers.get("X-Robots-Tag", "")
-        robots = facts.robots | directives_in_header(header, self._agent)
+        robots = metadata.robots | directives_in_header(header, self._agent)
         return document._replace(
-            description=facts.description,
-            main_headings=facts.main_headings,
+            description=metadata.description,
+            main_headings=metadata.main_headings,
             is_noindex="noindex" in robots,
         )
 
 
-def _link(document: Document, mention: Mention, target: Target) -> Link:
+def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRow:
     href, words = _text(mention.value), words_of(mention)
-    return Link(target.subject, document.key, mention.line, words, href, target.through)
+    return LinkRow(
+        target.subject, document.key, mention.line, words, href, target.through
+    )
 
 
 def _text(reference: str) -> str:

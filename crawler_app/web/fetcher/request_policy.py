@@ -22,12 +22,12 @@ from crawler_app.web.fetcher.cookies import CookieStore
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy, basic_authorization
 
-__all__ = ["Outgoing", "denies_private", "proxy_of"]
+__all__ = ["RequestPolicy", "denies_private", "proxy_of"]
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 
-class Outgoing:
+class RequestPolicy:
     """Provides the request headers of a crawl, stores its cookies, and checks addresses.
 
     Args:
@@ -43,10 +43,10 @@ class Outgoing:
             connecting; raises FetchError to refuse.  None if every address is allowed.
 
     >>> config = CrawlConfig(("http://a.test/",), headers=("X-Key: 7", "Accept: a/b"))
-    >>> outgoing = Outgoing(config, "gzip")
-    >>> outgoing.headers_for("http://a.test/page").get("X-Key")
+    >>> policy = RequestPolicy(config, "gzip")
+    >>> policy.headers_for("http://a.test/page").get("X-Key")
     '7'
-    >>> sorted(outgoing.headers_for("http://b.test/"))
+    >>> sorted(policy.headers_for("http://b.test/"))
     ['Accept', 'Accept-Encoding', 'User-Agent']
     """
 

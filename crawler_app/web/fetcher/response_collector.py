@@ -10,19 +10,19 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.reasons import Reason
 from crawler_app.web.httpclient.codings import decoder_of
 
-__all__ = ["Incoming", "decoded", "too_large"]
+__all__ = ["ResponseCollector", "decoded", "too_large"]
 
 # RFC 9110, 15.3.5 and 15.4.5: there is no body, whatever Content-Length says.
 WITHOUT_BODY = ("204", "304")
 
 
-class Incoming:
+class ResponseCollector:
     r"""Collects the head and the body of one response.
 
     Attributes:
         is_too_large: Whether its body exceeds the limit.
 
-    >>> response = Incoming(max_bytes=100)
+    >>> response = ResponseCollector(max_bytes=100)
     >>> for line in ["HTTP/1.1 200 OK\r\n", "Content-Length: 101\r\n", "\r\n"]:
     ...     response.take_line(line)
     >>> response.is_too_large

@@ -19,7 +19,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.web.fetcher import requests_
-from crawler_app.web.fetcher.requests_ import RequestsFetcher
+from crawler_app.web.fetcher.requests_backend import RequestsFetcher
 from gencoro import gen
 from tests.helpers.fetching import LIMIT, answer, fetch_from, run, run_with
 from tests.helpers.http.faulty import FaultServer, answers
@@ -338,7 +338,7 @@ def test_exchange_over_tls_is_kept(certificates):
 def test_private_address_is_not_connected_to_for_tls(certificates, monkeypatch):
     # Past what can be seen in the URL.
     monkeypatch.setattr(
-        "crawler_app.web.fetcher.outgoing.is_private_host", lambda host: False
+        "crawler_app.web.fetcher.request_policy.is_private_host", lambda host: False
     )
 
     error, server = fetch_securely(certificates, deny_private=None)

@@ -16,10 +16,14 @@ from typing import NamedTuple
 from tornado.template import Loader, Template
 
 from crawler_app.base.text.formatting import cut, sentence, shown_url, size, time_of_day
-from crawler_app.show.report.findings import Report
-from crawler_app.show.report.first import First, first_of
+from crawler_app.show.report.priorities import Priority, priorities_of
+from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import Limits, Table, home_of
-from crawler_app.show.report.tables.broken import BrokenList, badge_of, broken_list
+from crawler_app.show.report.tables.broken_links import (
+    BrokenList,
+    badge_of,
+    broken_list,
+)
 from crawler_app.show.report.tables.sections import advice_for, tables_of
 from crawler_app.show.report.treemap import Treemap, treemap
 from crawler_app.show.report.verdict import caveats, explanation, headline, mood
@@ -59,7 +63,7 @@ def render_html(report: Report) -> str:
 
     @functools.cache
     def rendered(limits: Limits) -> bytes:
-        page = _Page(report, limits, boxes)
+        page = _PageValues(report, limits, boxes)
         made: bytes = _template().generate(page=page, zip=zip)
         return made
 
@@ -91,7 +95,7 @@ def _read(name: str) -> str:
     return (DIRECTORY / name).read_text(encoding="utf-8")
 
 
-class _Page:
+class _PageValues:
     """The values of the template."""
 
     def __init__(self, report: Report, limits: Limits, boxes: Treemap | None) -> None:
@@ -101,7 +105,9 @@ class _Page:
         self.caveats = caveats(report)
         self.is_empty = report.is_empty
         self.mood = mood(report)
-        self.first = [_FirstShown.of(each, report, limits) for each in first_of(report)]
+        self.first = [
+            _PriorityRow.of(each, report, limits) for each in priorities_of(report)
+        ]
         self.broken: BrokenList = broken_list(report, limits)
         self.tables: list[Table] = list(tables_of(report, limits))
         self.tiles = list(_tiles(report))
@@ -129,7 +135,7 @@ class _Page:
             yield "do", "What to do", ""
 
 
-class _FirstShown(NamedTuple):
+class _PriorityRow(NamedTuple):
     """One of the things to mend first."""
 
     name: str
@@ -138,7 +144,7 @@ class _FirstShown(NamedTuple):
     words: str
 
     @classmethod
-    def of(cls, first: First, report: Report, limits: Limits) -> "_FirstShown":
+    def of(cls, first: Priority, report: Report, limits: Limits) -> "_PriorityRow":
         name = shown_url(first.url, home_of(report), limits.url_chars)
         target = f"broken-{first.at}" if first.at else first.section
         if first.at > limits.items:

@@ -10,43 +10,43 @@ from collections.abc import Iterable
 
 from crawler_app.base.urls import is_of_directory
 
-__all__ = ["SettledLinks"]
+__all__ = ["LinkCache"]
 
 # About 10 MB: most links are short, and longer ones are not worth remembering.
-MAX_SETTLED = 100_000
+MAX_LINKS = 100_000
 MAX_LINK_CHARS = 300
 
 
-class SettledLinks:
+class LinkCache:
     """Remembers links, as written, that are already handled, by directory of their base.
 
     A link that names its host is remembered for all directories.
 
-    >>> settled = SettledLinks()
-    >>> settled.add("http://a.test/docs/x.html", "../home")
-    >>> settled.unsettled("http://a.test/docs/y.html", ["../home", "z.html"])
+    >>> cache = LinkCache()
+    >>> cache.add("http://a.test/docs/x.html", "../home")
+    >>> cache.unseen("http://a.test/docs/y.html", ["../home", "z.html"])
     ['z.html']
     """
 
-    def __init__(self, max_settled: int = MAX_SETTLED) -> None:
-        self._max_settled = max_settled
+    def __init__(self, max_links: int = MAX_LINKS) -> None:
+        self._max_links = max_links
         self._count = 0
         self._links_by_directory: dict[str, set[str]] = {}
         self._links_with_host: set[str] = set()
 
-    def unsettled(self, base: str, links: Iterable[str]) -> list[str]:
-        """Return the links that are not settled; links have no fragments."""
+    def unseen(self, base: str, links: Iterable[str]) -> list[str]:
+        """Return the links that are not in the cache; links have no fragments."""
         here = self._links_by_directory.get(_directory(base), ())
         everywhere = self._links_with_host
         return [link for link in links if link not in here and link not in everywhere]
 
     def add(self, base: str, link: str) -> None:
-        """Settle a link, if it has the same target on all pages of the directory."""
+        """Add a link, if it has the same target on all pages of the directory."""
         has_host = link.startswith(("https://", "http://"))
         if len(link) > MAX_LINK_CHARS or not (has_host or is_of_directory(link)):
             return
         self._count += 1
-        if self._count > self._max_settled:
+        if self._count > self._max_links:
             # Clearing everything works as well here as evicting the oldest, and adds no
             # cost to look-ups.
             self._links_by_directory.clear()

@@ -1,4 +1,4 @@
-"""Turns of the event loop for large bodies, which are decoded one after the other.
+"""Decodes large bodies one at a time, to keep the event loop responsive.
 
 Rule: a body that has had a turn comes before those that have not, so that thirty
 decompression bombs are not in memory together.
@@ -7,14 +7,14 @@ decompression bombs are not in memory together.
 import asyncio
 import collections
 
-__all__ = ["TURN_BYTES", "Turns"]
+__all__ = ["TURN_BYTES", "DecodeQueue"]
 
 # How much of a body is decoded in one turn, which takes one or two milliseconds.  Up to this
 # size, what is received is decoded immediately.
 TURN_BYTES = 512 * 1024
 
 
-class Turns:
+class DecodeQueue:
     """Gives each turn of the loop to one body."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

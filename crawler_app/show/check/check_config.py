@@ -10,7 +10,7 @@ from crawler_app.base.config.option import option, options_of, require
 from crawler_app.base.config.validators import require_path, require_patterns
 from crawler_app.base.errors import UrlError
 from crawler_app.base.urls import canonicalize
-from crawler_app.show.check.findings import DEFAULT_KINDS, Kind
+from crawler_app.show.check.check_findings import DEFAULT_KINDS, FindingKind
 
 __all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
 
@@ -24,8 +24,8 @@ _GROUP = "findings"
 
 def _require_kinds(name: str, words: tuple[str, ...]) -> None:
     for word in _split(words):
-        wanted = f"one of {', '.join(Kind)}"
-        require(name, word, word in list(Kind), wanted)
+        wanted = f"one of {', '.join(FindingKind)}"
+        require(name, word, word in list(FindingKind), wanted)
 
 
 def _require_url(name: str, url: str) -> None:
@@ -51,9 +51,9 @@ class CheckConfig:
     )
     fail_on: tuple[str, ...] = option(
         (),
-        f"fail on these kinds of findings: {', '.join(Kind)}",
+        f"fail on these kinds of findings: {', '.join(FindingKind)}",
         metavar="KIND[,KIND]",
-        shown_default=f"all but {Kind.REDIRECT}, which are shown only if they are named here",
+        shown_default=f"all but {FindingKind.REDIRECT}, which are shown only if they are named here",
         rule=_require_kinds,
         group=_GROUP,
     )
@@ -90,13 +90,13 @@ class CheckConfig:
 CHECK_OPTIONS = options_of(CheckConfig)
 
 
-def kinds_in(fail_on: tuple[str, ...]) -> tuple[Kind, ...]:
+def kinds_in(fail_on: tuple[str, ...]) -> tuple[FindingKind, ...]:
     """Return the kinds of findings that make a check fail.
 
     >>> kinds_in(("broken, fragments",))
-    (<Kind.BROKEN: 'broken'>, <Kind.FRAGMENT: 'fragments'>)
+    (<FindingKind.BROKEN: 'broken'>, <FindingKind.FRAGMENT: 'fragments'>)
     """
-    return tuple(map(Kind, _split(fail_on))) if fail_on else DEFAULT_KINDS
+    return tuple(map(FindingKind, _split(fail_on))) if fail_on else DEFAULT_KINDS
 
 
 def _split(words: tuple[str, ...]) -> list[str]:

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["DEFAULT_KINDS", "Finding", "Kind", "Summary"]
+__all__ = ["DEFAULT_KINDS", "CheckFinding", "CheckSummary", "FindingKind"]
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What is wrong, as ``--fail-on`` names it."""
 
     BROKEN = "broken"
@@ -26,11 +26,11 @@ class Kind(StrEnum):
 
 
 # What makes a check fail unless it is told otherwise.
-DEFAULT_KINDS = tuple(kind for kind in Kind if kind is not Kind.REDIRECT)
+DEFAULT_KINDS = tuple(kind for kind in FindingKind if kind is not FindingKind.REDIRECT)
 
 
 @dataclass(slots=True, frozen=True)
-class Finding:
+class CheckFinding:
     """A reference that does not work.
 
     Attributes:
@@ -48,7 +48,7 @@ class Finding:
         end: Where its redirects end; empty if there are none.
     """
 
-    kind: Kind
+    kind: FindingKind
     page: str
     line: int
     column: int
@@ -77,7 +77,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Summary:
+class CheckSummary:
     """The counts of a check.
 
     Attributes:
@@ -107,6 +107,6 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return asdict(self) | {
-            "counts": {kind.value: self.counts[kind] for kind in Kind},
+            "counts": {kind.value: self.counts[kind] for kind in FindingKind},
             "unchecked": dict(self.unchecked),
         }

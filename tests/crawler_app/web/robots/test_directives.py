@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.web.robots.tags import directives_in_header, directives_in_meta
+from crawler_app.web.robots.directives import directives_in_header, directives_in_meta
 
 BOTH = {"noindex", "nofollow"}
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.report.findings import HeldLink
+from crawler_app.show.report.report_data import HeldLink
 
-__all__ = ["Document", "Link", "Links", "Met", "Scratch", "number_of"]
+__all__ = ["DocumentRow", "LinkCounts", "LinkRow", "Links", "TempTables", "number_of"]
 
 TABLES = """
 -- Pages, and style sheets and manifests with references.
@@ -35,7 +35,7 @@ CREATE TABLE sitemap (url TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- References to URLs that something is wrong with.
 CREATE TABLE link (
-    subject INTEGER NOT NULL,          -- see `crawler_app.show.report.targets`
+    subject INTEGER NOT NULL,          -- see `crawler_app.show.report.link_targets`
     document INTEGER NOT NULL,
     line INTEGER NOT NULL,             -- from 1; 0 if there are no lines
     text TEXT NOT NULL,
@@ -81,7 +81,7 @@ SELECT subject, sum(links), count(*), sum(weight)
 FROM (SELECT subject, document, count(*) AS links FROM link GROUP BY 1, 2)
 JOIN weight ON key = document GROUP BY subject
 """
-# A page weighs as much as `crawler_app.show.report.first` says, a style sheet as the pages with it.
+# A page weighs as much as `crawler_app.show.report.priorities` says, a style sheet as the pages with it.
 WEIGH = """
 INSERT OR IGNORE INTO weight
 SELECT key, 1 + coalesce(documents, 0) FROM document LEFT JOIN inlink USING (key);
@@ -104,7 +104,7 @@ MAX_COUNTS = 200_000
 MAX_DOCUMENTS = 200
 
 
-class Document(NamedTuple):
+class DocumentRow(NamedTuple):
     """A row of the table of that name."""
 
     at: int
@@ -121,7 +121,7 @@ class Document(NamedTuple):
     is_noindex: bool | None = None
 
 
-class Link(NamedTuple):
+class LinkRow(NamedTuple):
     """A row of the table of that name."""
 
     subject: int
@@ -132,7 +132,7 @@ class Link(NamedTuple):
     through: str
 
 
-class Met(NamedTuple):
+class LinkCounts(NamedTuple):
     """How often a subject is met.
 
     Attributes:
@@ -166,13 +166,13 @@ def _disk_errors() -> Iterator[None]:
         ) from None
 
 
-class Scratch:
+class TempTables:
     """The tables; the file is deleted with the object.
 
-    >>> scratch = Scratch()
-    >>> scratch.add_inlinks([1, 2]); scratch.add_inlinks([2])
-    >>> scratch.end()
-    >>> scratch.rows("SELECT * FROM inlink").fetchall()
+    >>> tables = TempTables()
+    >>> tables.add_inlinks([1, 2]); tables.add_inlinks([2])
+    >>> tables.end()
+    >>> tables.rows("SELECT * FROM inlink").fetchall()
     [(1, 1), (2, 2)]
     """
 
@@ -183,19 +183,19 @@ class Scratch:
         )
         self._inlinks: Counter[int] = Counter()
         self._pictures: dict[tuple[str, str], list[int]] = {}
-        self._documents: list[Document] = []
+        self._documents: list[DocumentRow] = []
 
     def __del__(self) -> None:
         self._db.close()
 
-    def add_document(self, document: Document) -> None:
+    def add_document(self, document: DocumentRow) -> None:
         """Add a document."""
         self._documents.append(document)
         if len(self._documents) >= MAX_DOCUMENTS:
             self._write_documents()
 
     def _write_documents(self) -> None:
-        marks = ", ".join("?" * len(Document._fields))
+        marks = ", ".join("?" * len(DocumentRow._fields))
         self._write(f"INSERT INTO document VALUES ({marks})", self._documents)
         self._documents.clear()
 
@@ -203,7 +203,7 @@ class Scratch:
         """Add the URL of a sitemap."""
         self._write("INSERT OR IGNORE INTO sitemap VALUES (?)", [(url,)])
 
-    def add_links(self, links: Iterable[Link]) -> None:
+    def add_links(self, links: Iterable[LinkRow]) -> None:
         """Add references to subjects."""
         self._write("INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)", links)
 
@@ -257,16 +257,18 @@ class Scratch:
         ).fetchone()
         return int(count)
 
-    def met(self) -> dict[int, Met]:
+    def met(self) -> dict[int, LinkCounts]:
         """Return how often each subject is met."""
-        return {subject: Met(*counts) for subject, *counts in self.rows(SELECT_MET)}
+        return {
+            subject: LinkCounts(*counts) for subject, *counts in self.rows(SELECT_MET)
+        }
 
 
 class Links(Sequence[HeldLink]):
     """The references to a subject, sorted by page; read when they are needed."""
 
-    def __init__(self, scratch: Scratch, subject: int, length: int) -> None:
-        self._scratch = scratch
+    def __init__(self, tables: TempTables, subject: int, length: int) -> None:
+        self._tables = tables
         self._subject = subject
         self._length = length
 
@@ -275,7 +277,7 @@ class Links(Sequence[HeldLink]):
 
     def __iter__(self) -> Iterator[HeldLink]:
         # A generator, so that the tables stay open as long as it is used.
-        for row in self._scratch.rows(SELECT_LINKS, self._subject):
+        for row in self._tables.rows(SELECT_LINKS, self._subject):
             yield HeldLink(*row)
 
     @overload

@@ -14,19 +14,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crawler_app.base.text.formatting import cut, number
-from crawler_app.show.report.findings import (
+from crawler_app.show.report.report_data import (
     Broken,
     Malformed,
     Moved,
     ProblemKind,
     Report,
 )
-from crawler_app.show.report.tables.quality import SECTION_BY_KIND
+from crawler_app.show.report.tables.page_sections import SECTION_BY_KIND
 
-__all__ = ["FIRST", "PERMANENT", "First", "first_of"]
+__all__ = ["MAX_PRIORITIES", "PERMANENT", "Priority", "priorities_of"]
 
 # Longer lists are not read.
-FIRST = 3
+MAX_PRIORITIES = 3
 
 REFERENCE_CHARS = 80
 
@@ -47,7 +47,7 @@ WORDS_BY_KIND = {
 }
 
 
-class First(NamedTuple):
+class Priority(NamedTuple):
     """One of the things to mend first.
 
     Attributes:
@@ -64,8 +64,8 @@ class First(NamedTuple):
     at: int = 0
 
 
-def first_of(report: Report) -> list[First]:
-    """Return at most `FIRST` things, those that most visitors meet first."""
+def priorities_of(report: Report) -> list[Priority]:
+    """Return at most `MAX_PRIORITIES` things, those that most visitors meet first."""
     found = itertools.chain(
         _broken(report),
         _malformed(report),
@@ -73,44 +73,44 @@ def first_of(report: Report) -> list[First]:
         _moved(report),
         _problems(report),
     )
-    return list(itertools.islice(found, FIRST))
+    return list(itertools.islice(found, MAX_PRIORITIES))
 
 
-def _broken(report: Report) -> Iterator[First]:
+def _broken(report: Report) -> Iterator[Priority]:
     for at, each in enumerate(report.broken, 1):
         where = _where(report, each)
         if each.is_seed:
             where = "The crawl began with it" if not where else where
-        yield First(each.url, "", where, "broken", at)
+        yield Priority(each.url, "", where, "broken", at)
 
 
-def _malformed(report: Report) -> Iterator[First]:
+def _malformed(report: Report) -> Iterator[Priority]:
     for each in report.malformed:
         reference = (
             f"“{cut(each.reference, REFERENCE_CHARS)}”: " if each.reference else ""
         )
         words = f"{reference}{each.problem}"
-        yield First("", words, _where(report, each), "malformed")
+        yield Priority("", words, _where(report, each), "malformed")
 
 
-def _mixed_content(report: Report) -> Iterator[First]:
+def _mixed_content(report: Report) -> Iterator[Priority]:
     for each in report.mixed_content:
         words = "loaded by http, which browsers refuse"
-        yield First(each.url, words, _where(report, each), "mixed-content")
+        yield Priority(each.url, words, _where(report, each), "mixed-content")
 
 
-def _moved(report: Report) -> Iterator[First]:
+def _moved(report: Report) -> Iterator[Priority]:
     for each in report.moved:
         if each.status in PERMANENT:
             words = "moved for good, and still linked"
-            yield First(each.url, words, _where(report, each), "moved")
+            yield Priority(each.url, words, _where(report, each), "moved")
 
 
-def _problems(report: Report) -> Iterator[First]:
+def _problems(report: Report) -> Iterator[Priority]:
     for kind, (noun, words) in WORDS_BY_KIND.items():
         if count := report.problem_counts.get(kind):
             section = SECTION_BY_KIND[kind]
-            yield First("", f"{number(count, noun)} {words}", "", section)
+            yield Priority("", f"{number(count, noun)} {words}", "", section)
 
 
 def _where(report: Report, each: Broken | Malformed | Moved) -> str:

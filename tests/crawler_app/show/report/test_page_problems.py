@@ -6,12 +6,12 @@ import pytest
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.show.report.as_csv import write_csv
-from crawler_app.show.report.findings import ProblemKind as Kind
-from crawler_app.show.report.first import first_of
-from crawler_app.show.report.markdown import render_markdown
-from crawler_app.show.report.problems import MAX_PAGES
+from crawler_app.show.report.as_markdown import render_markdown
+from crawler_app.show.report.page_problems import MAX_PAGES
+from crawler_app.show.report.priorities import priorities_of
+from crawler_app.show.report.report_data import ProblemKind
 from crawler_app.show.report.tables import Limits
-from crawler_app.show.report.tables.quality import SECTION_BY_KIND
+from crawler_app.show.report.tables.page_sections import SECTION_BY_KIND
 from crawler_app.show.report.tables.sections import tables_of
 from crawler_app.show.report.verdict import headline, mood
 
@@ -96,34 +96,50 @@ NOTHING = []
 @pytest.mark.parametrize(
     ("kind", "make", "expected"),
     [
-        (Kind.NO_TITLE, no_title, ONE),
-        (Kind.NO_TITLE, no_title_but_not_listed, NOTHING),
-        (Kind.SAME_TITLE, same_title, [(("Same", 2), ["/x", "/y"])]),
-        (Kind.LONG_TITLE, with_body("", title="x" * 61), ONE),
-        (Kind.LONG_TITLE, with_body("", title="x" * 60), NOTHING),
-        (Kind.NO_DESCRIPTION, without("description"), ONE),
-        (Kind.SAME_DESCRIPTION, same_description, [(("a b", 2), ["/x", "/y"])]),
-        (Kind.NO_HEADING, without("<h1>/x</h1>"), ONE),
-        (Kind.SEVERAL_HEADINGS, with_body("<H1>More</H1>"), ONE),
-        (Kind.SEVERAL_HEADINGS, with_body("<template><h1></template>"), NOTHING),
-        (Kind.SEVERAL_HEADINGS, with_body("<!-- <h1> --><p title='<h1>'>"), NOTHING),
-        (Kind.NOINDEX, lambda c: linked(c, "<meta name=robots content=none>"), ONE),
-        (Kind.NOINDEX, lambda c: linked(c, "<meta name=robots content=all>"), NOTHING),
-        (Kind.NOINDEX, with_body("<meta name=robots content=noindex>"), NOTHING),
-        (Kind.CANONICAL, with_body("", canonical=f"{A}/other"), ONE),
-        (Kind.CANONICAL, with_body("", canonical=f"{A}//x"), NOTHING),
-        (Kind.NO_ALT, without("alt=''"), [(("/i.png", 1), ["/x"])]),
-        (Kind.NO_ALT, with_body("<noscript><img src=n></noscript>"), NOTHING),
-        (Kind.NO_ALT, with_body("<img src=n aria-label=N width=1 height=1>"), NOTHING),
-        (Kind.NO_SIZE, without("width=1"), [(("/i.png", 1), ["/x"])]),
+        (ProblemKind.NO_TITLE, no_title, ONE),
+        (ProblemKind.NO_TITLE, no_title_but_not_listed, NOTHING),
+        (ProblemKind.SAME_TITLE, same_title, [(("Same", 2), ["/x", "/y"])]),
+        (ProblemKind.LONG_TITLE, with_body("", title="x" * 61), ONE),
+        (ProblemKind.LONG_TITLE, with_body("", title="x" * 60), NOTHING),
+        (ProblemKind.NO_DESCRIPTION, without("description"), ONE),
+        (ProblemKind.SAME_DESCRIPTION, same_description, [(("a b", 2), ["/x", "/y"])]),
+        (ProblemKind.NO_HEADING, without("<h1>/x</h1>"), ONE),
+        (ProblemKind.SEVERAL_HEADINGS, with_body("<H1>More</H1>"), ONE),
+        (ProblemKind.SEVERAL_HEADINGS, with_body("<template><h1></template>"), NOTHING),
         (
-            Kind.NO_SIZE,
+            ProblemKind.SEVERAL_HEADINGS,
+            with_body("<!-- <h1> --><p title='<h1>'>"),
+            NOTHING,
+        ),
+        (
+            ProblemKind.NOINDEX,
+            lambda c: linked(c, "<meta name=robots content=none>"),
+            ONE,
+        ),
+        (
+            ProblemKind.NOINDEX,
+            lambda c: linked(c, "<meta name=robots content=all>"),
+            NOTHING,
+        ),
+        (ProblemKind.NOINDEX, with_body("<meta name=robots content=noindex>"), NOTHING),
+        (ProblemKind.CANONICAL, with_body("", canonical=f"{A}/other"), ONE),
+        (ProblemKind.CANONICAL, with_body("", canonical=f"{A}//x"), NOTHING),
+        (ProblemKind.NO_ALT, without("alt=''"), [(("/i.png", 1), ["/x"])]),
+        (ProblemKind.NO_ALT, with_body("<noscript><img src=n></noscript>"), NOTHING),
+        (
+            ProblemKind.NO_ALT,
+            with_body("<img src=n aria-label=N width=1 height=1>"),
+            NOTHING,
+        ),
+        (ProblemKind.NO_SIZE, without("width=1"), [(("/i.png", 1), ["/x"])]),
+        (
+            ProblemKind.NO_SIZE,
             with_body("<img src=n alt='' style='width:1px;height:1px'>"),
             NOTHING,
         ),
-        (Kind.ORPHAN, from_sitemap(is_linked=False), ONE),
-        (Kind.ORPHAN, from_sitemap(is_linked=True), NOTHING),
-        (Kind.SOFT_404, with_body(""), NOTHING),
+        (ProblemKind.ORPHAN, from_sitemap(is_linked=False), ONE),
+        (ProblemKind.ORPHAN, from_sitemap(is_linked=True), NOTHING),
+        (ProblemKind.SOFT_404, with_body(""), NOTHING),
     ],
 )
 def test_problem_is_found_and_nothing_that_is_right(crawl, kind, make, expected):
@@ -145,7 +161,7 @@ def test_what_was_not_read_is_no_problem(make_crawl):
 
     kinds = [problem.kind for problem in crawl.report().problems]
 
-    assert kinds == [Kind.NO_TITLE]  # which the crawl has recorded
+    assert kinds == [ProblemKind.NO_TITLE]  # which the crawl has recorded
 
 
 def test_long_lists_say_how_many_there_are(crawl):
@@ -161,7 +177,7 @@ def test_long_lists_say_how_many_there_are(crawl):
 
 
 def test_every_kind_has_a_section():
-    assert set(SECTION_BY_KIND) == set(Kind)
+    assert set(SECTION_BY_KIND) == set(ProblemKind)
 
 
 def test_mixed_content_is_told_with_its_place(crawl):
@@ -252,7 +268,7 @@ def test_first_to_mend_is_what_most_visitors_meet(crawl):
     crawl.fail("/rare")
     crawl.fail("/often")
 
-    first = first_of(crawl.report())
+    first = priorities_of(crawl.report())
 
     assert [(each.url.removeprefix(A), each.section, each.at) for each in first] == [
         ("/often", "broken", 1),
@@ -273,7 +289,7 @@ def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
     crawl.fail("/gone")
     crawl.fail("/no.png", role=Role.ASSET)
 
-    first = first_of(crawl.report())
+    first = priorities_of(crawl.report())
 
     assert [(each.url.removeprefix(A), each.where) for each in first[:2]] == [
         ("/no.png", "on 1 page, affects about 100% of visits"),

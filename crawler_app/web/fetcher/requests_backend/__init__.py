@@ -3,7 +3,7 @@
 For sites that need a transport adapter of that library, and for comparison: the crawler's
 coroutines wait for a thread as for anything else.
 
-`adapter` connects and reads, `errors` turns its exceptions into a FetchError.
+`adapter` connects and reads, `requests_errors` turns its exceptions into a FetchError.
 
 Rule 1: cookies, timers and outcomes belong to the event loop's thread; a pool thread uses
 one session, for one exchange at a time.
@@ -34,14 +34,14 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import Reason
 from crawler_app.web.fetcher.cookies import CookieStore
-from crawler_app.web.fetcher.incoming import Incoming, decoded
-from crawler_app.web.fetcher.outgoing import Outgoing
-from crawler_app.web.fetcher.requests_.adapter import (
+from crawler_app.web.fetcher.request_policy import RequestPolicy
+from crawler_app.web.fetcher.requests_backend.adapter import (
     CrawlAdapter,
     Wire,
     wire_of_this_thread,
 )
-from crawler_app.web.fetcher.requests_.errors import requests_error
+from crawler_app.web.fetcher.requests_backend.requests_errors import requests_error
+from crawler_app.web.fetcher.response_collector import ResponseCollector, decoded
 from crawler_app.web.httpclient.codings import ACCEPTED
 from crawler_app.web.httpclient.request import Proxy
 from gencoro import gen
@@ -88,8 +88,8 @@ class RequestsFetcher:
         session_factory: Callable[[], requests.Session] | None = None,
     ) -> None:
         self._config = config
-        self._outgoing = Outgoing(config, ACCEPTED)
-        self._proxies = _proxies(self._outgoing.proxy)
+        self._policy = RequestPolicy(config, ACCEPTED)
+        self._proxies = _proxies(self._policy.proxy)
         self._make_session = session_factory or _plain_session
         self._threads = concurrent.futures.ThreadPoolExecutor(
             config.concurrency, thread_name_prefix="fetch"
@@ -97,8 +97,8 @@ class RequestsFetcher:
         self._sessions: list[requests.Session] = []
         self._idle_sessions: list[requests.Session] = []
         # The exchanges that threads are running, whether or not they are awaited.
-        self._begun: set[_Exchange] = set()
-        self._awaited: set[_Exchange] = set()
+        self._begun: set[_ThreadedFetch] = set()
+        self._awaited: set[_ThreadedFetch] = set()
         self._is_closed = False
 
     @gen.coroutine
@@ -108,10 +108,10 @@ class RequestsFetcher:
         """Fetch a URL once; see `crawler_app.web.fetcher.Fetcher`."""
         if self._is_closed:
             raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
-        self._outgoing.require_public_host(url)
-        wire = Wire(url, self._outgoing.check_address)
-        exchange = _Exchange(
-            url, self._outgoing.headers_for(url, headers), wire, method
+        self._policy.require_public_host(url)
+        wire = Wire(url, self._policy.check_address)
+        exchange = _ThreadedFetch(
+            url, self._policy.headers_for(url, headers), wire, method
         )
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)
@@ -123,17 +123,17 @@ class RequestsFetcher:
             exchange.leave()
             job.cancel()  # if it has not started yet
         fetched, received = outcome
-        self._outgoing.take_cookies(url, received)
+        self._policy.take_cookies(url, received)
         return fetched
 
     @property
     def cookies(self) -> CookieStore | None:
         """The cookies that servers have set; see `Fetcher`."""
-        return self._outgoing.cookies
+        return self._policy.cookies
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
-        return self._outgoing.headers_for(url).get("Cookie", "")
+        return self._policy.headers_for(url).get("Cookie", "")
 
     def allow(self, concurrency: int) -> None:
         """Leave the number of threads as it was at the start; see `Fetcher`."""
@@ -155,7 +155,7 @@ class RequestsFetcher:
 
     @run_on_executor(executor="_threads")
     def _perform(
-        self, exchange: "_Exchange", loop: asyncio.AbstractEventLoop
+        self, exchange: "_ThreadedFetch", loop: asyncio.AbstractEventLoop
     ) -> tuple[Fetched, HTTPHeaders]:
         """Make an exchange, in a thread; its request timeout starts here."""
         self._begun.add(exchange)
@@ -172,20 +172,20 @@ class RequestsFetcher:
             exchange.is_over.set()
             self._begun.discard(exchange)
 
-    def _exchange(self, exchange: "_Exchange") -> tuple[Fetched, HTTPHeaders]:
+    def _exchange(self, exchange: "_ThreadedFetch") -> tuple[Fetched, HTTPHeaders]:
         _require_wanted(exchange.wire)
         started_at = time.monotonic()
-        incoming = Incoming(self._config.max_body_bytes)
+        collector = ResponseCollector(self._config.max_body_bytes)
         with (
             self._session() as session,
             contextlib.closing(self._send(session, exchange)) as response,
         ):
             head = exchange.wire.raw_head or _rebuilt_head(response)
             for line in head.splitlines(keepends=True):
-                incoming.take_line(line.decode("latin-1"))
-            _read_body(response, incoming, exchange.wire)
+                collector.take_line(line.decode("latin-1"))
+            _read_body(response, collector, exchange.wire)
         headers = HTTPHeaders.parse(head.decode("latin-1").partition("\n")[2])
-        encoded = incoming.body
+        encoded = collector.body
         body: bytes = b""
         notes: tuple[str, ...] = ()
         if exchange.method != "HEAD":
@@ -205,7 +205,7 @@ class RequestsFetcher:
         return fetched, headers
 
     def _send(
-        self, session: requests.Session, exchange: "_Exchange"
+        self, session: requests.Session, exchange: "_ThreadedFetch"
     ) -> requests.Response:
         request = requests.Request(
             exchange.method, exchange.url, headers=dict(exchange.headers)
@@ -227,7 +227,7 @@ class RequestsFetcher:
         try:
             session = self._idle_sessions.pop()
         except IndexError:
-            session = _equipped(self._make_session(), self._outgoing.proxy)
+            session = _equipped(self._make_session(), self._policy.proxy)
             self._sessions.append(session)
         try:
             yield session
@@ -235,7 +235,7 @@ class RequestsFetcher:
             self._idle_sessions.append(session)
 
 
-class _Exchange:
+class _ThreadedFetch:
     """One fetch, shared by the thread that makes it and the loop that waits for it.
 
     Attributes:
@@ -318,12 +318,14 @@ def _proxies(proxy: Proxy | None) -> dict[str, str]:
     return {"http": url, "https": url}
 
 
-def _read_body(response: requests.Response, incoming: Incoming, wire: Wire) -> None:
+def _read_body(
+    response: requests.Response, collector: ResponseCollector, wire: Wire
+) -> None:
     """Read a body, still encoded, up to the limit."""
-    incoming.refuse_too_large()
+    collector.refuse_too_large()
     for chunk in _chunks(response.raw):
-        incoming.take_chunk(chunk)
-        incoming.refuse_too_large()
+        collector.take_chunk(chunk)
+        collector.refuse_too_large()
         _require_wanted(wire)
 
 

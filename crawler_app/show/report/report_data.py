@@ -20,7 +20,6 @@ __all__ = [
     "Broken",
     "Chain",
     "Duplicates",
-    "Failure",
     "Heavy",
     "HeldLink",
     "Linked",
@@ -29,6 +28,7 @@ __all__ = [
     "Problem",
     "ProblemKind",
     "Report",
+    "UncheckedUrl",
 ]
 
 
@@ -63,7 +63,7 @@ class Broken:
         is_seed: Whether it is a seed, or a seed redirects to it.
         links: All links to it, sorted by page.
         pages: Number of pages with these links.
-        reach: How many visitors meet it; see `crawler_app.show.report.first`.
+        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
         was_broken: Whether it was broken in the previous crawl; None if that is unknown.
     """
 
@@ -85,7 +85,7 @@ class Moved:
     Attributes:
         links: The references to it, sorted by page.
         pages: Number of pages with these.
-        reach: How many visitors meet it; see `crawler_app.show.report.first`.
+        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
         end: Where its redirects end; empty if it is not a redirect.
         status: HTTP status of the redirect; None if it is not one.
     """
@@ -107,7 +107,7 @@ class Malformed:
         problem: What is wrong, in words.
         links: The references that are written so, sorted by page.
         pages: Number of pages with these.
-        reach: How many visitors meet it; see `crawler_app.show.report.first`.
+        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
     """
 
     reference: str
@@ -218,7 +218,7 @@ class Duplicates:
 
 
 @dataclass(slots=True, frozen=True)
-class Failure:
+class UncheckedUrl:
     """A URL that was not fetched, and is not known to be broken."""
 
     url: str
@@ -254,7 +254,7 @@ class Report:
             subjects; ``problems`` has the first of them.
         most_linked: The pages that most others link to.
         heavy: Large and slow files that browsers load for pages.
-        weight: What a ``reach`` is compared with; see `crawler_app.show.report.first`.
+        weight: What a ``reach`` is compared with; see `crawler_app.show.report.priorities`.
         duplicates: Groups of equal pages, those that waste most first.
         not_checked: URLs that failed by a limit or a fault of the crawl.
         examples_by_reason: Some of the skipped URLs, by reason.
@@ -285,7 +285,7 @@ class Report:
     weight: int = 0
     chains: list[Chain] = field(default_factory=list)
     duplicates: list[Duplicates] = field(default_factory=list)
-    not_checked: list[Failure] = field(default_factory=list)
+    not_checked: list[UncheckedUrl] = field(default_factory=list)
     examples_by_reason: dict[AnyReason, list[str]] = field(default_factory=dict)
     largest: list[Ranked] = field(default_factory=list)
     comparison: Comparison | None = None

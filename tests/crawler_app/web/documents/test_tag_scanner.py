@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.web.documents.flat_html import (
+from crawler_app.web.documents.tag_scanner import (
     tags_of,
     tags_of_head,
     text_of,

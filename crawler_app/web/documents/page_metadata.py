@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from crawler_app.base.text.escaping import one_line
 from crawler_app.web.documents.references import CONTAINER_TAGS, Depths
-from crawler_app.web.documents.tags import Attribute, Tag, attributes_of
-from crawler_app.web.robots.tags import directives_in_meta
+from crawler_app.web.documents.start_tags import Attribute, Tag, attributes_of
+from crawler_app.web.robots.directives import directives_in_meta
 
-__all__ = ["Facts", "Picture", "facts_in"]
+__all__ = ["PageMetadata", "Picture", "metadata_in"]
 
 # Far more than a search engine shows.
 MAX_DESCRIPTION_CHARS = 1000
@@ -38,8 +38,8 @@ class Picture(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
-    """Facts of one page.
+class PageMetadata:
+    """Metadata of one page.
 
     Attributes:
         description: For search engines, in one line; empty if there is none.
@@ -54,16 +54,16 @@ class Facts:
     pictures: list[Picture] = field(default_factory=list)
 
 
-def facts_in(tags: Iterable[Tag]) -> Facts:
-    """Return the facts that the tags of a page state.
+def metadata_in(tags: Iterable[Tag]) -> PageMetadata:
+    """Return the metadata that the tags of a page state.
 
-    >>> from crawler_app.web.documents.tags import tags_in
-    >>> facts_in(tags_in("<h1>A</h1><meta name=Robots content=noindex><img src=b alt=B>"))
+    >>> from crawler_app.web.documents.start_tags import tags_in
+    >>> metadata_in(tags_in("<h1>A</h1><meta name=Robots content=noindex><img src=b alt=B>"))
     ... # doctest: +NORMALIZE_WHITESPACE
-    Facts(description='', main_headings=1, robots=frozenset({'noindex'}),
+    PageMetadata(description='', main_headings=1, robots=frozenset({'noindex'}),
     pictures=[Picture(src='b', has_alt=True, has_size=False)])
     """
-    facts = Facts()
+    metadata = PageMetadata()
     depths = Depths()
     for tag in tags:
         if tag.name in CONTAINER_TAGS:
@@ -73,23 +73,23 @@ def facts_in(tags: Iterable[Tag]) -> Facts:
         if tag.name not in _NAMES or depths.is_unseen or depths.is_in_noscript:
             continue
         if tag.name == "h1":
-            facts.main_headings += 1
+            metadata.main_headings += 1
         elif tag.name == "img":
-            facts.pictures.append(_picture(attributes_of(tag)))
+            metadata.pictures.append(_picture(attributes_of(tag)))
         else:
-            _add_metadata(facts, attributes_of(tag))
-    return facts
+            _add_metadata(metadata, attributes_of(tag))
+    return metadata
 
 
-def _add_metadata(facts: Facts, attributes: dict[str, Attribute]) -> None:
+def _add_metadata(metadata: PageMetadata, attributes: dict[str, Attribute]) -> None:
     name = _value(attributes, "name").strip().lower()
     content = _value(attributes, "content")
     if name == "description":
-        facts.description = facts.description or one_line(
+        metadata.description = metadata.description or one_line(
             content, MAX_DESCRIPTION_CHARS
         )
     elif name in _ROBOTS:
-        facts.robots |= directives_in_meta(content)
+        metadata.robots |= directives_in_meta(content)
 
 
 def _picture(attributes: dict[str, Attribute]) -> Picture:

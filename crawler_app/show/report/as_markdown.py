@@ -7,10 +7,17 @@ import re
 from collections.abc import Iterator
 
 from crawler_app.base.text.formatting import number, sentence, size, time_of_day
-from crawler_app.show.report.findings import Report
-from crawler_app.show.report.first import first_of
-from crawler_app.show.report.tables import Cell, Limits, Shown, Table, home_of, shown
-from crawler_app.show.report.tables.broken import Holder, Item, broken_list
+from crawler_app.show.report.priorities import priorities_of
+from crawler_app.show.report.report_data import Report
+from crawler_app.show.report.tables import (
+    Cell,
+    DisplayUrl,
+    Limits,
+    Table,
+    home_of,
+    shown,
+)
+from crawler_app.show.report.tables.broken_links import BrokenItem, Holder, broken_list
 from crawler_app.show.report.tables.sections import advice_for, tables_of
 from crawler_app.show.report.verdict import caveats, explanation, headline
 
@@ -69,7 +76,7 @@ def _numbers(report: Report) -> str:
 
 
 def _first(report: Report) -> Iterator[str]:
-    found = first_of(report)
+    found = priorities_of(report)
     if found:
         yield from ("", "## Mend first", "")
     for each in found:
@@ -78,8 +85,8 @@ def _first(report: Report) -> Iterator[str]:
         yield f"1. {', '.join([*url, *words])}"
 
 
-def _item(item: Item) -> Iterator[str]:
-    url = _link(Shown(item.name, item.href))
+def _item(item: BrokenItem) -> Iterator[str]:
+    url = _link(DisplayUrl(item.name, item.href))
     yield f"- **{_text(item.badge)}** {url}: {_text(item.words)}"
     for holder in [*item.holders, *item.others]:
         yield f"  - {_holder(holder)}"
@@ -113,15 +120,15 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell) -> str:
-    own = [_link(Shown(cell.text, cell.href))] if cell.text else []
+    own = [_link(DisplayUrl(cell.text, cell.href))] if cell.text else []
     return "<br>".join([*own, *map(_line, cell.lines)])
 
 
-def _line(url: Shown) -> str:
+def _line(url: DisplayUrl) -> str:
     return f"{_link(url)} ({_text(url.note)})" if url.note else _link(url)
 
 
-def _link(url: Shown) -> str:
+def _link(url: DisplayUrl) -> str:
     if not url.href:
         return _text(url.name)
     # Within angle brackets, only characters that no canonical URL has could end a link.

@@ -7,15 +7,15 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from crawler_app.base.text.formatting import cut, seconds, size
-from crawler_app.show.report.findings import (
+from crawler_app.show.report.page_problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from crawler_app.show.report.report_data import (
     HeldLink,
     Malformed,
     Moved,
     Problem,
     ProblemKind,
 )
-from crawler_app.show.report.problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
-from crawler_app.show.report.tables import LINES, Cell, Maker, Shown, Table, shown
+from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Maker, Table, shown
 
 __all__ = [
     "SECTION_BY_KIND",
@@ -133,10 +133,10 @@ def _words(problem: Problem) -> str:
     return f"{words}: “{subject}”" if subject else words
 
 
-def _examples(maker: Maker, problem: Problem) -> list[Shown]:
+def _examples(maker: Maker, problem: Problem) -> list[DisplayUrl]:
     lines = maker.lines(problem.examples)
     if problem.count > len(lines):
-        lines.append(Shown(f"and {problem.count - len(lines):,} more"))
+        lines.append(DisplayUrl(f"and {problem.count - len(lines):,} more"))
     return lines
 
 
@@ -214,11 +214,11 @@ def _with_end(maker: Maker, each: Moved) -> Cell:
         return cell
     end = shown(each.end, maker.home, maker.limits)
     note = "" if each.status is None else str(each.status)
-    line = Shown(f"\N{RIGHTWARDS ARROW} {end.name}", end.href, note)
+    line = DisplayUrl(f"\N{RIGHTWARDS ARROW} {end.name}", end.href, note)
     return dataclasses.replace(cell, lines=[line])
 
 
-def _pages_with(maker: Maker, each: Malformed | Moved) -> list[Shown]:
+def _pages_with(maker: Maker, each: Malformed | Moved) -> list[DisplayUrl]:
     link_by_page: dict[str, HeldLink] = {}
     for link in each.links:
         link_by_page.setdefault(link.page, link)
@@ -229,7 +229,7 @@ def _pages_with(maker: Maker, each: Malformed | Moved) -> list[Shown]:
         for page, link in link_by_page.items()
     ]
     if each.pages > len(lines):
-        lines.append(Shown(f"and {each.pages - len(lines):,} more"))
+        lines.append(DisplayUrl(f"and {each.pages - len(lines):,} more"))
     return lines
 
 

@@ -19,7 +19,11 @@ from crawler_app.base.urls import (
     join_or_nothing,
     without_fragment,
 )
-from crawler_app.show.check.findings import Finding, Kind, Summary
+from crawler_app.show.check.check_findings import (
+    CheckFinding,
+    CheckSummary,
+    FindingKind,
+)
 from crawler_app.show.check.fragments import (
     fragment_of,
     has_name,
@@ -31,7 +35,7 @@ from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use
 
-__all__ = ["Ledger"]
+__all__ = ["ReferenceTracker"]
 
 PERMANENT = (301, 308)
 
@@ -41,7 +45,7 @@ MAX_TARGETS = 100_000
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
 
-class _Group(NamedTuple):
+class _References(NamedTuple):
     """The references of a document to one URL, on their way to its end.
 
     Attributes:
@@ -56,7 +60,7 @@ class _Group(NamedTuple):
     first_status: int | None = None
 
 
-class _Found(NamedTuple):
+class _Resolved(NamedTuple):
     """Where a reference leads.
 
     Attributes:
@@ -77,7 +81,7 @@ class _End(NamedTuple):
     role: Role
 
 
-class Ledger:
+class ReferenceTracker:
     """Takes note of a crawl, and reports what is wrong; see `crawler_app.run.crawl.observer`.
 
     Args:
@@ -89,18 +93,18 @@ class Ledger:
         reads_external: Whether pages outside the scope are read for the places on them.
 
     >>> found = []
-    >>> ledger = Ledger(found.append)
+    >>> tracker = ReferenceTracker(found.append)
     >>> page = Outline("", [Mention("b", Use.LINK, "a", "href", 7, 3, "B")])
-    >>> ledger.saw_document("http://a.test/", page)
+    >>> tracker.saw_document("http://a.test/", page)
     >>> gone = Outcome(State.FAILED, Reason.DNS)
-    >>> ledger.saw_end("http://a.test/b", gone, Role.LINK)
+    >>> tracker.saw_end("http://a.test/b", gone, Role.LINK)
     >>> found[0].place, found[0].text, found[0].meaning
     ('http://a.test/:7:3', 'B', 'the name of the host is unknown')
     """
 
     def __init__(
         self,
-        report: Callable[[Finding], object],
+        report: Callable[[CheckFinding], object],
         seeds: Collection[str] = (),
         *,
         name_of: Callable[[str], str] = str,
@@ -108,7 +112,7 @@ class Ledger:
         is_ignored: Callable[[str], bool] = lambda url: False,
         reads_external: bool = False,
     ) -> None:
-        self.summary = Summary()
+        self.summary = CheckSummary()
         self._report = report
         self._seeds = frozenset(seeds)
         self._name_of = name_of
@@ -117,15 +121,15 @@ class Ledger:
         self._reads_external = reads_external
         # None for a URL that is there.
         self._end_by_key: dict[str, _End | None] = {}
-        self._waiting_by_key: dict[str, list[_Group]] = {}
+        self._waiting_by_key: dict[str, list[_References]] = {}
         # Numbers, which take less memory than the ids.
         self._ids_by_key: dict[str, Collection[int]] = {}
-        self._target_by_link: dict[tuple[str, str], _Found] = {}
+        self._target_by_link: dict[tuple[str, str], _Resolved] = {}
         # Pages outside the scope: those that are there, those that were read, and the
         # references to a place on one that was not.
         self._external_by_key: dict[str, str] = {}
         self._read_keys: set[str] = set()
-        self._unread_by_key: dict[str, list[_Group]] = {}
+        self._unread_by_key: dict[str, list[_References]] = {}
 
     # -- what the crawl tells -------------------------------------------------------------
 
@@ -197,7 +201,7 @@ class Ledger:
             and not role.is_non_page
             and not self._is_ignored(url)
         ):
-            waiting = [_Group("", [self._elsewhere(url)], url)]
+            waiting = [_References("", [self._elsewhere(url)], url)]
         for each in waiting or ():
             self._settle(each, key)
 
@@ -214,7 +218,7 @@ class Ledger:
         name = "start URL" if url in self._seeds else "header or robots.txt"
         return Mention(url, Use.LINK, name, "")
 
-    def finish(self) -> Summary:
+    def finish(self) -> CheckSummary:
         """Return the summary; what still waits was not checked."""
         summary = self.summary
         summary.unread += sum(
@@ -240,7 +244,7 @@ class Ledger:
     # -- references -----------------------------------------------------------------------
 
     def _take(
-        self, page: str, link: str, mentions: Sequence[Mention], found: _Found
+        self, page: str, link: str, mentions: Sequence[Mention], found: _Resolved
     ) -> None:
         """Check the references of a document that are equal but for their fragments."""
         count = len(mentions)
@@ -250,15 +254,15 @@ class Ledger:
         self.summary.ignored += count - len(mentions)
         if link.strip() in ("", "#"):
             mentions = self._without_missing(page, mentions, target)
-        group = _Group(page, mentions, target)
+        group = _References(page, mentions, target)
         if problem:
-            self._find(Kind.MALFORMED, group, mentions, "malformed", problem)
+            self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
         if not target or not mentions:
             return
         if is_mixed_content(page, target):
             needed = [each for each in mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
-            self._find(Kind.MIXED, group, needed, "mixed_content", words)
+            self._find(FindingKind.MIXED, group, needed, "mixed_content", words)
         self._settle(group, key)
 
     def _without_missing(
@@ -266,12 +270,12 @@ class Ledger:
     ) -> Sequence[Mention]:
         """Report the references that may not be empty; return the others."""
         missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
-        group = _Group(page, missing, target)
+        group = _References(page, missing, target)
         words = "the reference is empty"
-        self._find(Kind.MALFORMED, group, missing, "malformed", words)
+        self._find(FindingKind.MALFORMED, group, missing, "malformed", words)
         return [each for each in mentions if each not in missing]
 
-    def _target_of(self, base: str, link: str) -> _Found:
+    def _target_of(self, base: str, link: str) -> _Resolved:
         """Return where a reference without a fragment leads."""
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._target_by_link.get(place)
@@ -280,13 +284,13 @@ class Ledger:
             url = join_or_nothing(base, link) if link else base
             url = self._served_at(url)
             key = dedup_key(url) if url else ""
-            found = _Found(url, key, problem_in(base, link))
+            found = _Resolved(url, key, problem_in(base, link))
             if len(self._target_by_link) >= MAX_TARGETS:
                 self._target_by_link.clear()
             self._target_by_link[place] = found
         return found
 
-    def _settle(self, group: _Group, key: str) -> None:
+    def _settle(self, group: _References, key: str) -> None:
         """Follow redirects to an end that is known, or wait for one that is not."""
         seen: set[str] = set()
         while key in self._end_by_key:
@@ -309,16 +313,18 @@ class Ledger:
             key = dedup_key(self._served_at(end.outcome.redirect_to))
         self._waiting_by_key.setdefault(key, []).append(group)
 
-    def _check_places(self, group: _Group, key: str) -> None:
+    def _check_places(self, group: _References, key: str) -> None:
         """Check the fragments of references to a page that is there."""
         status = group.first_status
         if status in PERMANENT:
             links = [each for each in group.mentions if each.use is Use.LINK]
             words = f"moved permanently to {self._name_of(group.redirected_to)}"
-            self._find(Kind.REDIRECT, group, links, Reason.REDIRECT, words, status)
+            self._find(
+                FindingKind.REDIRECT, group, links, Reason.REDIRECT, words, status
+            )
         self._check_fragments(group, key)
 
-    def _check_fragments(self, group: _Group, key: str) -> None:
+    def _check_fragments(self, group: _References, key: str) -> None:
         ids = self._ids_by_key.get(key)
         is_external = key in self._external_by_key
         if ids is None:
@@ -332,9 +338,9 @@ class Ledger:
             if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
                 continue
             words = f'there is no "#{fragment}" on the page'
-            self._find(Kind.FRAGMENT, group, [mention], "no_such_id", words)
+            self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
-    def _note_unread(self, group: _Group, key: str) -> None:
+    def _note_unread(self, group: _References, key: str) -> None:
         """Wait until a page is read; if it will not be, count that."""
         named = [m for m in group.mentions if names_place(m, fragment_of(m))]
         if not self._reads_external:
@@ -343,9 +349,9 @@ class Ledger:
             kept = group._replace(mentions=named)
             self._unread_by_key.setdefault(key, []).append(kept)
 
-    def _find_broken(self, group: _Group, end: _End) -> None:
+    def _find_broken(self, group: _References, end: _End) -> None:
         outcome = end.outcome
-        kind = Kind.EXTERNAL if end.role is Role.EXTERNAL else Kind.BROKEN
+        kind = FindingKind.EXTERNAL if end.role is Role.EXTERNAL else FindingKind.BROKEN
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"
@@ -354,8 +360,8 @@ class Ledger:
 
     def _find(
         self,
-        kind: Kind,
-        group: _Group,
+        kind: FindingKind,
+        group: _References,
         mentions: Iterable[Mention],
         reason: str,
         meaning: str,
@@ -364,7 +370,7 @@ class Ledger:
         """Report some of the references of a group."""
         page, _, target, redirected_to, _ = group
         for mention in mentions:
-            finding = Finding(
+            finding = CheckFinding(
                 kind,
                 self._name_of(page) if page else "",
                 mention.line,

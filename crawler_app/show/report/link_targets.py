@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.redirects import Redirects
-from crawler_app.show.report.findings import Broken, Malformed, Moved
-from crawler_app.show.report.scratch import Links, Met, Scratch, number_of
+from crawler_app.show.report.report_data import Broken, Malformed, Moved
+from crawler_app.show.report.temp_tables import LinkCounts, Links, TempTables, number_of
 
-__all__ = ["Target", "Targets"]
+__all__ = ["LinkTarget", "LinkTargets"]
 
 # Further ones are not listed.
 MAX_FAULTS = 10_000
 
-NOT_MET = Met(0, 0, 0)
+NO_LINKS = LinkCounts(0, 0, 0)
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """What a reference leads to.
 
     Attributes:
@@ -33,7 +33,7 @@ class Target(NamedTuple):
     through: str = ""
 
 
-class Targets:
+class LinkTargets:
     """The subjects, and the URLs that lead to them.
 
     Attributes:
@@ -42,9 +42,9 @@ class Targets:
 
     >>> from crawler_app.base.reasons import reason_of_status
     >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
-    >>> targets = Targets([gone], Redirects({"http://a/old": "http://a/gone"}))
+    >>> targets = LinkTargets([gone], Redirects({"http://a/old": "http://a/gone"}))
     >>> targets.target_by_number[number_of("http://a/old")]
-    Target(subject=0, through='http://a/old')
+    LinkTarget(subject=0, through='http://a/old')
     """
 
     def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
@@ -52,13 +52,13 @@ class Targets:
         self._redirects: list[str] = []
         # By the reference, and what is wrong as it is written; empty for mixed content.
         self._faults: dict[tuple[str, str], int] = {}
-        self.target_by_number: dict[int, Target] = {}
+        self.target_by_number: dict[int, LinkTarget] = {}
         self.end_by_number: dict[int, int] = {}
         subject_by_key: dict[str, int] = {}
         for subject, each in enumerate(broken):
             key = dedup_key(each.url)
             subject_by_key[key] = subject
-            self.target_by_number[number_of(key)] = Target(subject)
+            self.target_by_number[number_of(key)] = LinkTarget(subject)
         for key, end_key in redirects.end_by_key.items():
             number = number_of(key)
             self.end_by_number[number] = number_of(end_key)
@@ -68,11 +68,11 @@ class Targets:
                     through, subject_by_key.get(end_key)
                 )
 
-    def _target_of(self, redirect: str, broken: int | None) -> Target:
+    def _target_of(self, redirect: str, broken: int | None) -> LinkTarget:
         if broken is not None:
-            return Target(broken, redirect)
+            return LinkTarget(broken, redirect)
         self._redirects.append(redirect)
-        return Target(len(self._broken) + len(self._redirects) - 1)
+        return LinkTarget(len(self._broken) + len(self._redirects) - 1)
 
     def fault(self, reference: str, problem: str = "") -> int | None:
         """Return the number of a fault; None if there are too many.
@@ -88,27 +88,27 @@ class Targets:
         return known
 
     def add_links(
-        self, scratch: Scratch
+        self, tables: TempTables
     ) -> tuple[list[Moved], list[Moved], list[Malformed]]:
         """Add their links to the broken URLs; return redirects, mixed content and malformed.
 
         All are those that pages refer to, those that most visitors meet first.
         """
-        met_by_subject = scratch.met()
+        met_by_subject = tables.met()
         for subject, each in enumerate(self._broken):
-            met = met_by_subject.get(subject, NOT_MET)
+            met = met_by_subject.get(subject, NO_LINKS)
             each.pages, each.reach = met.pages, met.reach
-            each.links = Links(scratch, subject, met.links)
+            each.links = Links(tables, subject, met.links)
         moved: list[Moved] = []
         mixed: list[Moved] = []
         malformed: list[Malformed] = []
         for subject, url in enumerate(self._redirects, len(self._broken)):
-            if (met := met_by_subject.get(subject, NOT_MET)).links:
-                links = Links(scratch, subject, met.links)
+            if (met := met_by_subject.get(subject, NO_LINKS)).links:
+                links = Links(tables, subject, met.links)
                 moved.append(Moved(url, links, met.pages, met.reach))
         for (reference, problem), subject in self._faults.items():
-            met = met_by_subject.get(subject, NOT_MET)
-            links = Links(scratch, subject, met.links)
+            met = met_by_subject.get(subject, NO_LINKS)
+            links = Links(tables, subject, met.links)
             if problem:
                 malformed.append(
                     Malformed(reference, problem, links, met.pages, met.reach)
