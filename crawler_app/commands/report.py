@@ -26,7 +26,7 @@ from crawler_app.show.report import (
     to_json,
     write_csv,
 )
-from crawler_app.show.report.coverage import unchecked
+from crawler_app.show.report.verdict import unchecked
 from crawler_app.show.terminal.steps import Steps
 
 __all__ = ["add_report", "report"]

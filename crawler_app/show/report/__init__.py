@@ -1,20 +1,21 @@
 """The report of a crawl: what the owner of a site should know, on one page.
 
-From the directory of a crawl to the page::
+Read `report_data` first, the content of a report as plain values, and then `gathering`, which
+makes it.  From the directory of a crawl to the page::
 
-    gathering      reads the directory, and returns a Report
-    listing        finds in all URLs what is listed beside the summary
-    archived       reads archived pages
-    page_reading   reads a page again: its links and its metadata
-    temp_tables    temporary tables of what was read, on disk
-    link_targets   the URLs whose links are listed: broken, moved, mixed content
-    page_problems  page-quality problems, from the tables
-    report_data    the Report, as plain values                          pure
-    coverage                 what was checked, and what not             pure
-    priorities               what to mend first                         pure
-    shape, kinds, treemap    the folders of the site, and their picture pure
-    verdict, tables, advice  the headline and the sections, for people  pure
-    as_html, as_markdown, as_json, as_csv  the output formats           pure
+    report_data      the Report                                           pure
+    gathering        reads every URL once, and returns a Report
+      archived       the archived response of a URL
+      page_reading   reads a page again: its links and its metadata
+      link_targets   the URLs whose links are listed: broken, moved, mixed content
+      temp_tables    what was read, in temporary tables on disk
+      page_problems  queries of the tables: page-quality problems, duplicates, rankings
+      shape          the number of URLs in each folder                    pure
+    verdict          the headline, and what was not checked               pure
+    priorities       what to fix first                                    pure
+    tables           the sections below the headline, with advice         pure
+    treemap          the folders of the site as boxes                     pure
+    as_html, as_markdown, as_json, as_csv  the output formats             pure
 
 Rule: a Report has every link to mend, and the number of everything else; only the output for
 people is shortened.  Links are read from the tables when they are needed, so memory does not

@@ -7,7 +7,6 @@ from typing import Any
 
 from crawler_app.base.models import State
 from crawler_app.base.reasons import meaning_of
-from crawler_app.show.report.coverage import checks
 from crawler_app.show.report.priorities import priorities_of
 from crawler_app.show.report.report_data import (
     Broken,
@@ -17,6 +16,7 @@ from crawler_app.show.report.report_data import (
     Moved,
     Report,
 )
+from crawler_app.show.report.verdict import checks
 from crawler_app.store.frontier.counts import Host
 
 __all__ = ["to_json"]

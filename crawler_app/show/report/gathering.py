@@ -10,19 +10,18 @@ from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
-from crawler_app.base.models import Outcome, UrlRecord
+from crawler_app.base.models import Outcome, Role, State, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps, no_step
-from crawler_app.base.reasons import Reason, is_broken
+from crawler_app.base.reasons import CONTENT, AnyReason, Reason, is_broken
 from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.comparison import compare
+from crawler_app.run.results.ranking import Ranked, Ranking
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import FINISHED, Summary, state_of, summarize
 from crawler_app.show.report.archived import open_archives
-from crawler_app.show.report.kinds import add_redirects, add_url
 from crawler_app.show.report.link_targets import LinkTargets
-from crawler_app.show.report.listing import Listing
 from crawler_app.show.report.page_problems import (
     duplicates_in,
     heavy_among,
@@ -40,12 +39,20 @@ from crawler_app.show.report.report_data import (
     Report,
     UncheckedUrl,
 )
-from crawler_app.show.report.shape import Shape
+from crawler_app.show.report.shape import Shape, add_redirects, add_url
 from crawler_app.show.report.temp_tables import TempTables
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.robots.rules import product_token
 
-__all__ = ["gather"]
+__all__ = ["MAX_EXAMPLES", "gather"]
+
+# Skipped URLs that are listed for each reason.
+MAX_EXAMPLES = 5
+
+# Smaller and faster assets are not listed.  Precedents: Lighthouse asks for servers that answer
+# within 0.6 s, and Screaming Frog for images of at most 100 KB.
+LARGE_BYTES = 200_000
+SLOW_S = 1.0
 
 
 def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
@@ -71,26 +78,76 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
         report = _report_of(crawl, config, summary, is_running=is_running)
         report.has_archive = archived is not None
         targets = LinkTargets(report.broken, summary.redirects)
-        listing, tables = Listing(), TempTables()
+        url_lists, tables = _UrlLists(), TempTables()
         find = archived.find if archived else None
         agent = product_token(config.user_agent)
         reader = DocumentReader(targets, tables, find, agent)
         records, total = frontier.records(), frontier.total()
         for record in in_steps("reading URLs", records, on_step, total):
             add_url(report.shape, record)
-            listing.add(record)
+            url_lists.add(record)
             reader.add(record)
         tables.end()
         add_redirects(report.shape, summary.redirects)
         report.unread = reader.unread
-        report.examples_by_reason = listing.examples_by_reason
-        report.largest = listing.largest
+        report.examples_by_reason = url_lists.examples_by_reason
+        report.largest = url_lists.largest
         report.chains = _chains(summary.redirects, frontier)
         report.comparison = compare(frontier)
         soft_404s = frontier.soft_404s()
-    _add_links(report, targets, tables, listing)
-    _add_problems(report, tables, listing, soft_404s)
+    _add_links(report, targets, tables, url_lists)
+    _add_problems(report, tables, url_lists, soft_404s)
     return report
+
+
+class _UrlLists:
+    """Collects examples of skipped URLs, the largest bodies, and heavy assets.
+
+    Attributes:
+        examples_by_reason: Some of the skipped URLs, by reason.
+        status_by_redirect: The status of each redirect, by its URL.
+    """
+
+    def __init__(self) -> None:
+        self.examples_by_reason: dict[AnyReason, list[str]] = {}
+        self.status_by_redirect: dict[str, int | None] = {}
+        self._largest = Ranking(lambda ranked: ranked.size_bytes)
+        self._large = Ranking(lambda ranked: ranked.size_bytes)
+        self._slow = Ranking(lambda ranked: ranked.took_s)
+
+    @property
+    def largest(self) -> list[Ranked]:
+        """The largest bodies, largest first."""
+        return self._largest.best()
+
+    @property
+    def heavy(self) -> list[Ranked]:
+        """Large and slow assets."""
+        return list(dict.fromkeys([*self._large.best(), *self._slow.best()]))
+
+    def add(self, record: UrlRecord) -> None:
+        """Look at a URL."""
+        outcome = record.outcome
+        if outcome is None:
+            return
+        if record.state is State.EXCLUDED:
+            examples = self.examples_by_reason.setdefault(outcome.reason, [])
+            if len(examples) < MAX_EXAMPLES:
+                examples.append(record.url)
+            return
+        if outcome.reason == Reason.REDIRECT:
+            self.status_by_redirect[record.url] = outcome.status
+        if outcome.took_s is not None:
+            ranked = Ranked.of(record.url, outcome)
+            self._largest.add(ranked)
+            if record.role is Role.ASSET and outcome.reason in CONTENT:
+                self._add_asset(ranked)
+
+    def _add_asset(self, ranked: Ranked) -> None:
+        if ranked.size_bytes >= LARGE_BYTES:
+            self._large.add(ranked)
+        if ranked.took_s >= SLOW_S:
+            self._slow.add(ranked)
 
 
 def _report_of(
@@ -181,14 +238,14 @@ def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
 
 
 def _add_links(
-    report: Report, targets: LinkTargets, tables: TempTables, listing: Listing
+    report: Report, targets: LinkTargets, tables: TempTables, url_lists: _UrlLists
 ) -> None:
     """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
     redirects = report.summary.redirects
     report.moved, report.mixed_content, report.malformed = targets.add_links(tables)
     for moved in report.moved:
         moved.end = redirects.end_of(moved.url)
-        moved.status = listing.status_by_redirect.get(moved.url)
+        moved.status = url_lists.status_by_redirect.get(moved.url)
     report.pages_with_broken_links = tables.documents_with(0, len(report.broken))
     report.pages_with_broken_links += len(set(_first_pages(report)))
     _compare_broken(report)
@@ -217,7 +274,7 @@ def _first_pages(report: Report) -> Iterator[str]:
 
 
 def _add_problems(
-    report: Report, tables: TempTables, listing: Listing, soft_404s: list[str]
+    report: Report, tables: TempTables, url_lists: _UrlLists, soft_404s: list[str]
 ) -> None:
     """Add what the tables say of the pages."""
     is_whole = report.state == FINISHED and report.has_archive and not report.unread
@@ -230,5 +287,5 @@ def _add_problems(
         report.problems.insert(0, Problem(kind, "", count, soft_404s))
     report.duplicates = duplicates_in(tables)
     report.most_linked = most_linked(tables)
-    report.heavy = heavy_among(tables, listing.heavy)
+    report.heavy = heavy_among(tables, url_lists.heavy)
     report.weight = weight_of(tables)

@@ -1,4 +1,4 @@
-"""The shape of a site: the number of URLs in each folder, by kind.
+"""The shape of a site: the number of URLs in each folder, by category.
 
 Pure.  Each URL counts for the folder it is in.  If there are too many folders, those with
 the fewest URLs are merged into their parents, so that memory is limited for a site of any
@@ -9,9 +9,21 @@ import enum
 import statistics
 from collections.abc import Sequence
 
+from crawler_app.base.http_headers import is_html
+from crawler_app.base.models import State, UrlRecord
+from crawler_app.base.reasons import CONTENT, is_broken
 from crawler_app.base.text.escaping import printable
+from crawler_app.run.results.redirects import Redirects
 
-__all__ = ["Shape", "UrlCategory", "folder_of", "in_words", "parent_of"]
+__all__ = [
+    "Shape",
+    "UrlCategory",
+    "add_redirects",
+    "add_url",
+    "folder_of",
+    "in_words",
+    "parent_of",
+]
 
 # About 5 MB.
 MAX_FOLDERS = 20_000
@@ -21,7 +33,7 @@ MAX_FOLDER_CHARS = 120
 
 
 class UrlCategory(enum.IntEnum):
-    """The kind of a URL.  Skipped URLs are not part of the shape."""
+    """How a URL counts.  Skipped URLs are not part of the shape."""
 
     OK = 0
     FILE = 1
@@ -31,10 +43,10 @@ class UrlCategory(enum.IntEnum):
     LEFT = 5
 
 
-KINDS = len(UrlCategory)  # counted once, as len() of an enum is slow
+CATEGORIES = len(UrlCategory)  # counted once, as len() of an enum is slow
 
 # Singular and plural.
-WORDS_BY_KIND = {
+WORDS_BY_CATEGORY = {
     UrlCategory.OK: ("page", "pages"),
     UrlCategory.FILE: ("file", "files"),
     UrlCategory.REDIRECT: ("redirect", "redirects"),
@@ -52,7 +64,7 @@ def in_words(counts: Sequence[int]) -> str:
     """
     return ", ".join(
         f"{n:,} {words[n != 1]}"
-        for n, words in zip(counts, WORDS_BY_KIND.values(), strict=True)
+        for n, words in zip(counts, WORDS_BY_CATEGORY.values(), strict=True)
         if n
     )
 
@@ -97,19 +109,19 @@ class Shape:
         self._max_folders = max_folders
         self._counts_by_folder: dict[str, list[int]] = {}
 
-    def add(self, url: str, kind: UrlCategory) -> None:
+    def add(self, url: str, category: UrlCategory) -> None:
         """Count a URL."""
         folder = folder_of(url)
         counts = self._counts_by_folder.get(folder)
         if counts is None:
-            counts = self._counts_by_folder[folder] = [0] * KINDS
-        counts[kind] += 1
+            counts = self._counts_by_folder[folder] = [0] * CATEGORIES
+        counts[category] += 1
         if len(self._counts_by_folder) > self._max_folders:
             self._fold()
 
     def totals(self) -> dict[str, list[int]]:
         """Return the counts by `UrlCategory` of each folder and its subfolders; "" is the total."""
-        totals = {"": [0] * KINDS}
+        totals = {"": [0] * CATEGORIES}
         for folder, counts in self._counts_by_folder.items():
             _add(totals, folder, counts)
             while folder:
@@ -140,5 +152,41 @@ def _add(
     counts_by_folder: dict[str, list[int]], folder: str, more: Sequence[int]
 ) -> None:
     counts = counts_by_folder.setdefault(folder, [0] * len(more))
-    for kind, n in enumerate(more):
-        counts[kind] += n
+    for category, n in enumerate(more):
+        counts[category] += n
+
+
+def add_url(shape: Shape, record: UrlRecord) -> None:
+    """Add a URL, unless it was skipped or is a redirect.
+
+    >>> shape = Shape()
+    >>> add_url(shape, UrlRecord("http://a.test/", State.QUEUED, depth=0))
+    >>> shape.totals()["a.test/"][UrlCategory.LEFT]
+    1
+    """
+    category = _category_of(record)
+    if category is not None:
+        shape.add(record.url, category)
+
+
+def add_redirects(shape: Shape, redirects: Redirects) -> None:
+    """Add the redirects; the first URL of each loop stands for the loop."""
+    first = {loop[0] for loop in redirects.loop_by_key.values()}
+    for url in redirects.url_by_key.values():
+        shape.add(url, UrlCategory.LOOP if url in first else UrlCategory.REDIRECT)
+
+
+def _category_of(record: UrlRecord) -> UrlCategory | None:
+    outcome = record.outcome
+    if record.state is State.EXCLUDED:
+        return None
+    if outcome is None:
+        return UrlCategory.LEFT
+    is_page = outcome.status is not None and is_html(outcome.content_type)
+    if record.state is State.FAILED:
+        if is_broken(outcome.reason):
+            return UrlCategory.BROKEN
+        return UrlCategory.OK if is_page else UrlCategory.LEFT
+    if outcome.reason not in CONTENT:
+        return None
+    return UrlCategory.OK if is_html(outcome.content_type) else UrlCategory.FILE

@@ -1,17 +1,28 @@
-"""The headline of a report, its explanation, and its caveats.
+"""The headline of a report, its explanation, and its caveats: what was not checked.
 
-Pure.  The HTML page and the Markdown text begin with the same words.
+Pure.  The HTML page and the Markdown text begin with the same words.  What was not checked
+stands beside the headline, so that "No broken links" does not promise too much.
 """
+
+from collections.abc import Iterator
+from typing import Any
 
 from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
-from crawler_app.show.report.coverage import is_complete, unchecked
-from crawler_app.show.report.report_data import Report
+from crawler_app.show.report.report_data import ProblemKind, Report
 from crawler_app.show.report.tables import command
 
-__all__ = ["caveats", "explanation", "headline", "mood"]
+__all__ = [
+    "caveats",
+    "checks",
+    "explanation",
+    "headline",
+    "is_complete",
+    "mood",
+    "unchecked",
+]
 
 ERROR_CHARS = 100
 
@@ -95,3 +106,57 @@ def caveats(report: Report) -> list[str]:
             f"{'it' if report.unread == 1 else 'them'} is not listed."
         )
     return found
+
+
+def checks(report: Report) -> dict[str, Any]:
+    """Return which kinds of URLs were checked, for programs."""
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    options = report.options
+    return {
+        "links": True,
+        "external": bool(options.get("external", False)),
+        "assets": bool(options.get("assets", options.get("archive", True))),
+        "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
+        "fragments": False,
+    }
+
+
+def is_complete(report: Report) -> bool:
+    """Return whether every URL that was found was checked.
+
+    Fragments are left to ``gencrawl check``: a link with a wrong one shows its page.
+    """
+    summary = report.summary
+    return (
+        report.state == FINISHED
+        and checks(report)["assets"]
+        and ProblemKind.SOFT_404 not in report.problem_counts
+        and not (summary.skipped or summary.not_checked or summary.left)
+    )
+
+
+def unchecked(report: Report) -> str:
+    """Return the sentence about what was not checked."""
+    return f"Not checked: {', '.join(_kinds(report))}."
+
+
+def _kinds(report: Report) -> Iterator[str]:
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    if not checks(report)["assets"]:
+        yield "images, style sheets, scripts and frames"
+    elsewhere = skipped[Reason.OUT_OF_SCOPE]
+    if elsewhere:
+        yield number(elsewhere, "URL outside the scope", "URLs outside the scope")
+    if others := skipped.total() - elsewhere:
+        other = "other " if elsewhere else ""
+        yield number(
+            others, f"{other}URL that was skipped", f"{other}URLs that were skipped"
+        )
+    if failed := len(report.not_checked):
+        limits = "that failed by a limit or a fault of the crawl"
+        yield number(failed, f"URL {limits}", f"URLs {limits}")
+    if hosts := report.problem_counts.get(ProblemKind.SOFT_404):
+        yield number(
+            hosts, "host that answers every URL", "hosts that answer every URL"
+        )
+    yield "fragments (#...)"

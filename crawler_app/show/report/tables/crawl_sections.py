@@ -14,8 +14,8 @@ from crawler_app.base.reasons import meaning_of
 from crawler_app.base.text.formatting import cut, duration, number, sentence, size
 from crawler_app.run.results.comparison import Vanished
 from crawler_app.run.results.summary import FINISHED
-from crawler_app.show.report.coverage import unchecked
 from crawler_app.show.report.tables import Cell, Maker, Table, shown
+from crawler_app.show.report.verdict import unchecked
 
 __all__ = ["compared", "crawl", "not_checked", "skipped"]
 

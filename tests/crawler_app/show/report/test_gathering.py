@@ -10,7 +10,7 @@ from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.base.models import Outcome, State
 from crawler_app.run.results.summary import FINISHED, RUNNING, STOPPED
 from crawler_app.show.report import gather, render_markdown, temp_tables
-from crawler_app.show.report.listing import EXAMPLES
+from crawler_app.show.report.gathering import MAX_EXAMPLES
 from crawler_app.show.report.report_data import HeldLink
 from crawler_app.show.report.shape import in_words
 from crawler_app.store.frontier.sqlite import SqliteFrontier
@@ -230,16 +230,16 @@ def test_failure_of_our_own_is_not_broken(crawl, reason):
 
 
 def test_refusals_are_told_by_reason_with_examples(crawl):
-    for n in range(EXAMPLES + 2):
+    for n in range(MAX_EXAMPLES + 2):
         crawl.refuse(f"http://b.test/{n}", "out_of_scope")
     crawl.refuse("/x", "robots")
 
     report = crawl.report()
 
     counts = report.summary.count_by_reason[State.EXCLUDED]
-    assert counts == {"robots": 1, "out_of_scope": EXAMPLES + 2}
+    assert counts == {"robots": 1, "out_of_scope": MAX_EXAMPLES + 2}
     assert report.examples_by_reason["robots"] == [f"{A}/x"]
-    assert len(report.examples_by_reason["out_of_scope"]) == EXAMPLES
+    assert len(report.examples_by_reason["out_of_scope"]) == MAX_EXAMPLES
 
 
 def test_equal_pages_are_one_group_and_files_are_none(crawl):
