@@ -33,7 +33,7 @@ __all__ = ["add_report", "report"]
 
 HTML, JSON, MARKDOWN, CSV = FORMATS = ("html", "json", "md", "csv")
 
-# Default files in the directory of the crawl: the page, and every link to mend beside it.
+# Default files in the directory of the crawl: the page, and every link to fix beside it.
 PAGE_NAME, ROWS_NAME = "report.html", "report.csv"
 
 STYLE_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV}

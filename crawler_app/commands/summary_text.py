@@ -61,7 +61,7 @@ def render_summary(
 
 
 def _count_lines(summary: Summary) -> list[str]:
-    external = f"{summary.external:,} outside, " if summary.external else ""
+    external = f"{summary.external:,} external, " if summary.external else ""
     amount = (
         f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, {external}"
         f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
@@ -136,13 +136,13 @@ def _broken_lines(comparison: Comparison) -> list[str]:
     """Return the line about what is broken now, or was in the previous crawl.
 
     >>> _broken_lines(Comparison(still_broken=["http://a.test/b"]))
-    ['broken                   0 newly, 1 still, 0 mended']
+    ['broken                   0 newly, 1 still, 0 fixed']
     """
-    broken = (comparison.newly_broken, comparison.still_broken, comparison.mended)
+    broken = (comparison.newly_broken, comparison.still_broken, comparison.fixed)
     if not any(broken):
         return []
-    newly, still, mended = (f"{len(urls):,}" for urls in broken)
-    return [_row("broken", None, f"{newly} newly, {still} still, {mended} mended")]
+    newly, still, fixed = (f"{len(urls):,}" for urls in broken)
+    return [_row("broken", None, f"{newly} newly, {still} still, {fixed} fixed")]
 
 
 def _slowest_lines(summary: Summary) -> list[str]:

@@ -36,7 +36,7 @@ class Comparison:
         unreachable: URLs that failed with an error that may pass: they may still exist.
         newly_broken: Broken URLs that were not broken in the previous crawl.
         still_broken: Those that were.
-        mended: What was broken in the previous crawl, and works or is no longer linked.
+        fixed: What was broken in the previous crawl, and works or is no longer linked.
         is_whole: Whether this crawl has seen the whole site.
         was_whole: Whether the previous crawl had finished.
     """
@@ -48,7 +48,7 @@ class Comparison:
     unreachable: list[str] = field(default_factory=list)
     newly_broken: list[str] = field(default_factory=list)
     still_broken: list[str] = field(default_factory=list)
-    mended: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
     is_whole: bool = False
     was_whole: bool = True
 
@@ -62,7 +62,7 @@ class Comparison:
             "unreachable": self.unreachable,
             "newly_broken": self.newly_broken,
             "still_broken": self.still_broken,
-            "mended": self.mended,
+            "fixed": self.fixed,
         }
 
 
@@ -95,7 +95,7 @@ def compare(frontier: FrontierReader) -> Comparison | None:
 def _compare_broken(
     frontier: FrontierReader, *, is_whole: bool
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return what is newly broken, still broken, and mended."""
+    """Return what is newly broken, still broken, and fixed."""
     before = {dedup_key(url): url for url in frontier.broken_before()}
     loops = Redirects(frontier.redirects()).loop_by_key.values()
     now = {dedup_key(url): loop[0] for loop in loops for url in loop}
@@ -103,7 +103,7 @@ def _compare_broken(
         if record.outcome is not None and is_broken(record.outcome.reason):
             now[dedup_key(record.url)] = record.url
 
-    def is_mended(key: str) -> bool:
+    def is_fixed(key: str) -> bool:
         record = frontier.find(key)
         return is_whole if record is None else record.state is State.DONE
 
@@ -112,5 +112,5 @@ def _compare_broken(
     return (
         [url for url in broken if dedup_key(url) not in before],
         [url for url in broken if dedup_key(url) in before],
-        [url for key, url in before.items() if key not in now and is_mended(key)],
+        [url for key, url in before.items() if key not in now and is_fixed(key)],
     )

@@ -1,4 +1,4 @@
-"""The check of a site: each reference that does not work, with its place.
+"""Checks a site: finds every broken reference, and where it is.
 
 A crawl shows what it reads to a tracker, which pairs references with the ends of the URLs that
 they lead to::

@@ -1,4 +1,4 @@
-"""Findings that are accepted: a check fails for new ones only."""
+"""Accepted findings: a check fails only for new ones."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ class Baseline:
         return True
 
     @property
-    def mended(self) -> int:
+    def fixed(self) -> int:
         """Accepted findings that were not found again."""
         return self._left.total()
 

@@ -1,4 +1,4 @@
-"""What a check has found, and what it has not checked.  Pure."""
+"""The findings of a check, and the counts of its summary.  Pure."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -14,18 +14,18 @@ class FindingKind(StrEnum):
     BROKEN = "broken"
     """The URL does not work."""
     EXTERNAL = "external"
-    """The same, outside the scope of the crawl."""
+    """The same, for an external URL."""
     FRAGMENT = "fragments"
     """The page exists, but has no such place."""
     MALFORMED = "malformed"
-    """The reference is not written as it should be."""
+    """The reference is not a valid URL as written."""
     MIXED = "mixed"
-    """An https page needs something by http, which browsers refuse."""
+    """An https page loads something over http, which browsers block."""
     REDIRECT = "redirects"
     """A link leads to a permanent redirect."""
 
 
-# What makes a check fail unless it is told otherwise.
+# The kinds that make a check fail by default.
 DEFAULT_KINDS = tuple(kind for kind in FindingKind if kind is not FindingKind.REDIRECT)
 
 
@@ -45,7 +45,7 @@ class CheckFinding:
         status: The HTTP status at the end; None if there was none.
         reason: In one word.
         meaning: In words.
-        end: Where its redirects end; empty if there are none.
+        end: The end of its redirects; empty if there are none.
     """
 
     kind: FindingKind
@@ -68,7 +68,7 @@ class CheckFinding:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What stays the same when the page is edited elsewhere."""
+        """The part that stays the same when another part of the page is edited."""
         return self.kind.value, self.page, self.href, self.target, str(self.reason)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class CheckSummary:
         options_off: What the options turn off, in words.
         accepted: Findings that the baseline has.
         ignored: References that ``--ignore`` names.
-        unread: References to a place on a page outside the scope that was not read.
+        unread: References to a place on an external page that was not read.
         is_empty: Whether nothing could be fetched.
     """
 

@@ -30,7 +30,7 @@ from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
 
-# In the directory of a crawl: what the last check found there.
+# The file in the directory of a crawl with the findings of the last check.
 LAST_NAME = "check.json"
 
 
@@ -42,8 +42,8 @@ class CheckOptions:
         kinds: The kinds of findings that make it fail.
         ignored: Patterns of targets that are left out.
         baseline: The file of accepted findings; None for none.
-        writes_baseline: Whether to write that file anew.
-        reads_external: Whether pages outside the scope are read for the places on them.
+        writes_baseline: Whether to rewrite that file.
+        reads_external: Whether external pages are read, to check fragments.
         base_url: Where the only folder will be published; empty if that does not matter.
     """
 
@@ -67,8 +67,8 @@ class Check:
     Attributes:
         findings: What was found, except what the baseline accepts.
         summary: The counts; complete when `run` has ended.
-        notes: What else is to be said at the end.
-        internal_errors: How many URLs failed by a bug of ours.
+        notes: Further messages to show at the end.
+        internal_errors: The number of URLs that failed because of a bug in the crawler.
     """
 
     targets: Sequence[str]
@@ -128,8 +128,8 @@ class Check:
         """Serve the folders.
 
         Returns:
-            The configuration of the crawl; a function that names a URL, and one that tells
-            where a URL is served.
+            The configuration of the crawl, a function that returns the name to show for a
+            URL, and one that returns where a URL is served.
         """
         base_url = self.options.base_url
         folders = [LocalFolder(Path(t), base_url) for t in self.targets if is_local(t)]
@@ -218,17 +218,15 @@ class Check:
         path = self.options.baseline
         if path is not None and self._baseline is None:
             write_baseline(path, map(self._key_of, self.findings))
-            self.notes.append(
-                f"Wrote {path}: what was found now is accepted from now on."
-            )
+            self.notes.append(f"Wrote {path}: these findings are accepted from now on.")
             self.findings = []
-        elif self._baseline is not None and self._baseline.mended:
-            mended = number(
-                self._baseline.mended,
-                "accepted finding is mended; --update-baseline takes it",
-                "accepted findings are mended; --update-baseline takes them",
+        elif self._baseline is not None and self._baseline.fixed:
+            fixed = number(
+                self._baseline.fixed,
+                "accepted finding is fixed; --update-baseline takes it",
+                "accepted findings are fixed; --update-baseline takes them",
             )
-            self.notes.append(f"{mended} off the list.")
+            self.notes.append(f"{fixed} off the list.")
 
     def _last(self, config: CrawlConfig) -> Baseline | None:
         if not config.into:
@@ -247,7 +245,7 @@ class Check:
             still = sum(map(last.accepts, found))
             self.notes.append(
                 f"Since the last check: {len(found) - still:,} newly broken, "
-                f"{still:,} still broken, {last.mended:,} mended."
+                f"{still:,} still broken, {last.fixed:,} fixed."
             )
         write_baseline(Path(config.into, LAST_NAME), found)
 

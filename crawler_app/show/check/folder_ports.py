@@ -1,6 +1,6 @@
-"""The ports of folders that were checked into a directory: a later check serves them there again.
+"""Keeps the ports of checked folders, so that a later check serves them at the same URLs.
 
-So the URLs of the files stay the same, and the next check knows what has changed.
+As the URLs of the files stay the same, the next check fetches only what has changed.
 """
 
 import dataclasses
@@ -90,7 +90,7 @@ def save_ports(directory: Path, port_by_folder: Mapping[str, int]) -> None:
 
 
 def adopt_seeds(directory: Path, seeds: tuple[str, ...]) -> None:
-    """Let the crawl in a directory have begun at the files that there are now.
+    """Replace the seeds of the crawl in a directory by the current files.
 
     Raises:
         ConfigError: it is being crawled into, or not writable.

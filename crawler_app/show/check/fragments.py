@@ -1,4 +1,4 @@
-"""Which fragments name a place on a page, and whether the page has it.
+"""Decides whether a fragment names a place on a page, and whether the page has it.
 
 Pure.  Ids are given as their hashes, which take less memory.
 """
@@ -49,7 +49,7 @@ def has_place(ids: Collection[int], fragment: str) -> bool:
 
 
 def is_scripted(ids: Collection[int], fragment: str) -> bool:
-    """Return whether a script of a code host leads to a place, though no id has its name.
+    """Return whether a script of a code host handles a fragment that is not an id.
 
     Headings have the id "user-content-name", and lines of files none: "L10", "L10-L20".
     """

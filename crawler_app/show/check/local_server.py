@@ -105,8 +105,8 @@ class LocalFolder:
     def served_at(self, url: str) -> str:
         """Return where a URL of the published site is served; another is left alone.
 
-        A page has one URL, also if links name its ``index.html``.  What is beside the folder
-        is asked for where it is published.
+        A page has one URL, even if links name its ``index.html``.  URLs beside the folder are
+        requested from the published site.
         """
         url = self._moved(url) if self._base_url else url
         is_index = url.startswith(self.url) and url.endswith(f"/{INDEX}")
@@ -147,7 +147,7 @@ class LocalFolder:
 
 
 class _Handler(RequestHandler):
-    """Serves files as most servers do; links to other folders are followed."""
+    """Serves files as most servers do; symbolic links to other folders are followed."""
 
     def initialize(self, root: Path, base_path: str) -> None:
         """Take the folder, and the path that it is served at."""

@@ -1,6 +1,6 @@
 """Findings for people and programs, in several formats.
 
-Pure.  Some formats show each finding as it comes, the others all at the end.
+Pure.  Some formats show each finding as soon as it is found, the others all at the end.
 """
 
 import abc
@@ -48,7 +48,7 @@ class Output(abc.ABC):
 
 
 class Text(Output):
-    """One line for each finding, as compilers have it, and the summary."""
+    """One line for each finding, in the format of compilers, and the summary."""
 
     is_for_programs = False
 
@@ -165,7 +165,7 @@ class Sarif(Output):
         self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
 
 
-# The kinds of findings that are nouns, and not adjectives.
+# The singular of the kinds that are nouns; the others are adjectives.
 ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
 
 _OUTPUTS = (Text, Json, JsonLines, Csv, JUnit, Sarif, GitHub, Markdown)
@@ -232,7 +232,7 @@ def _json(values: dict[str, Any]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet evaluates as a formula."""
     is_formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
     return f"'{value}" if is_formula else value
 
@@ -254,7 +254,7 @@ def _in_markdown(text: str) -> str:
 
 
 def _in_xml(text: str) -> str:
-    """Replace what XML cannot have."""
+    """Replace characters that XML does not allow."""
     return "".join(
         c if c in "\t\n" or c >= " " and c not in "\ufffe\uffff" else "?" for c in text
     )

@@ -1,7 +1,7 @@
-"""Pairs the references of documents with the ends of the URLs that they lead to.
+"""Matches the references in documents with the outcomes of the URLs they lead to.
 
-Pure.  A reference waits until the end of its URL is known, and is forgotten then; so memory
-grows with the URLs that are known, and with the references to those that are still queued.
+Pure.  A reference waits until the outcome of its URL is known, and is then forgotten; so memory
+grows with the number of known URLs, and with the references to those that are still queued.
 
 The references of a document to one URL are treated together: a manual has many times more
 references than pairs of a page and a URL.
@@ -46,10 +46,10 @@ _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
 
 class _References(NamedTuple):
-    """The references of a document to one URL, on their way to its end.
+    """The references of a document to one URL, while its redirects are followed.
 
     Attributes:
-        redirected_to: Where its redirects have led so far; empty if there are none.
+        redirected_to: The target of its redirects so far; empty if there are none.
         first_status: The status of the first of them.
     """
 
@@ -61,10 +61,10 @@ class _References(NamedTuple):
 
 
 class _Resolved(NamedTuple):
-    """Where a reference leads.
+    """The target of a reference.
 
     Attributes:
-        target: The URL; empty if it is not one that can be fetched.
+        target: The URL; empty if it cannot be fetched.
         key: The key of the URL.
         problem: What is wrong with the reference itself.
     """
@@ -75,22 +75,22 @@ class _Resolved(NamedTuple):
 
 
 class _End(NamedTuple):
-    """The end of a URL that is not simply there."""
+    """The outcome of a URL that does not simply work."""
 
     outcome: Outcome
     role: Role
 
 
 class ReferenceTracker:
-    """Takes note of a crawl, and reports what is wrong; see `crawler_app.run.crawl.observer`.
+    """Observes a crawl, and reports broken references; see `crawler_app.run.crawl.observer`.
 
     Args:
         report: Called with each finding.
         seeds: The URLs that the crawl begins with.
         name_of: Returns the name to show for a URL.
         served_at: Returns where a URL is served for the check.
-        is_ignored: Tells which targets are left out.
-        reads_external: Whether pages outside the scope are read for the places on them.
+        is_ignored: Returns whether a target is ignored.
+        reads_external: Whether external pages are read, to check fragments.
 
     >>> found = []
     >>> tracker = ReferenceTracker(found.append)
@@ -119,10 +119,10 @@ class ReferenceTracker:
         self._served_at = served_at
         self._is_ignored = is_ignored
         self._reads_external = reads_external
-        # None for a URL that is there.
+        # None for a URL that works.
         self._end_by_key: dict[str, _End | None] = {}
         self._waiting_by_key: dict[str, list[_References]] = {}
-        # Numbers, which take less memory than the ids.
+        # Hashes, which take less memory than the ids.
         self._ids_by_key: dict[str, Collection[int]] = {}
         self._target_by_link: dict[tuple[str, str], _Resolved] = {}
         # Pages outside the scope: those that are there, those that were read, and the
@@ -131,14 +131,14 @@ class ReferenceTracker:
         self._read_keys: set[str] = set()
         self._unread_by_key: dict[str, list[_References]] = {}
 
-    # -- what the crawl tells -------------------------------------------------------------
+    # -- called by the crawl --------------------------------------------------------------
 
     def served_at(self, url: str) -> str:
         """Return where a URL is served for the check."""
         return self._served_at(url)
 
     def saw_document(self, url: str, outline: Outline) -> None:
-        """Take note of the references in a document, and of its ids."""
+        """Record a document's references and ids."""
         self.summary.pages += 1
         base = join_or_nothing(url, outline.base) or url
         if not outline.is_partial:
@@ -147,21 +147,21 @@ class ReferenceTracker:
             self._take(url, link, mentions, self._target_of(base, link))
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
-        """Take note of what a sitemap lists."""
+        """Record the URLs that a sitemap lists."""
         for url in urls:
             link = without_fragment(url)
             found = self._target_of(sitemap, link)
             self._take(sitemap, link, [_ENTRY._replace(value=url)], found)
 
     def saw_refusal(self, candidate: Candidate) -> None:
-        """Take note of a URL that is skipped, unless another link may end that."""
+        """Record a skipped URL, unless the skip is provisional."""
         refusal = candidate.refusal
         if refusal is not None and refusal not in PROVISIONAL:
             outcome = Outcome(State.EXCLUDED, refusal)
             self.saw_end(candidate.url, outcome, candidate.role)
 
     def wants_places(self, url: str) -> bool:
-        """Return whether a reference to a page outside the scope names a place on it."""
+        """Return whether a reference to an external page has a fragment to be checked."""
         key = dedup_key(url)
         if not self._reads_external or key in self._read_keys:
             return False
@@ -173,18 +173,18 @@ class ReferenceTracker:
         )
 
     def saw_places(self, url: str, ids: Collection[str] | None) -> None:
-        """Take note of the ids on a page outside the scope."""
+        """Record the ids on an external page; None if it could not be read."""
         key = dedup_key(url)
         self._read_keys.add(key)
         if ids is not None:
             self._ids_by_key[key] = frozenset(map(hash, ids))
 
     def unread(self) -> Collection[str]:
-        """Return the pages outside the scope that are there, and are to be read."""
+        """Return the external pages that exist and are still to be read."""
         return {self._external_by_key[key] for key in self._unread_by_key}
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
-        """Settle what has waited for a URL."""
+        """Record the outcome of a URL, and check the references that wait for it."""
         key = dedup_key(url)
         is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
         end = None if is_there else _End(outcome, role)
@@ -206,7 +206,7 @@ class ReferenceTracker:
             self._settle(each, key)
 
     def _settle_unread(self, key: str, end: _End | None) -> None:
-        """Check the places on a page that was asked for again, to be read."""
+        """Check the fragments of references to a page that has been read."""
         for each in self._unread_by_key.pop(key, ()):
             if end is None:
                 self._check_fragments(each, key)
@@ -214,12 +214,12 @@ class ReferenceTracker:
                 self._settle(each, key)
 
     def _elsewhere(self, url: str) -> Mention:
-        """Return the reference for a URL that no document has."""
+        """Return a stand-in for the reference to a URL that no document refers to."""
         name = "start URL" if url in self._seeds else "header or robots.txt"
         return Mention(url, Use.LINK, name, "")
 
     def finish(self) -> CheckSummary:
-        """Return the summary; what still waits was not checked."""
+        """Return the summary; references that still wait were not checked."""
         summary = self.summary
         summary.unread += sum(
             len(group.mentions)
@@ -246,7 +246,7 @@ class ReferenceTracker:
     def _take(
         self, page: str, link: str, mentions: Sequence[Mention], found: _Resolved
     ) -> None:
-        """Check the references of a document that are equal but for their fragments."""
+        """Check the references of a document that differ only in their fragments."""
         count = len(mentions)
         self.summary.references += count
         target, key, problem = found
@@ -291,7 +291,7 @@ class ReferenceTracker:
         return found
 
     def _settle(self, group: _References, key: str) -> None:
-        """Follow redirects to an end that is known, or wait for one that is not."""
+        """Follow redirects to a known outcome, or wait for an unknown one."""
         seen: set[str] = set()
         while key in self._end_by_key:
             end = self._end_by_key[key]
@@ -314,7 +314,7 @@ class ReferenceTracker:
         self._waiting_by_key.setdefault(key, []).append(group)
 
     def _check_places(self, group: _References, key: str) -> None:
-        """Check the fragments of references to a page that is there."""
+        """Report links that a permanent redirect led here; check the fragments."""
         status = group.first_status
         if status in PERMANENT:
             links = [each for each in group.mentions if each.use is Use.LINK]
@@ -341,7 +341,7 @@ class ReferenceTracker:
             self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
     def _note_unread(self, group: _References, key: str) -> None:
-        """Wait until a page is read; if it will not be, count that."""
+        """Wait until an external page is read, or count its fragments as unchecked."""
         named = [m for m in group.mentions if names_place(m, fragment_of(m))]
         if not self._reads_external:
             self.summary.unread += len(named)
@@ -390,7 +390,7 @@ _LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
 
 
 def _is_unchecked(outcome: Outcome) -> bool:
-    """Return whether nothing is known of a URL that has ended."""
+    """Return whether a URL has ended without a result that tells whether it works."""
     if outcome.state is State.EXCLUDED:
         return True
     return outcome.state is State.FAILED and not is_broken(outcome.reason)

@@ -16,10 +16,10 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 WORDS_BY_KIND = {
     FindingKind.BROKEN: "A URL that does not work",
-    FindingKind.EXTERNAL: "A URL of another site that does not work",
-    FindingKind.FRAGMENT: "A place that the page does not have",
-    FindingKind.MALFORMED: "A reference that is not written as it should be",
-    FindingKind.MIXED: "Something that an https page needs by http",
+    FindingKind.EXTERNAL: "An external URL that does not work",
+    FindingKind.FRAGMENT: "A fragment that the page does not have",
+    FindingKind.MALFORMED: "A malformed reference",
+    FindingKind.MIXED: "Something that an https page loads over http",
     FindingKind.REDIRECT: "A link to a permanent redirect",
 }
 

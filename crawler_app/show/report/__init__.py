@@ -17,7 +17,7 @@ makes it.  From the directory of a crawl to the page::
     treemap          the folders of the site as boxes                     pure
     as_html, as_markdown, as_json, as_csv  the output formats             pure
 
-Rule: a Report has every link to mend, and the number of everything else; only the output for
+Rule: a Report has every link to fix, and the number of everything else; only the output for
 people is shortened.  Links are read from the tables when they are needed, so memory does not
 grow with the site, except by what is shown.
 """

@@ -1,4 +1,4 @@
-"""Reads archived responses of a crawl, also of one by several processes."""
+"""Archived responses of a crawl, in one directory or in those of several processes."""
 
 import contextlib
 import sqlite3

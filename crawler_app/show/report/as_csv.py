@@ -1,22 +1,22 @@
-"""The links to mend as CSV: one row for each, however many there are."""
+"""The links to fix as CSV, one row for each."""
 
 import csv
 from collections.abc import Iterator
 from typing import Any, TextIO
 
 from crawler_app.run.results.export import defused
-from crawler_app.show.report.report_data import HeldLink, Report
+from crawler_app.show.report.report_data import Report, ReportedLink
 
 __all__ = ["write_csv"]
 
 COLUMNS = ("page", "line", "text", "href", "target", "status", "reason")
 
 # Stands for the links to a broken URL that has none, such as a start URL.
-NO_LINK = HeldLink("")
+NO_LINK = ReportedLink("")
 
 
 def write_csv(report: Report, file: TextIO) -> None:
-    """Write the links to what is broken, malformed ones, mixed content, links to redirects.
+    """Write the links to broken URLs, malformed references, mixed content, links to redirects.
 
     What is unknown is empty: the page of a start URL, and everything else of a page that
     could not be read.
@@ -42,5 +42,5 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
             yield *_place(link), moved.end, moved.status, "redirect"
 
 
-def _place(link: HeldLink) -> tuple[Any, ...]:
+def _place(link: ReportedLink) -> tuple[Any, ...]:
     return link.page, link.line or None, link.text, link.href

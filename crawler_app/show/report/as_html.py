@@ -35,19 +35,19 @@ MAX_BYTES = 1_000_000
 
 # Pages for each broken URL that are tried, until the page is small enough; then less of
 # everything else.
-HOLDERS = (5000, 1000, 300, 100, 30, 15, 8, 4, 2, 1)
+LINKING_PAGES = (5000, 1000, 300, 100, 30, 15, 8, 4, 2, 1)
 LIMITS = (
-    *(Limits(items=5000, holders=most) for most in HOLDERS),
-    Limits(items=2000, holders=1, rows=20, url_chars=90, href_chars=300),
-    Limits(items=1000, holders=1, rows=20, url_chars=90, href_chars=300),
-    Limits(items=400, holders=2, rows=15, url_chars=80, href_chars=300),
-    Limits(items=150, holders=2, rows=10, url_chars=80, href_chars=300),
-    Limits(items=30, holders=2, rows=5, url_chars=60, href_chars=0),
+    *(Limits(items=5000, linking_pages=most) for most in LINKING_PAGES),
+    Limits(items=2000, linking_pages=1, rows=20, url_chars=90, href_chars=300),
+    Limits(items=1000, linking_pages=1, rows=20, url_chars=90, href_chars=300),
+    Limits(items=400, linking_pages=2, rows=15, url_chars=80, href_chars=300),
+    Limits(items=150, linking_pages=2, rows=10, url_chars=80, href_chars=300),
+    Limits(items=30, linking_pages=2, rows=5, url_chars=60, href_chars=0),
 )
 
-# No broken URL and no page with a link to it takes less.
+# The smallest size of a broken URL on the page, and of a page that links to it.
 MIN_ITEM_BYTES = 150
-MIN_HOLDER_BYTES = 90
+MIN_LINKING_PAGE_BYTES = 90
 
 # Number of broken URLs from which on the page has a filter.
 MIN_FILTERED = 8
@@ -79,10 +79,10 @@ def render_html(report: Report) -> str:
 
 
 def _least_bytes(report: Report, limits: Limits) -> int:
-    """Return what a page has at least, so that no far larger one is made in vain."""
+    """Return a lower bound of the page's size, so that none is made that cannot fit."""
     items = report.broken[: limits.items]
-    holders = sum(min(each.pages, limits.holders) for each in items)
-    return len(items) * MIN_ITEM_BYTES + holders * MIN_HOLDER_BYTES
+    linking_pages = sum(min(each.pages, limits.linking_pages) for each in items)
+    return len(items) * MIN_ITEM_BYTES + linking_pages * MIN_LINKING_PAGE_BYTES
 
 
 @functools.cache
@@ -136,7 +136,7 @@ class _PageValues:
 
 
 class _PriorityRow(NamedTuple):
-    """One of the things to mend first."""
+    """A problem to fix first, for display."""
 
     name: str
     target: str
@@ -172,7 +172,7 @@ def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     yield "Pages", f"{summary.pages:,}", "HTML"
     yield "Files", f"{summary.files:,}", "non-HTML"
     if summary.external:
-        yield "Outside", f"{summary.external:,}", "exist, not crawled"
+        yield "External", f"{summary.external:,}", "exist, not crawled"
     yield "Redirects", f"{len(summary.redirects):,}", "followed"
     yield "Size", size(summary.size_bytes), "in total"
     hosts = [host for host in summary.hosts if host.timed]

@@ -11,10 +11,10 @@ from crawler_app.show.report.priorities import priorities_of
 from crawler_app.show.report.report_data import (
     Broken,
     Duplicates,
-    HeldLink,
     Malformed,
     Moved,
     Report,
+    ReportedLink,
 )
 from crawler_app.show.report.verdict import checks
 from crawler_app.store.frontier.counts import Host
@@ -23,7 +23,7 @@ __all__ = ["to_json"]
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """Return a report as plain values; the guide describes the keys."""
+    """Return a report as plain values; ``docs/report.rst`` describes the keys."""
     summary = report.summary
     return {
         "site": report.site,
@@ -131,7 +131,7 @@ def _malformed(malformed: Malformed) -> dict[str, Any]:
     }
 
 
-def _link(link: HeldLink) -> dict[str, Any]:
+def _link(link: ReportedLink) -> dict[str, Any]:
     return {
         "page": link.page,
         "line": link.line or None,

@@ -17,14 +17,18 @@ from crawler_app.show.report.tables import (
     home_of,
     shown,
 )
-from crawler_app.show.report.tables.broken_links import BrokenItem, Holder, broken_list
+from crawler_app.show.report.tables.broken_links import (
+    BrokenItem,
+    LinkingPage,
+    broken_list,
+)
 from crawler_app.show.report.tables.sections import advice_for, tables_of
 from crawler_app.show.report.verdict import caveats, explanation, headline
 
 __all__ = ["render_markdown"]
 
 # Many issue trackers limit a comment to 65 000 characters.
-LIMITS = Limits(items=50, holders=5, rows=10, href_chars=300)
+LIMITS = Limits(items=50, linking_pages=5, rows=10, href_chars=300)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
@@ -63,7 +67,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _numbers(report: Report) -> str:
     summary = report.summary
-    external = f"{summary.external:,} outside, " if summary.external else ""
+    external = f"{summary.external:,} external, " if summary.external else ""
     return (
         f"{summary.done:,} done ({number(summary.pages, 'page')}, "
         f"{number(summary.files, 'file')}, {external}"
@@ -78,7 +82,7 @@ def _numbers(report: Report) -> str:
 def _first(report: Report) -> Iterator[str]:
     found = priorities_of(report)
     if found:
-        yield from ("", "## Mend first", "")
+        yield from ("", "## Fix first", "")
     for each in found:
         url = [_link(shown(each.url, home_of(report), LIMITS))] if each.url else []
         words = [_text(words) for words in (each.words, each.where) if words]
@@ -88,16 +92,16 @@ def _first(report: Report) -> Iterator[str]:
 def _item(item: BrokenItem) -> Iterator[str]:
     url = _link(DisplayUrl(item.name, item.href))
     yield f"- **{_text(item.badge)}** {url}: {_text(item.words)}"
-    for holder in [*item.holders, *item.others]:
-        yield f"  - {_holder(holder)}"
+    for each in [*item.linking_pages, *item.others]:
+        yield f"  - {_linking_page(each)}"
     if item.more:
         yield f"  - {_text(item.more)}"
 
 
-def _holder(holder: Holder) -> str:
-    text = f" “{_text(holder.text)}”" if holder.text else ""
-    note = f" ({_text(holder.note)})" if holder.note else ""
-    return _link(holder.page) + text + note
+def _linking_page(each: LinkingPage) -> str:
+    text = f" “{_text(each.text)}”" if each.text else ""
+    note = f" ({_text(each.note)})" if each.note else ""
+    return _link(each.page) + text + note
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -33,10 +33,10 @@ from crawler_app.show.report.page_reading import DocumentReader
 from crawler_app.show.report.report_data import (
     Broken,
     Chain,
-    HeldLink,
     Problem,
     ProblemKind,
     Report,
+    ReportedLink,
     UncheckedUrl,
 )
 from crawler_app.show.report.shape import Shape, add_redirects, add_url
@@ -126,7 +126,7 @@ class _UrlLists:
         return list(dict.fromkeys([*self._large.best(), *self._slow.best()]))
 
     def add(self, record: UrlRecord) -> None:
-        """Look at a URL."""
+        """Add a URL to the lists that it belongs to."""
         outcome = record.outcome
         if outcome is None:
             return
@@ -224,7 +224,7 @@ def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
 
 
 def _chains(redirects: Redirects, frontier: FrontierReader) -> list[Chain]:
-    """Return the chains of redirects, longest first, and what they end with."""
+    """Return the chains of redirects, longest first, and the response at their ends."""
     chains = [
         _chain(urls, frontier.find(dedup_key(urls[-1]))) for urls in redirects.chains()
     ]
@@ -253,7 +253,7 @@ def _add_links(
 
 
 def _compare_broken(report: Report) -> None:
-    """Say of each broken URL whether it was broken before."""
+    """Note for each broken URL whether it was broken before."""
     comparison = report.comparison
     if comparison is not None:
         still = frozenset(comparison.still_broken)
@@ -268,7 +268,7 @@ def _first_pages(report: Report) -> Iterator[str]:
         via = via_by_url.get(broken.url, "")
         # Before the end of a seed's redirects comes a redirect, not a page.
         if via and not broken.links and not broken.is_seed:
-            broken.links = [HeldLink(via)]
+            broken.links = [ReportedLink(via)]
             broken.pages = broken.reach = 1
             yield via
 
@@ -276,7 +276,7 @@ def _first_pages(report: Report) -> Iterator[str]:
 def _add_problems(
     report: Report, tables: TempTables, url_lists: _UrlLists, soft_404s: list[str]
 ) -> None:
-    """Add what the tables say of the pages."""
+    """Add the page-quality problems and the rankings from the tables."""
     is_whole = report.state == FINISHED and report.has_archive and not report.unread
     report.problems, report.problem_counts = problems_in(
         tables, knows_all_links=is_whole

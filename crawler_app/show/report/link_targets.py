@@ -1,8 +1,7 @@
-"""The subjects whose references a report looks for: broken URLs, redirects and faults.
+"""The URLs whose links a report lists: broken, redirected, mixed content, malformed.
 
-Pure.  Each subject has a number, in this order: the broken URLs, the redirects that end
-elsewhere, and faults that are seen only when the pages are read: mixed content, and references
-that are malformed.
+Pure.  Each is a *subject* with a number, in this order: the broken URLs, the redirects to URLs that
+work, and the faults found only when the pages are read: mixed content and malformed references.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from crawler_app.show.report.temp_tables import LinkCounts, Links, TempTables, n
 
 __all__ = ["LinkTarget", "LinkTargets"]
 
-# Further ones are not listed.
+# Further faults are not listed.
 MAX_FAULTS = 10_000
 
 NO_LINKS = LinkCounts(0, 0, 0)
@@ -90,31 +89,32 @@ class LinkTargets:
     def add_links(
         self, tables: TempTables
     ) -> tuple[list[Moved], list[Moved], list[Malformed]]:
-        """Add their links to the broken URLs; return redirects, mixed content and malformed.
+        """Add their links to the broken URLs; return the other subjects with theirs.
 
-        All are those that pages refer to, those that most visitors meet first.
+        Returns the redirects, the mixed content and the malformed references that pages refer
+        to; each list begins with the largest reach.
         """
-        met_by_subject = tables.met()
+        counts_by_subject = tables.link_counts()
         for subject, each in enumerate(self._broken):
-            met = met_by_subject.get(subject, NO_LINKS)
-            each.pages, each.reach = met.pages, met.reach
-            each.links = Links(tables, subject, met.links)
+            counts = counts_by_subject.get(subject, NO_LINKS)
+            each.pages, each.reach = counts.pages, counts.reach
+            each.links = Links(tables, subject, counts.links)
         moved: list[Moved] = []
         mixed: list[Moved] = []
         malformed: list[Malformed] = []
         for subject, url in enumerate(self._redirects, len(self._broken)):
-            if (met := met_by_subject.get(subject, NO_LINKS)).links:
-                links = Links(tables, subject, met.links)
-                moved.append(Moved(url, links, met.pages, met.reach))
+            if (counts := counts_by_subject.get(subject, NO_LINKS)).links:
+                links = Links(tables, subject, counts.links)
+                moved.append(Moved(url, links, counts.pages, counts.reach))
         for (reference, problem), subject in self._faults.items():
-            met = met_by_subject.get(subject, NO_LINKS)
-            links = Links(tables, subject, met.links)
+            counts = counts_by_subject.get(subject, NO_LINKS)
+            links = Links(tables, subject, counts.links)
             if problem:
                 malformed.append(
-                    Malformed(reference, problem, links, met.pages, met.reach)
+                    Malformed(reference, problem, links, counts.pages, counts.reach)
                 )
             else:
-                mixed.append(Moved(reference, links, met.pages, met.reach))
+                mixed.append(Moved(reference, links, counts.pages, counts.reach))
         for found in (moved, mixed, malformed):
             found.sort(key=lambda each: -each.reach)
         return moved, mixed, malformed

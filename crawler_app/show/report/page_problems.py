@@ -1,7 +1,7 @@
-"""Finds in the tables of a report what should be otherwise on the pages.
+"""Finds page-quality problems in the tables of a report.
 
 A page counts as listed by search engines unless it has ``noindex``, names another URL as its
-canonical one, or takes its visitors elsewhere.  Only such pages need titles and descriptions.
+canonical one, or has a refresh to another URL.  Only such pages need titles and descriptions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,11 +19,11 @@ from crawler_app.show.report.temp_tables import TempTables, number_of
 
 __all__ = ["duplicates_in", "heavy_among", "most_linked", "problems_in", "weight_of"]
 
-# What a search engine shows, about.  Precedent: Screaming Frog, whose limits these are.
+# About as much as a search engine shows; the limits are those of Screaming Frog.
 MAX_TITLE_CHARS = 60
 MAX_DESCRIPTION_CHARS = 155
 
-# Kept of each kind: subjects, pages of a kind without subjects, and pages of one subject.
+# Kept for each kind: subjects, pages of a kind without subjects, and pages of one subject.
 MAX_SUBJECTS = 100
 MAX_PAGES = 100
 MAX_EXAMPLES = 10
@@ -32,7 +32,7 @@ RANKED = 100
 
 LISTED = "is_page AND coalesce(is_noindex, 0) = 0 AND canonical = ''"
 
-# Conditions of pages; what was not read is NULL, and meets none of them.
+# Conditions of pages; values that were not read are NULL, and meet none of them.
 CONDITION_BY_KIND = {
     ProblemKind.NOINDEX: "is_page AND is_noindex AND EXISTS ("
     "SELECT 1 FROM inlink WHERE inlink.key = document.key)",
@@ -45,7 +45,7 @@ CONDITION_BY_KIND = {
     ProblemKind.LONG_DESCRIPTION: f"{LISTED}"
     f" AND length(description) > {MAX_DESCRIPTION_CHARS}",
 }
-# A page that was found in a sitemap first, and that no page refers to.
+# A page that was first found in a sitemap, and that no page refers to.
 ORPHAN = (
     "is_page AND via IN (SELECT url FROM sitemap)"
     " AND NOT EXISTS (SELECT 1 FROM inlink WHERE inlink.key = document.key)"
@@ -112,7 +112,7 @@ def _count_repeated(tables: TempTables, column: str) -> int:
 
 
 def _repeated(tables: TempTables, kind: ProblemKind, column: str) -> list[Problem]:
-    """Return the values that several pages have."""
+    """Return the values that several pages share."""
     groups = tables.rows(
         f"{_groups(column)} ORDER BY n DESC, min(at) LIMIT {MAX_SUBJECTS}"
     ).fetchall()
@@ -144,7 +144,7 @@ def _pictures(tables: TempTables, kind: ProblemKind) -> Iterator[Problem]:
 
 
 def duplicates_in(tables: TempTables) -> list[Duplicates]:
-    """Return the groups of equal pages, those that waste most first."""
+    """Return the groups of identical pages, the most wasteful first."""
     group_by_digest: dict[str, Duplicates] = {}
     rows = tables.rows(
         "SELECT digest, size_bytes, title, url, canonical FROM document"
@@ -165,7 +165,7 @@ def duplicates_in(tables: TempTables) -> list[Duplicates]:
 
 
 def most_linked(tables: TempTables) -> list[Linked]:
-    """Return the pages that most others link to."""
+    """Return the most linked pages."""
     rows = tables.rows(
         "SELECT url, documents FROM inlink JOIN document USING (key) WHERE is_page"
         f" ORDER BY documents DESC, at LIMIT {RANKED}"
@@ -174,7 +174,7 @@ def most_linked(tables: TempTables) -> list[Linked]:
 
 
 def heavy_among(tables: TempTables, assets: Iterable[Ranked]) -> list[Heavy]:
-    """Return large or slow assets, with how many pages and style sheets have them."""
+    """Return large or slow assets, with the number of pages and style sheets that use them."""
     heavy = []
     for each in assets:
         row = tables.rows(
@@ -191,7 +191,7 @@ def _weight(heavy: Heavy) -> tuple[int, float]:
 
 
 def weight_of(tables: TempTables) -> int:
-    """Return the weight of all pages: what a `reach` is compared with."""
+    """Return the sum of the weights of all pages, with which a `reach` is compared."""
     row = tables.rows(
         "SELECT coalesce(sum(weight), 0) FROM document JOIN weight USING (key)"
         " WHERE is_page"

@@ -1,4 +1,4 @@
-"""Reads the pages of a crawl again, and collects what a report tells of them.
+"""Reads the pages of a crawl again, for the links and metadata in a report.
 
 The frontier records only the first page that led to a URL; recording every link would make
 each crawl a fifth slower.  So a report reads each archived page once, tag by tag, in about the
@@ -41,12 +41,12 @@ from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader"]
 
-# Links that are remembered with what they lead to, by directory: about 30 MB.
+# Links whose targets are cached, by directory: about 30 MB.
 MAX_FOUND = 100_000
 
 
 class _Resolved(NamedTuple):
-    """Where a reference leads, and what is wrong there."""
+    """The target of a reference, and what is wrong with it."""
 
     number: int
     target: LinkTarget | None
@@ -54,7 +54,7 @@ class _Resolved(NamedTuple):
 
 
 class DocumentReader:
-    """Takes the records of a crawl, and fills the tables of a report.
+    """Fills the tables of a report from the records of a crawl.
 
     Args:
         archived: Returns the response of a URL, or None if it cannot be read; None if there
@@ -81,7 +81,7 @@ class DocumentReader:
         self._documents = 0
 
     def add(self, record: UrlRecord) -> None:
-        """Read a page, or another file that refers to URLs; pass over everything else."""
+        """Read a page, or another file that refers to URLs; ignore everything else."""
         outcome = record.outcome
         if outcome is None:
             return
@@ -108,7 +108,7 @@ class DocumentReader:
             self._documents,
             number_of(key),
             record.url,
-            # One that takes its visitors elsewhere has nothing to show.
+            # A page with a refresh to another URL is a redirect to its visitors.
             is_page(outcome) and not outcome.redirect_to,
             record.via,
             outcome.title,
@@ -156,7 +156,7 @@ class DocumentReader:
         references: list[tuple[Use, str, str]],
         mention: Callable[[int], Mention],
     ) -> None:
-        """Count what a document refers to, and keep the references to subjects."""
+        """Count the references of a document, and store those to subjects."""
         found_by_link: dict[str, _Resolved] = {}
         numbers: set[int] = set()
         loaded: set[int] = set()
@@ -169,7 +169,7 @@ class DocumentReader:
                 found = found_by_link[link] = self._find(base, link)
             if element != "link":
                 numbers.add(found.number)
-            elif use is not Use.LINK:  # the others lead no visitor there
+            elif use is not Use.LINK:  # visitors cannot follow the others
                 numbers.add(found.number)
                 loaded.add(found.number)
             if found.target is not None:
@@ -208,7 +208,7 @@ class DocumentReader:
         at: int,
         mention: Callable[[int], Mention],
     ) -> Iterator[LinkRow]:
-        """Yield what an https page loads by http."""
+        """Yield the mixed content of an https page."""
         if base.startswith("https:") and link.strip()[:5].lower() != "http:":
             return
         url = join_or_nothing(base, link)
@@ -258,7 +258,7 @@ def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRo
 
 
 def _text(reference: str) -> str:
-    """Return a reference as it can be stored: JSON and CSS may have halves of characters."""
+    """Return a reference as it can be stored: JSON and CSS may contain lone surrogates."""
     return reference.encode(errors="replace").decode()
 
 

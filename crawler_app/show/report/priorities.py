@@ -1,12 +1,13 @@
-"""What to mend first: that which most visitors meet.
+"""What to fix first: ranks problems by the number of visitors they affect.
 
 Pure.  Visitors come to a page by its links, so a page weighs 1, and 1 more for each other page
-that links to it.  The *reach* of a fault is the sum over the pages that have it, and
-its share is that of the sum over all pages.  A style sheet counts as all pages that load it.
-This is the first step of PageRank (Page et al., 1999), which a site owner can check by counting.
+that links to it.  The *reach* of a fault is the sum over the pages that have it; the share of
+visits that it affects is that sum divided by the sum over all pages.  A style sheet counts as all
+pages that load it.  This is the first step of PageRank (Page et al., 1999), which a site owner can
+check by counting.
 
-What is broken comes first, then what is malformed, then what browsers refuse, then redirects
-that are permanent, then what is missing on pages.
+Broken URLs come first, then malformed references, mixed content, permanent redirects, and
+problems of page quality.
 """
 
 import itertools
@@ -33,9 +34,9 @@ REFERENCE_CHARS = 80
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
 
-# The other kinds are right for many sites, or matter little.
+# The other kinds are intended on many sites, or matter little.
 WORDS_BY_KIND = {
-    ProblemKind.SOFT_404: ("host", "answers with a page where there is none"),
+    ProblemKind.SOFT_404: ("host", "answers with a page for a URL that does not exist"),
     ProblemKind.NOINDEX: ("linked page", "asks search engines not to list it"),
     ProblemKind.NO_TITLE: ("page", "without a title"),
     ProblemKind.SAME_TITLE: ("title", "shared by several pages"),
@@ -43,17 +44,17 @@ WORDS_BY_KIND = {
     ProblemKind.NO_DESCRIPTION: ("page", "without a description"),
     ProblemKind.NO_ALT: ("image", "without an alternative text"),
     ProblemKind.NO_SIZE: ("image", "without a size"),
-    ProblemKind.ORPHAN: ("page", "linked from no other"),
+    ProblemKind.ORPHAN: ("page", "that no other page links to"),
 }
 
 
 class Priority(NamedTuple):
-    """One of the things to mend first.
+    """A problem to fix first.
 
     Attributes:
-        url: What it is about; empty if that is not one URL.
-        words: What is to be mended, or what is wrong with the URL.
-        where: On how many pages, and how many visitors meet it.
+        url: The URL with the problem; empty if it is not about a single URL.
+        words: The problem in words.
+        where: The number of pages, and the share of visits that it affects.
         at: The section about it; for a broken URL, its number in the list too.
     """
 
@@ -65,7 +66,7 @@ class Priority(NamedTuple):
 
 
 def priorities_of(report: Report) -> list[Priority]:
-    """Return at most `MAX_PRIORITIES` things, those that most visitors meet first."""
+    """Return at most `MAX_PRIORITIES` problems, the largest reach first within each kind."""
     found = itertools.chain(
         _broken(report),
         _malformed(report),
@@ -95,14 +96,14 @@ def _malformed(report: Report) -> Iterator[Priority]:
 
 def _mixed_content(report: Report) -> Iterator[Priority]:
     for each in report.mixed_content:
-        words = "loaded by http, which browsers refuse"
+        words = "loaded over http, which browsers block"
         yield Priority(each.url, words, _where(report, each), "mixed-content")
 
 
 def _moved(report: Report) -> Iterator[Priority]:
     for each in report.moved:
         if each.status in PERMANENT:
-            words = "moved for good, and still linked"
+            words = "moved permanently, but still linked"
             yield Priority(each.url, words, _where(report, each), "moved")
 
 
@@ -114,7 +115,7 @@ def _problems(report: Report) -> Iterator[Priority]:
 
 
 def _where(report: Report, each: Broken | Malformed | Moved) -> str:
-    """Return on how many pages it is, and the share of visitors who meet it."""
+    """Return the number of pages, and the share of visits that it affects."""
     if not each.pages:
         return ""
     pages = f"on {number(each.pages, 'page')}"

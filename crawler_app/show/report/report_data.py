@@ -21,20 +21,20 @@ __all__ = [
     "Chain",
     "Duplicates",
     "Heavy",
-    "HeldLink",
     "Linked",
     "Malformed",
     "Moved",
     "Problem",
     "ProblemKind",
     "Report",
+    "ReportedLink",
     "UncheckedUrl",
 ]
 
 
 @dataclass(slots=True, frozen=True)
-class HeldLink:
-    """A reference to a broken or moved URL or to mixed content, or a malformed one.
+class ReportedLink:
+    """A link that a report lists: to a broken or moved URL or mixed content, or malformed.
 
     Attributes:
         page: The URL of the page or style sheet that has it.
@@ -63,7 +63,7 @@ class Broken:
         is_seed: Whether it is a seed, or a seed redirects to it.
         links: All links to it, sorted by page.
         pages: Number of pages with these links.
-        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
+        reach: How many visitors it affects; see `crawler_app.show.report.priorities`.
         was_broken: Whether it was broken in the previous crawl; None if that is unknown.
     """
 
@@ -72,7 +72,7 @@ class Broken:
     reason: AnyReason
     error: str = ""
     is_seed: bool = False
-    links: Sequence[HeldLink] = ()
+    links: Sequence[ReportedLink] = ()
     pages: int = 0
     reach: int = 0
     was_broken: bool | None = None
@@ -80,18 +80,18 @@ class Broken:
 
 @dataclass(slots=True)
 class Moved:
-    """A URL that pages refer to, and should not: a redirect, or what browsers refuse.
+    """A URL that pages should not refer to: a redirect, or mixed content.
 
     Attributes:
         links: The references to it, sorted by page.
-        pages: Number of pages with these.
-        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
+        pages: Number of pages with these references.
+        reach: How many visitors it affects; see `crawler_app.show.report.priorities`.
         end: Where its redirects end; empty if it is not a redirect.
         status: HTTP status of the redirect; None if it is not one.
     """
 
     url: str
-    links: Sequence[HeldLink]
+    links: Sequence[ReportedLink]
     pages: int
     reach: int
     end: str = ""
@@ -100,30 +100,30 @@ class Moved:
 
 @dataclass(slots=True)
 class Malformed:
-    """A reference that is not written as it should be.
+    """A malformed reference.
 
     Attributes:
         reference: As written, without its fragment; often empty.
         problem: What is wrong, in words.
-        links: The references that are written so, sorted by page.
-        pages: Number of pages with these.
-        reach: How many visitors meet it; see `crawler_app.show.report.priorities`.
+        links: The references that are written this way, sorted by page.
+        pages: Number of pages with these references.
+        reach: How many visitors it affects; see `crawler_app.show.report.priorities`.
     """
 
     reference: str
     problem: str
-    links: Sequence[HeldLink]
+    links: Sequence[ReportedLink]
     pages: int
     reach: int
 
 
 class ProblemKind(StrEnum):
-    """The kinds of problems, in the order in which they matter."""
+    """The kinds of problems, the most important first."""
 
     SOFT_404 = "soft_404"
     """A host answers a URL that does not exist with status 200."""
     NOINDEX = "noindex"
-    """The page is linked, and keeps search engines from listing it."""
+    """The page is linked, but asks search engines not to list it."""
     NO_TITLE = "no_title"
     SAME_TITLE = "same_title"
     NO_HEADING = "no_heading"
@@ -131,23 +131,23 @@ class ProblemKind(StrEnum):
     NO_DESCRIPTION = "no_description"
     SAME_DESCRIPTION = "same_description"
     NO_ALT = "no_alt"
-    """An image that a screen reader cannot name."""
+    """An image that a screen reader cannot describe."""
     NO_SIZE = "no_size"
-    """An image that moves the text when it arrives."""
+    """An image that moves the text when it loads."""
     ORPHAN = "orphan"
-    """A page that a sitemap lists, and no page links to."""
+    """A page that a sitemap lists, but no page links to."""
     CANONICAL = "canonical"
-    """The page says that another URL is the one to be listed."""
+    """The page names another URL as its canonical one."""
     LONG_TITLE = "long_title"
     LONG_DESCRIPTION = "long_description"
 
 
 @dataclass(slots=True, frozen=True)
 class Problem:
-    """Something about pages that should be otherwise.
+    """A page-quality problem, and the pages that have it.
 
     Attributes:
-        kind: What should be otherwise.
+        kind: What is wrong.
         subject: What the pages have in common, such as their title; empty if nothing.
         count: Number of pages.
         examples: Some of their URLs.
@@ -198,7 +198,7 @@ class Chain:
 
 @dataclass(slots=True)
 class Duplicates:
-    """Pages that are equal byte for byte.
+    """Pages that are identical byte for byte.
 
     Attributes:
         size_bytes: Size of one of them.
@@ -219,7 +219,7 @@ class Duplicates:
 
 @dataclass(slots=True, frozen=True)
 class UncheckedUrl:
-    """A URL that was not fetched, and is not known to be broken."""
+    """A URL that could not be fetched, but is not known to be broken."""
 
     url: str
     status: int | None
@@ -241,22 +241,22 @@ class Report:
         kept: The contents of the directory besides the frontier.
         shape: The structure of the site.
         options: The options that differ from their defaults.
-        broken: Broken URLs, including redirect loops; those that most visitors meet first.
+        broken: Broken URLs, including redirect loops; the largest reach first.
         pages_with_broken_links: Number of pages with links to these.
-        has_archive: Whether there is an archive in which to find the broken links.
+        has_archive: Whether there is an archive, from which the pages can be read again.
         unread: Pages that could not be read again.
         chains: Redirects that lead to further redirects.
-        moved: Redirects that pages refer to; those that most visitors meet first.
-        mixed_content: What https pages load by http, which browsers refuse; in that order.
-        malformed: References that are not written as they should be; in that order.
-        problems: What should be otherwise on pages; the most frequent of each kind first.
+        moved: Redirects that pages refer to; the largest reach first.
+        mixed_content: What https pages load over http; in the same order.
+        malformed: Malformed references; in the same order.
+        problems: Page-quality problems; the most frequent of each kind first.
         problem_counts: The number of problems of each kind, or of pages if they have no
             subjects; ``problems`` has the first of them.
-        most_linked: The pages that most others link to.
+        most_linked: The pages with the most links from other pages.
         heavy: Large and slow files that browsers load for pages.
-        weight: What a ``reach`` is compared with; see `crawler_app.show.report.priorities`.
-        duplicates: Groups of equal pages, those that waste most first.
-        not_checked: URLs that failed by a limit or a fault of the crawl.
+        weight: The sum of the weights of all pages, compared with a ``reach``; see `crawler_app.show.report.priorities`.
+        duplicates: Groups of identical pages, the most wasteful first.
+        not_checked: URLs that failed because of a limit or an error of the crawl.
         examples_by_reason: Some of the skipped URLs, by reason.
         largest: The largest bodies, largest first.
         comparison: The comparison with the previous crawl; None if there was none.
@@ -292,7 +292,7 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no URL gave an answer, so that nothing is known about the site."""
+        """Whether no URL was answered, so that nothing is known about the site."""
         answered = any(failure.status for failure in self.not_checked)
         found = self.summary.pages or self.summary.files or self.broken
         return not (found or answered)

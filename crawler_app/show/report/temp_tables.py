@@ -1,4 +1,4 @@
-"""Temporary tables in which a report collects what it reads, one URL after the other.
+"""Temporary SQLite tables of the documents, links and images that a report reads.
 
 They are in a file that SQLite deletes by itself, so memory does not grow with the site.  The
 rows of a URL are identified by a hash of its `dedup_key`.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.report.report_data import HeldLink
+from crawler_app.show.report.report_data import ReportedLink
 
 __all__ = ["DocumentRow", "LinkCounts", "LinkRow", "Links", "TempTables", "number_of"]
 
@@ -46,7 +46,7 @@ CREATE TABLE link (
 -- Style sheets and icons that documents load.
 CREATE TABLE load (url INTEGER NOT NULL, document INTEGER NOT NULL);
 
--- How many visitors meet a document, compared with others.
+-- The number of visitors of a document, relative to that of others.
 CREATE TABLE weight (key INTEGER PRIMARY KEY, weight INTEGER NOT NULL);
 
 -- How many other documents refer to a URL.
@@ -76,12 +76,13 @@ INSERT INTO picture VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET documents = documents + excluded.documents
 """
 
-SELECT_MET = """
+SELECT_LINK_COUNTS = """
 SELECT subject, sum(links), count(*), sum(weight)
 FROM (SELECT subject, document, count(*) AS links FROM link GROUP BY 1, 2)
 JOIN weight ON key = document GROUP BY subject
 """
-# A page weighs as much as `crawler_app.show.report.priorities` says, a style sheet as the pages with it.
+# `crawler_app.show.report.priorities` explains the weight of a page; a style sheet weighs as much
+# as the pages that load it.
 WEIGH = """
 INSERT OR IGNORE INTO weight
 SELECT key, 1 + coalesce(documents, 0) FROM document LEFT JOIN inlink USING (key);
@@ -97,10 +98,10 @@ WHERE subject = ? ORDER BY url, link.rowid
 # Of SQLite's page cache.
 CACHE_KB = 16_000
 
-# Counts that are kept before they are added to the table: about 20 MB.
+# Counts that are collected in memory before they are added to a table: about 20 MB.
 MAX_COUNTS = 200_000
 
-# Written at once, which takes half the time.
+# Written in one batch, which takes half the time of single rows.
 MAX_DOCUMENTS = 200
 
 
@@ -133,12 +134,13 @@ class LinkRow(NamedTuple):
 
 
 class LinkCounts(NamedTuple):
-    """How often a subject is met.
+    """The number of links to a subject.
 
     Attributes:
         links: References to it.
         pages: Documents that have them.
-        reach: The sum of the weights of these documents.
+        reach: The sum of the weights of these documents; see
+            `crawler_app.show.report.priorities`.
     """
 
     links: int
@@ -257,14 +259,15 @@ class TempTables:
         ).fetchone()
         return int(count)
 
-    def met(self) -> dict[int, LinkCounts]:
-        """Return how often each subject is met."""
+    def link_counts(self) -> dict[int, LinkCounts]:
+        """Return the number of links to each subject."""
         return {
-            subject: LinkCounts(*counts) for subject, *counts in self.rows(SELECT_MET)
+            subject: LinkCounts(*counts)
+            for subject, *counts in self.rows(SELECT_LINK_COUNTS)
         }
 
 
-class Links(Sequence[HeldLink]):
+class Links(Sequence[ReportedLink]):
     """The references to a subject, sorted by page; read when they are needed."""
 
     def __init__(self, tables: TempTables, subject: int, length: int) -> None:
@@ -275,14 +278,14 @@ class Links(Sequence[HeldLink]):
     def __len__(self) -> int:
         return self._length
 
-    def __iter__(self) -> Iterator[HeldLink]:
+    def __iter__(self) -> Iterator[ReportedLink]:
         # A generator, so that the tables stay open as long as it is used.
         for row in self._tables.rows(SELECT_LINKS, self._subject):
-            yield HeldLink(*row)
+            yield ReportedLink(*row)
 
     @overload
-    def __getitem__(self, at: int) -> HeldLink: ...
+    def __getitem__(self, at: int) -> ReportedLink: ...
     @overload
-    def __getitem__(self, at: slice) -> list[HeldLink]: ...
-    def __getitem__(self, at: int | slice) -> HeldLink | list[HeldLink]:
+    def __getitem__(self, at: slice) -> list[ReportedLink]: ...
+    def __getitem__(self, at: int | slice) -> ReportedLink | list[ReportedLink]:
         return list(self)[at]

@@ -43,14 +43,14 @@ def headline(report: Report) -> str:
 
 
 def mood(report: Report) -> str:
-    """Return how the headline is to look: "bad", "good", or "idle" if nothing is certain."""
+    """Return the mood of the headline: "bad", "good", or "idle" if nothing is certain."""
     if report.broken or report.malformed:
         return "bad"
     return "good" if is_complete(report) and not report.is_empty else "idle"
 
 
 def explanation(report: Report) -> str:
-    """Return the sentence below the headline: where, or why nothing is known."""
+    """Return the sentence below the headline: the place, or why nothing is known."""
     if report.is_empty:
         return _why_nothing(report)
     if not report.broken:
@@ -109,7 +109,7 @@ def caveats(report: Report) -> list[str]:
 
 
 def checks(report: Report) -> dict[str, Any]:
-    """Return which kinds of URLs were checked, for programs."""
+    """Return the kinds of URLs that were checked, for programs."""
     skipped = report.summary.count_by_reason[State.EXCLUDED]
     options = report.options
     return {
@@ -146,17 +146,19 @@ def _kinds(report: Report) -> Iterator[str]:
         yield "images, style sheets, scripts and frames"
     elsewhere = skipped[Reason.OUT_OF_SCOPE]
     if elsewhere:
-        yield number(elsewhere, "URL outside the scope", "URLs outside the scope")
+        yield number(elsewhere, "external URL")
     if others := skipped.total() - elsewhere:
         other = "other " if elsewhere else ""
         yield number(
             others, f"{other}URL that was skipped", f"{other}URLs that were skipped"
         )
     if failed := len(report.not_checked):
-        limits = "that failed by a limit or a fault of the crawl"
+        limits = "that failed because of a limit or an error of the crawl"
         yield number(failed, f"URL {limits}", f"URLs {limits}")
     if hosts := report.problem_counts.get(ProblemKind.SOFT_404):
         yield number(
-            hosts, "host that answers every URL", "hosts that answer every URL"
+            hosts,
+            "host that has a page for every URL",
+            "hosts that have a page for every URL",
         )
     yield "fragments (#...)"

@@ -10,7 +10,7 @@ from crawler_app.commands.demo_site import DemoSite
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.show.report import gather, render_html
-from crawler_app.show.report.report_data import Broken, HeldLink, UncheckedUrl
+from crawler_app.show.report.report_data import Broken, ReportedLink, UncheckedUrl
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (
@@ -39,7 +39,7 @@ def report(tmp_path_factory):
     loop.run_sync(crawl)
     loop.close()
     report = gather(CrawlDirectory.open(into))
-    links = [HeldLink(f"{LONG}/{n}", "W" * 200, "x") for n in range(9)]
+    links = [ReportedLink(f"{LONG}/{n}", "W" * 200, "x") for n in range(9)]
     report.broken += [
         Broken(f"{LONG}{n}", None, "dns", "x" * 300, links=links, pages=9)
         for n in range(9)
@@ -68,7 +68,7 @@ def test_page_shows_its_verdict_and_its_sections(chromium, address):
     verdict = "3 broken URLs and 1 redirect loop"
     assert shown(chromium, "h1")[0].text == verdict
     titles = [element.text for element in shown(chromium, "h2")]
-    assert titles[:3] == ["Mend first", "The shape of the site", "Broken links"]
+    assert titles[:3] == ["Fix first", "The shape of the site", "Broken links"]
     assert {"Redirect loops", "Titles", "Hosts", "What to do"} <= set(titles)
     assert shown(chromium, ".treemap button")
     assert requested_urls(chromium) == [address]

@@ -251,7 +251,7 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
     assert "Left out: 3 accepted by the baseline, 0 ignored." in second.out
     assert third.status == 3
     assert third.out.startswith(f'{faulty.url}new:1:9: "x" -> {faulty.url}gone2')
-    assert "1 accepted finding is mended; --update-baseline takes it off" in third.err
+    assert "1 accepted finding is fixed; --update-baseline takes it off" in third.err
     assert (fourth.status, fifth.status) == (0, 0)
 
 
@@ -316,7 +316,7 @@ def test_folder_is_checked_into_a_directory_again(folder, gencrawl):
     second = gencrawl("check", "public/", "--into", "kept")
 
     assert (first.status, second.status) == (3, 3)
-    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 mended."
+    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 fixed."
     assert wanted in second.err
     assert 'public/new.html:1:9: "x" -> public/gone2' in second.out
     assert gencrawl("report", "kept", "--fail-on", "broken").status == 3
@@ -426,7 +426,7 @@ def test_directory_keeps_the_crawl_and_is_compared_with(faulty, gencrawl, tmp_pa
     second = gencrawl("check", faulty.url, "--into", into)
 
     assert (first.status, second.status) == (3, 3)
-    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 mended."
+    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 fixed."
     assert wanted in second.err
     assert gencrawl("report", into, "--fail-on", "broken").status == 3
     assert gencrawl("search", into, "lost").status == 0

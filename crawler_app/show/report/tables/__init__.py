@@ -1,7 +1,7 @@
 """The building blocks of a report's tables, and the limits of their length.
 
-Pure.  `site`, `quality` and `crawl` build the tables, `broken` the list of broken links, and
-`sections` puts them in order; the HTML and Markdown renderers show them without knowing their subject.
+Pure.  `site_sections`, `page_sections` and `crawl_sections` build the tables, `broken_links` the
+list of broken links, and `sections` puts them in order, with advice; the HTML and Markdown renderers show them without knowing their subject.
 """
 
 import shlex
@@ -33,18 +33,18 @@ LINES = 4
 
 @dataclass(slots=True, frozen=True)
 class Limits:
-    """How much is shown, at most.
+    """The maximum amount that is shown.
 
     Attributes:
         items: Broken URLs.
-        holders: Pages with links to each of them.
+        linking_pages: Pages with links to each of them.
         rows: Rows of any other table.
         url_chars: Characters of a URL as shown.
         href_chars: Characters of a link's URL; a longer URL is shown as text.
     """
 
     items: int = 200
-    holders: int = 15
+    linking_pages: int = 15
     rows: int = 25
     url_chars: int = 100
     href_chars: int = 1000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from crawler_app.base.reasons import meaning_of, traits_of
 from crawler_app.base.text.formatting import cut, number, sentence
-from crawler_app.show.report.report_data import Broken, HeldLink, Report
+from crawler_app.show.report.report_data import Broken, Report, ReportedLink
 from crawler_app.show.report.tables import (
     DisplayUrl,
     Limits,
@@ -18,17 +18,17 @@ from crawler_app.show.report.tables import (
     shown,
 )
 
-__all__ = ["BrokenItem", "BrokenList", "Holder", "badge_of", "broken_list"]
+__all__ = ["BrokenItem", "BrokenList", "LinkingPage", "badge_of", "broken_list"]
 
-# Pages that are visible at once; a click shows the others.
-SEEN_HOLDERS = 3
+# Pages that are visible without a click.
+VISIBLE_LINKING_PAGES = 3
 
 TEXT_CHARS = 80
 ERROR_CHARS = 160
 
 
 @dataclass(slots=True, frozen=True)
-class Holder:
+class LinkingPage:
     """A page with links to a broken URL."""
 
     page: DisplayUrl
@@ -52,7 +52,7 @@ class BrokenItem:
         badge: The problem, in one word or number.
         kind: "bad", or "dead" without an answer.
         words: The problem in words, and the number of links.
-        holders: The first pages with links to it.
+        linking_pages: The first pages with links to it.
         others: Further pages.
         more: A sentence that says how many pages are left out.
     """
@@ -62,8 +62,8 @@ class BrokenItem:
     badge: str
     kind: str
     words: str
-    holders: list[Holder] = field(default_factory=list)
-    others: list[Holder] = field(default_factory=list)
+    linking_pages: list[LinkingPage] = field(default_factory=list)
+    others: list[LinkingPage] = field(default_factory=list)
     more: str = ""
 
     @property
@@ -86,7 +86,7 @@ class BrokenList:
 
 
 def broken_list(report: Report, limits: Limits) -> BrokenList:
-    """Return what is broken, that which most visitors meet first."""
+    """Return the broken URLs, those that affect most visitors first."""
     home = home_of(report)
     items = [_item(each, home, limits) for each in report.broken[: limits.items]]
     left_out = ""
@@ -102,15 +102,15 @@ def broken_list(report: Report, limits: Limits) -> BrokenList:
 def _item(broken: Broken, home: str, limits: Limits) -> BrokenItem:
     url = shown(broken.url, home, limits)
     pages = broken.pages
-    seen = list(_holders(broken.links, home, limits))
+    seen = list(_linking_pages(broken.links, home, limits))
     item = BrokenItem(
         url.name,
         url.href,
         badge_of(broken),
         "bad" if broken.status is not None else "dead",
         _words(broken, pages),
-        seen[:SEEN_HOLDERS],
-        seen[SEEN_HOLDERS:],
+        seen[:VISIBLE_LINKING_PAGES],
+        seen[VISIBLE_LINKING_PAGES:],
     )
     if pages > len(seen):
         item.more = f"And {number(pages - len(seen), 'more page')}."
@@ -118,7 +118,7 @@ def _item(broken: Broken, home: str, limits: Limits) -> BrokenItem:
 
 
 def badge_of(broken: Broken) -> str:
-    """Return what is wrong in a word or a number."""
+    """Return the problem in a word or a number."""
     return traits_of(broken.reason).badge or broken.reason.replace("_", " ")
 
 
@@ -136,9 +136,11 @@ def _words(broken: Broken, pages: int) -> str:
     return " ".join(sentences)
 
 
-def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[Holder]:
+def _linking_pages(
+    links: Iterable[ReportedLink], home: str, limits: Limits
+) -> Iterator[LinkingPage]:
     by_page = itertools.groupby(links, key=lambda link: link.page)
-    for page, group in itertools.islice(by_page, limits.holders):
+    for page, group in itertools.islice(by_page, limits.linking_pages):
         first, *others = group
         notes = []
         if first.line:
@@ -147,7 +149,7 @@ def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[H
             notes.append(f"via {shown(first.through, home, limits).name}")
         if others:
             notes.append(f"and {number(len(others), 'more link')}")
-        yield Holder(
+        yield LinkingPage(
             shown(page, home, limits),
             cut(first.text or "", TEXT_CHARS),
             ", ".join(notes),

@@ -43,7 +43,7 @@ def compared(maker: Maker) -> Table:
             ("Not reached this time", comparison.unreachable),
             ("Newly broken", comparison.newly_broken),
             ("Still broken", comparison.still_broken),
-            ("Mended", comparison.mended),
+            ("Fixed", comparison.fixed),
         )
         if urls
     ]
@@ -91,7 +91,7 @@ def skipped(maker: Maker) -> Table:
 
 
 def not_checked(maker: Maker) -> Table:
-    """Return the URLs that failed by a limit or a fault of the crawl."""
+    """Return the URLs that failed because of a limit or an error of the crawl."""
     failures = maker.report.not_checked
     rows = [
         [
@@ -104,7 +104,7 @@ def not_checked(maker: Maker) -> Table:
     heads = ["URL", "Reason", "Details"]
     table = maker.table("not-checked", "Not checked", heads, rows, len(failures))
     table.words = (
-        "Failed by a limit or a fault of the crawl; they may well exist."
+        "Failed because of a limit or an error of the crawl; they may exist."
         if rows
         else ""
     )
@@ -112,7 +112,7 @@ def not_checked(maker: Maker) -> Table:
 
 
 def crawl(maker: Maker) -> Table:
-    """Return the settings of the crawl, and what it has stored."""
+    """Return the settings of the crawl, and the amount of data that it stored."""
     report = maker.report
     values: dict[str, Any] = {}
     first_at, last_at = report.summary.first_at, report.summary.last_at

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from crawler_app.base.text.formatting import cut, seconds, size
 from crawler_app.show.report.page_problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from crawler_app.show.report.report_data import (
-    HeldLink,
     Malformed,
     Moved,
     Problem,
     ProblemKind,
+    ReportedLink,
 )
 from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Maker, Table, shown
 
@@ -35,7 +35,7 @@ __all__ = [
 
 SUBJECT_CHARS = 120
 
-# What is said of each kind, by the id of its section.
+# The finding for each kind, by the anchor of its section.
 _WORDS_BY_SECTION = {
     "soft-404": {ProblemKind.SOFT_404: "Status 200 for a URL that does not exist"},
     "search": {
@@ -93,7 +93,7 @@ def orphans(maker: Maker) -> Table:
 
 
 def soft_404(maker: Maker) -> Table:
-    """Return the hosts that answer with a page where there is none."""
+    """Return the hosts that answer with a page for a URL that does not exist."""
     return _pages(maker, "soft-404", "Soft 404")
 
 
@@ -121,7 +121,7 @@ def _pages(maker: Maker, section: str, title: str) -> Table:
 
 
 def _total(maker: Maker, problems: Iterable[Problem]) -> int:
-    """Return how many rows the problems would have without limits."""
+    """Return the number of rows that the problems would have without limits."""
     counts = maker.report.problem_counts
     has_subject = {problem.kind: bool(problem.subject) for problem in problems}
     return sum(counts[kind] if many else 1 for kind, many in has_subject.items())
@@ -160,7 +160,7 @@ def images(maker: Maker) -> Table:
 
 
 def malformed(maker: Maker) -> Table:
-    """Return the references that are not written as they should be."""
+    """Return the malformed references."""
     found = maker.report.malformed
     rows = [
         [
@@ -178,7 +178,7 @@ def malformed(maker: Maker) -> Table:
 
 
 def mixed_content(maker: Maker) -> Table:
-    """Return what https pages load by http."""
+    """Return what https pages load over http."""
     table = _references(
         maker, maker.report.mixed_content, "mixed-content", "Mixed content"
     )
@@ -187,7 +187,7 @@ def mixed_content(maker: Maker) -> Table:
 
 
 def moved(maker: Maker) -> Table:
-    """Return the redirects that pages link to, each with where it leads."""
+    """Return the redirects that pages link to, each with its target."""
     table = _references(maker, maker.report.moved, "moved", "Links to redirects")
     table.heads[0] = "Redirect"
     return table
@@ -219,7 +219,7 @@ def _with_end(maker: Maker, each: Moved) -> Cell:
 
 
 def _pages_with(maker: Maker, each: Malformed | Moved) -> list[DisplayUrl]:
-    link_by_page: dict[str, HeldLink] = {}
+    link_by_page: dict[str, ReportedLink] = {}
     for link in each.links:
         link_by_page.setdefault(link.page, link)
         if len(link_by_page) == LINES:
@@ -233,12 +233,12 @@ def _pages_with(maker: Maker, each: Malformed | Moved) -> list[DisplayUrl]:
     return lines
 
 
-def _place(link: HeldLink) -> str:
+def _place(link: ReportedLink) -> str:
     return f"line {link.line:,}" if link.line else ""
 
 
 def linked(maker: Maker) -> Table:
-    """Return the pages that most others link to."""
+    """Return the most linked pages."""
     rows = [
         [maker.link(each.url), Cell(f"{each.pages:,}")]
         for each in maker.report.most_linked[: min(10, maker.limits.rows)]

@@ -78,15 +78,15 @@ SECTIONS = (
 # What to do about the findings of a section, by its anchor.
 ADVICE = {
     "broken": (
-        "Correct the link on the page that has it.  If the URL was there before, let it "
-        "redirect to what replaces it (301).  An error of the server (500 and above), a "
-        "timeout or an unknown host may pass: crawl again before you change a page.  "
-        "A link in a menu or a footer is in a template: one change mends every page."
+        "Correct the link on the page that has it.  If the URL used to work, redirect it "
+        "to its replacement (301).  Server errors (500 and above), timeouts and unknown hosts "
+        "may be temporary: crawl again before you change a page.  "
+        "A link in a menu or a footer is in a template: one change fixes every page."
     ),
     "malformed": (
-        "Write the reference anew: with the right scheme and two slashes, with %20 for a "
-        "blank, with / for a backslash, and with https:// before the name of a host.  "
-        "Browsers repair some of these, each program in its own way; others lead nowhere."
+        "Correct the reference: it needs the right scheme and two slashes, %20 for a space, "
+        "/ for a backslash, and https:// before a host name.  Browsers repair some of these, "
+        "not all in the same way; others lead nowhere."
     ),
     "mixed-content": (
         "Browsers do not load this over http on an https page, or try https instead.  "
@@ -95,34 +95,34 @@ ADVICE = {
     ),
     "moved": (
         "Replace the link by the URL that it leads to.  Status 301 and 308 mean that the "
-        "URL has moved for good; a link to a temporary redirect (302, 303, 307), such as "
+        "URL has moved permanently; a link to a temporary redirect (302, 303, 307), such as "
         "a sign-in, may stay."
     ),
-    "chains": "Let the first URL redirect to the last one at once.",
+    "chains": "Redirect the first URL directly to the last one.",
     "loops": (
-        "No visitor arrives.  Look at the rules of the server that add or remove a slash, "
-        "www or https: two of them undo each other."
+        "No visitor reaches a page.  Check the server's rules that add or remove a slash, www "
+        "or https: two of them undo each other."
     ),
     "soft-404": (
-        "The host says that a page exists where there is none, so its broken links cannot "
-        "be found, and search engines list its error page.  Let the server answer with "
-        "status 404; the page that visitors see may stay as it is."
+        "The host answers with status 200 for a URL that does not exist, so its broken links "
+        "cannot be found, and search engines list its error page.  Let the server answer with "
+        "status 404; the page that visitors see can stay the same."
     ),
     "titles": (
         "The title is the line that search engines, tabs and bookmarks show.  Give each "
-        "page its own, with the words that tell it apart first, as longer ones are cut."
+        "page its own, beginning with the words that distinguish it, because long titles are cut."
     ),
     "descriptions": (
         "Search engines may show the content of <meta name=description> below the title.  "
-        "Write one or two sentences of its own for each important page; without one, they "
-        "choose a piece of the text."
+        "Write one or two unique sentences for each important page; otherwise they choose a "
+        "piece of the text."
     ),
     "headings": (
-        "Screen readers and search engines take the h1 for the name of the page.  Give "
+        "Screen readers and search engines take the h1 as the name of the page.  Give "
         "each page one."
     ),
     "search": (
-        "Check that this is meant.  A page with noindex does not appear in search engines, "
+        "Check that this is intended.  A page with noindex does not appear in search engines, "
         "and one that names another canonical URL appears under that; links inside the "
         "site should lead to that URL directly."
     ),
@@ -131,17 +131,17 @@ ADVICE = {
         "from the server."
     ),
     "images": (
-        'Write in alt what the image says, or alt="" if it is decoration.  Without width '
-        "and height the text moves when the image arrives; give both, also where a style "
+        'Describe the image in alt, or write alt="" if it is decoration.  Without width '
+        "and height the text moves when the image loads; set both, even where a style "
         "sheet changes the size."
     ),
     "heavy": (
-        "Compress images and save them in the size that is shown; minify scripts and style "
-        "sheets, let the server compress them, and load what is not needed at once later "
+        "Compress images and save them at the size that is displayed; minify scripts and style "
+        "sheets, let the server compress them, and load later what is not needed immediately "
         "(loading=lazy, defer)."
     ),
     "duplicates": (
-        "Let one URL redirect to the other, or name one of them in <link rel=canonical>."
+        "Redirect one URL to the other, or name one of them in <link rel=canonical>."
     ),
 }
 
@@ -154,7 +154,7 @@ def tables_of(report: Report, limits: Limits) -> Iterator[Table]:
 
 
 def advice_for(broken: BrokenList, tables: Iterable[Table]) -> list[Advice]:
-    """Return what to do about the sections that list something to mend."""
+    """Return the advice for the sections that list something to fix."""
     sections = [(table.anchor, table.title) for table in tables if table.rows]
     if broken.items:
         sections.insert(0, ("broken", "Broken links"))

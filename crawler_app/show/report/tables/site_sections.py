@@ -58,7 +58,9 @@ def depths(maker: Maker) -> Table:
         "Depth",
         ["Clicks", "Pages"],
         rows,
-        words="The least number of clicks from the start to a page." if rows else "",
+        words="The smallest number of clicks from a start URL to a page."
+        if rows
+        else "",
         is_half=True,
     )
 
@@ -80,7 +82,7 @@ def loops(maker: Maker) -> Table:
 
 
 def chains(maker: Maker) -> Table:
-    """Return the redirect chains, and what they end with."""
+    """Return the redirect chains, and the response at their ends."""
     chains = maker.report.chains
     words = ""
     if maker.report.summary.redirects:
@@ -134,13 +136,13 @@ def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) ->
 
 
 def duplicates(maker: Maker) -> Table:
-    """Return the equal pages that do not declare one common canonical URL."""
+    """Return the identical pages that do not declare one common canonical URL."""
     groups = [g for g in maker.report.duplicates if not g.canonical]
     declared = len(maker.report.duplicates) - len(groups)
     words = ""
     if groups:
         wasted = size(sum(group.wasted_bytes for group in groups))
-        words = f"Pages that are equal byte for byte; one of each would save {wasted}."
+        words = f"Pages that are identical byte for byte; keeping one of each would save {wasted}."
     if declared:
         words += (
             f"  Not listed: {number(declared, 'group')} whose pages all name the same "

@@ -124,9 +124,9 @@ def test_what_is_new_and_what_has_vanished_is_told(site, cli):
         "unreachable": [],
         "newly_broken": [f"{site.url}gone"],
         "still_broken": [f"{site.url}a", f"{site.url}b"],
-        "mended": [],
+        "fixed": [],
     }
-    assert "broken                   1 newly, 2 still, 0 mended" in text
+    assert "broken                   1 newly, 2 still, 0 fixed" in text
     assert cli("search", "fresh")[0] == 0
     assert cli("search", "gone")[0] == 1
     assert cli("search", "loose")[0] == 1

@@ -120,7 +120,7 @@ def test_what_is_broken_is_compared(before, now, found):
 
     compared = compare(frontier).to_json()
 
-    keys = ("newly_broken", "still_broken", "mended")
+    keys = ("newly_broken", "still_broken", "fixed")
     assert [compared[key] for key in keys] == [
         [url(path) for path in paths] for paths in found
     ]

@@ -64,7 +64,7 @@ def test_token_may_stand_in_a_header(watched, scheme):
     assert answer.code == 204
     assert watched.crawl.is_paused
 
-    # A wrong one is not mended by the URL.
+    # A wrong one is not corrected by the URL.
     answer = yield watched.ask("/state", headers={"Authorization": f"{scheme} x"})
     assert answer.code == 403
 

@@ -51,7 +51,7 @@ def test_verdict_comes_first(crawl):
 
     text = text_of(page)
     assert "1 broken URL 2 links on 1 page lead there." in text
-    assert "Mend first" in text.partition("Broken links 1 ")[2].partition("Pages")[0]
+    assert "Fix first" in text.partition("Broken links 1 ")[2].partition("Pages")[0]
     assert "404 /gone On 1 page, affects about 100% of visits" in text
     assert (
         "404 /gone Not Found. 2 links on 1 page. / Our offer line 1, and 1 more link"
@@ -143,7 +143,7 @@ def without_archive(crawl):
         ({}, of_every_state, "has not finished: 1 URL is still"),
         ({}, of_every_state, "“gencrawl resume {}” continues it."),
         ({}, good, "Not checked: fragments (#...)."),
-        ({}, of_every_state, "Not checked: 1 URL outside the scope, "),
+        ({}, of_every_state, "Not checked: 1 external URL, "),
         ({}, forbidden, "Not checked: 1 URL that was skipped, "),
         (
             {"assets": False},

@@ -11,7 +11,7 @@ from crawler_app.base.models import Outcome, State
 from crawler_app.run.results.summary import FINISHED, RUNNING, STOPPED
 from crawler_app.show.report import gather, render_markdown, temp_tables
 from crawler_app.show.report.gathering import MAX_EXAMPLES
-from crawler_app.show.report.report_data import HeldLink
+from crawler_app.show.report.report_data import ReportedLink
 from crawler_app.show.report.shape import in_words
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 
@@ -33,8 +33,8 @@ def test_broken_url_is_told_with_every_page_and_its_words(crawl):
     assert [each.url for each in report.broken] == [f"{A}/gone"]
     assert report.broken[0].status == 404
     assert links_of(report, "/gone") == [
-        HeldLink(f"{A}/", "Our offer", "gone", line=2),
-        HeldLink(f"{A}/fine", "see there", "/gone#top", line=1),
+        ReportedLink(f"{A}/", "Our offer", "gone", line=2),
+        ReportedLink(f"{A}/fine", "see there", "/gone#top", line=1),
     ]
     assert (report.broken_links, report.pages_with_broken_links) == (2, 2)
     assert report.unread == 0
@@ -72,8 +72,8 @@ def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
     crawl.fail("/gone", via="/")
 
     assert links_of(crawl.report(), "/gone") == [
-        HeldLink(f"{A}/", "x", "gone", line=1),
-        HeldLink(f"{A}/slide", "<meta content>", "../gone", line=1),
+        ReportedLink(f"{A}/", "x", "gone", line=1),
+        ReportedLink(f"{A}/slide", "<meta content>", "../gone", line=1),
     ]
 
 
@@ -89,13 +89,13 @@ def test_what_a_page_needs_is_found_where_it_is_named(crawl):
     report = crawl.report()
 
     assert links_of(report, "/no.png") == [
-        HeldLink(f"{A}/", "<img src>", "/no.png", line=1),
-        HeldLink(f"{A}/s.css", "url()", "no.png", line=1),
-        HeldLink(f"{A}/x", "<p style>", "../no.png", line=1),
+        ReportedLink(f"{A}/", "<img src>", "/no.png", line=1),
+        ReportedLink(f"{A}/s.css", "url()", "no.png", line=1),
+        ReportedLink(f"{A}/x", "<p style>", "../no.png", line=1),
     ]
     assert links_of(report, "/no.html") == [
-        HeldLink(f"{A}/", "<iframe src>", "/no.html", line=1),
-        HeldLink(f"{A}/", "x", "no.html", line=1),
+        ReportedLink(f"{A}/", "<iframe src>", "/no.html", line=1),
+        ReportedLink(f"{A}/", "x", "no.html", line=1),
     ]
 
 
@@ -166,7 +166,7 @@ def test_without_an_archive_the_first_page_is_told(make_crawl):
     report = crawl.report()
 
     assert not report.has_archive
-    assert report.broken[0].links == [HeldLink(f"{A}/")]
+    assert report.broken[0].links == [ReportedLink(f"{A}/")]
 
 
 def test_page_that_is_not_in_the_archive_or_too_large_is_counted(make_crawl):
@@ -356,7 +356,7 @@ def test_sites_of_several_hosts_are_one_report(make_crawl):
     ]
 
 
-def test_second_crawl_tells_what_is_broken_still_and_what_was_mended(crawl):
+def test_second_crawl_tells_what_is_broken_still_and_what_was_fixed(crawl):
     crawl.redirect("/loop", "/loop")
     crawl.fail("/gone")
     crawl.fail("/back")
@@ -373,12 +373,12 @@ def test_second_crawl_tells_what_is_broken_still_and_what_was_mended(crawl):
         "/gone": True,
         "/new": False,
     }
-    assert report.comparison.mended == [f"{A}/back"]
+    assert report.comparison.fixed == [f"{A}/back"]
     text = render_markdown(report)
     assert "Not Found. Still broken." in text
     assert "Not Found. Newly broken." in text
     assert "| Newly broken | 1 |" in text
-    assert "| Mended | 1 |" in text
+    assert "| Fixed | 1 |" in text
 
 
 def peak_of_report(make_crawl, pages):

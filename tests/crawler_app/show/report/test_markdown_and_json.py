@@ -69,7 +69,7 @@ def test_markdown_says_how_many_urls_stand_where(crawl):
 @pytest.mark.parametrize(
     ("render", "told"),
     [
-        (render_markdown, "2 done (1 page, 0 files, 1 outside, 0 redirects), 0 B; "),
+        (render_markdown, "2 done (1 page, 0 files, 1 external, 0 redirects), 0 B; "),
         (render_html, "exist, not crawled"),
     ],
 )

@@ -140,7 +140,7 @@ def expected_broken(before, frontier):
     was, now = broken(before), broken(frontier.records())
     is_whole = compare(frontier).is_whole
     state_by_key = {dedup_key(each.url): each.state for each in frontier.records()}
-    mended = [
+    fixed = [
         url
         for key, url in was.items()
         if key not in now
@@ -149,7 +149,7 @@ def expected_broken(before, frontier):
     return {
         "newly_broken": sorted(url for key, url in now.items() if key not in was),
         "still_broken": sorted(url for key, url in now.items() if key in was),
-        "mended": sorted(mended),
+        "fixed": sorted(fixed),
     }
 
 
@@ -169,7 +169,7 @@ def test_kept_comparison_is_that_of_all_records(tmp_path, seed):
                 assert found is None
             else:
                 told = found.to_json()
-                for name in ("newly_broken", "still_broken", "mended"):
+                for name in ("newly_broken", "still_broken", "fixed"):
                     told[name].sort()
                 assert told == expected(before, frontier)
                 check_words(frontier, words, found)
