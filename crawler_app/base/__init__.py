@@ -1,4 +1,4 @@
-"""What every other part of the crawler uses: settings, URLs, records, errors, text.
+"""The base of the crawler: settings, URLs, records, errors, text.
 
 Nothing here fetches, stores or shows anything.  Imports no other part of the crawler.
 

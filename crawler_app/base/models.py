@@ -67,7 +67,7 @@ class Role(IntEnum):
     ASSET = 2
     """A browser loads it for a page, such as an image or a style sheet."""
     EXTERNAL = 3
-    """It is asked for once, to learn whether it exists, and never read."""
+    """It is requested once, to check that it exists, and never read."""
 
     @property
     def is_non_page(self) -> bool:
@@ -108,7 +108,7 @@ class Claim:
         host: Its host, and its port unless it is the default.
         depth: Links from a seed.
         redirects_left: How many redirects may still follow in a row.
-        tries: Fetches of it that have failed so far.
+        tries: The number of its failed fetches so far.
         lease_ends_at: When it goes back to the queue, in seconds since the epoch.
         role: What it was found as.
     """
@@ -128,7 +128,7 @@ class Fetched:
     """The response of one HTTP exchange.
 
     Attributes:
-        url: The URL that was asked for.
+        url: The URL that was requested.
         status: HTTP status.
         headers: Names are case-insensitive.
         body: The body after decompression.
@@ -204,13 +204,13 @@ class Outcome:
         took_s: Duration of the last fetch; None if there was none.
         title: The title of a page; empty if it has none.
         error: The error message; empty if there was no error.
-        redirect_to: The canonical URL of a redirect's target, or of that to which a page
-            soon takes its visitors by a refresh; empty if there is none.
+        redirect_to: The canonical URL of the target of a redirect, or of a refresh that takes
+            effect soon; empty if there is none.
         canonical: The page's own canonical URL, from its ``<link>``; empty if there is
             none.
         digest: A digest of the body after decompression; equal for equal bodies.
-        note: What was irregular about the response and accepted, as browsers do; empty if
-            nothing.
+        note: The irregularities of the response that were accepted, as in browsers; empty if
+            there are none.
     """
 
     state: State
@@ -233,7 +233,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class UrlRecord:
-    """Everything that is known of one URL.
+    """The state of one URL in the frontier.
 
     Attributes:
         url: The canonical URL.

@@ -1,11 +1,11 @@
-r"""The user's regular expressions, searched for in linear time.
+r"""The user's regular expressions, matched in linear time.
 
-Python's `re` backtracks: with ``(\w+\s?)*$``, a link that was made for it takes years, and
-nothing can stop the search.  RE2 does not backtrack.  Its price is its syntax: it has no
-lookarounds and no backreferences.  `include` and `exclude` together can say what lookarounds
-say, and the crawler itself skips URLs that repeat a segment.
+Python's `re` backtracks: with ``(\w+\s?)*$``, a link made for this purpose takes years, and
+nothing can stop the search.  RE2 does not backtrack.  In return, its syntax has no
+lookarounds and no backreferences.  `include` and `exclude` together can express what
+lookarounds express, and the crawler itself skips URLs that repeat a segment.
 
-The package `regex` knows them and has a timeout, but looks at it every 100 ms only, and a
+The package `regex` supports them and has a timeout, but checks it only every 100 ms, and a
 page may have a thousand such links.
 
 Source: https://github.com/google/re2/wiki/Syntax
@@ -24,7 +24,7 @@ __all__ = ["any_of"]
 # Loaded with the first pattern: it takes 10 ms and 2.5 MB, and most commands need none.
 re2 = lazy_loader.load("re2")
 
-# What a compiled pattern and its states may take; beyond, RE2 is slower but still linear.
+# The memory of a compiled pattern and its states; beyond that, RE2 is slower but still linear.
 MAX_BYTES = 64 * 2**20
 
 # RE2 takes it as literal text, other engines as ``{0,3}``.
@@ -32,7 +32,7 @@ _OPEN_COUNT = re.compile(r"\{,[0-9]+\}")
 
 
 def any_of(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Return a function that tells whether one of the patterns occurs in a text.
+    """Return a function that returns whether one of the patterns occurs in a text.
 
     Raises:
         ConfigError: a pattern is invalid.

@@ -89,7 +89,7 @@ AnyReason: TypeAlias = Reason | StatusReason
 
 
 class Category(Enum):
-    """The kind of result: a page or file, that there is one, another URL, an error, nothing."""
+    """The kind of result: content, existence only, another URL, an error, or none."""
 
     CONTENT = auto()
     EXISTENCE = auto()
@@ -99,7 +99,7 @@ class Category(Enum):
 
 
 class Fault(Enum):
-    """Whose fault a failure is.
+    """Where the cause of a failure is.
 
     HOST: the host is unreachable, and so are all its URLs.  SITE: this URL is broken.
     LIMIT: one of our own limits or rules forbids it.  OURS: the crawler failed, or one of
@@ -165,7 +165,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "read tag by tag, and perhaps in part",
     ),
     Reason.EXISTS: ReasonTraits(
-        Category.EXISTENCE, "it exists; it was asked for, and not read"
+        Category.EXISTENCE, "it exists; it was requested, but not read"
     ),
     # Broken: a visitor who follows a link to such a URL gets nothing.
     Reason.DNS: _fails(

@@ -1,10 +1,10 @@
-"""Opens files whose names the crawler chooses, and follows no link.
+"""Opens files whose names the crawler chooses, without following links.
 
 A crawl directory may come from another person, and ``lock`` or ``report.html`` in it may be
 a symbolic link to a file that is worth overwriting, or a pipe that is never written to.
 
-Rule: such a name is opened only if it is a regular file, and a new file replaces whatever
-has its name.  Names that the user chooses are opened with `open`, as in any program.
+Rule: such a name is opened only if it is a regular file, and a new file replaces any
+that has its name.  Names that the user chooses are opened with `open`, as in any program.
 """
 
 import errno
@@ -76,7 +76,7 @@ def read_limited(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 
 def create(path: Path, mode: int = 0o666) -> TextIO:
-    """Create a text file; whatever had its name is removed first."""
+    """Create a text file, after removing any that has its name."""
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return open(open_regular(path, flags, mode), "w", encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""What a person sees of a crawl: reports, checks, the dashboard, the terminal.
+"""Presents a crawl to people: reports, checks, the dashboard, the terminal.
 
 Imports `crawler_app.run` and what is below it.
 

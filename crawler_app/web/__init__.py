@@ -1,4 +1,4 @@
-"""The web as the crawler meets it: fetching, robots.txt, politeness, reading documents.
+"""Fetching, robots.txt, politeness, and reading documents.
 
 Keeps no state of a crawl.  Imports `crawler_app.base` only.
 

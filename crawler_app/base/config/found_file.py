@@ -1,8 +1,8 @@
 """The configuration file of the working directory, ``gencrawl.toml``.
 
-It is read without being named, and may have come with files of another person, such as an
-archive that was unpacked.  Rule: it cannot reach beyond its directory, and cannot direct the
-secrets of the user elsewhere.  A file that is named with ``--config`` can do everything.
+It is read without being named, and may be another person's, for example from an unpacked
+archive.  Rule: it cannot refer to anything outside its directory, and cannot send the user's
+secrets elsewhere.  A file named with ``--config`` may set everything.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -31,7 +31,7 @@ def find_config_file() -> Path | None:
 def read_found_file(
     path: Path, options: Iterable[Option], given: Collection[str]
 ) -> dict[str, Any]:
-    """Return the values that a file sets which the user has not named.
+    """Return the values that the file of the working directory sets.
 
     Args:
         given: Names of the fields that are set on the command line.

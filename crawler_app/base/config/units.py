@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them: ``1h30m``, ``250ms``, ``10MB``, ``1.5GiB``.
+"""Parses and formats durations and sizes: ``1h30m``, ``250ms``, ``10MB``, ``1.5GiB``.
 
 Pure.  Rule: a bare number is a number of seconds or of bytes, and what is rendered is
 parsed to the same value.  A ``k`` is 1,000, as in the sizes that are shown; ``Ki`` is 1,024.

@@ -1,9 +1,9 @@
-"""Object storage, in which workers keep what they fetch::
+"""Object storage for the archives and indexes of workers::
 
     objects    access to the objects below one URL, through fsspec
     checksums  verifies an upload by the checksum of the store            pure
-    catalogue  which files and tables a worker has there, as JSON         pure
-    uploads    which files of a directory have been uploaded
+    catalogue  the files and tables of a worker, as JSON                  pure
+    uploads    records the files of a directory that have been uploaded
     ranges     an object as a file to read from
     tables     the tables of a worker, downloaded into a cache
 

@@ -55,7 +55,7 @@ class StoredTable:
 
 @dataclass(slots=True, frozen=True)
 class Catalogue:
-    """What one snapshot has.
+    """The contents of one snapshot.
 
     Attributes:
         snapshot: Its number; 0 if nothing was uploaded yet.
@@ -96,7 +96,7 @@ class Catalogue:
         """Read what `to_json` has returned.
 
         Raises:
-            ObjectStorageError: it is something else, or of another version.
+            ObjectStorageError: it is damaged, or has another version.
         """
         try:
             values: dict[str, Any] = json.loads(data)

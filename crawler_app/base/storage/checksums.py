@@ -20,10 +20,10 @@ MD5_DIGITS = 32
 
 
 def agrees(path: Path, info: Mapping[str, Any]) -> bool:
-    """Return whether a checksum of the store is that of a file; True if it gives none.
+    """Return whether the store's checksum matches a file; True if the store gives none.
 
     Args:
-        info: What fsspec knows of the object.
+        info: The metadata of the object, from fsspec.
     """
     etag = str(info.get("ETag", "")).strip('"')
     digest, _, parts = etag.partition("-")
@@ -41,7 +41,7 @@ def _md5(path: Path) -> bytes:
 
 
 def _md5_of_parts(path: Path) -> str:
-    """Return what S3 has as the ETag of an object of several parts."""
+    """Return the ETag that S3 computes for a multipart object."""
     parts = (_digest([part], "md5").digest() for part in pieces_of(path, PART_BYTES))
     return _digest(parts, "md5").hexdigest()
 

@@ -84,7 +84,7 @@ class Objects:
         self._has_other_checksums = False
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a small object, at once or not at all."""
+        """Write a small object atomically."""
         with self._errors():
             if "file" not in self._protocols:
                 self._fs.pipe_file(self._path(name), data)
@@ -111,7 +111,7 @@ class Objects:
     def _agrees(self, path: Path, name: str, info: dict[str, Any]) -> bool:
         if self._has_other_checksums or agrees(path, info):
             return True
-        # With some kinds of encryption an ETag looks like a checksum, and is none.
+        # With some kinds of encryption, an ETag looks like a checksum but is not one.
         there = sha256_of(self.pieces(name, path.stat().st_size))
         self._has_other_checksums = there == sha256_of(pieces_of(path))
         return self._has_other_checksums

@@ -1,6 +1,6 @@
 """`Uploads`: which files of an archive have been moved to object storage.
 
-A directory that has such files says so in ``uploads.json``: the staging directory of a worker,
+``uploads.json`` in a directory lists such files: the staging directory of a worker,
 and the cache of what was downloaded of one.
 
 Rule: the names of objects are formed from numbers, so a directory from another person cannot
@@ -52,7 +52,7 @@ def load_uploads(directory: Path) -> Uploads | None:
     """Return what of the archive in a directory is in object storage; None if nothing.
 
     Raises:
-        ArchiveError: the file that says so is damaged.
+        ArchiveError: that file is damaged.
     """
     path = directory / UPLOADS_NAME
     try:
@@ -74,7 +74,7 @@ def _load(path: Path, _changed_at: int) -> Uploads:
 
 
 def save_uploads(directory: Path, uploads: Uploads) -> None:
-    """Save it, at once or not at all.
+    """Save it atomically.
 
     Raises:
         OSError: the disk is full, or has failed.

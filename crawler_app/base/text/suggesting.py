@@ -1,4 +1,4 @@
-"""Suggests what a misspelled word may have meant.  Pure."""
+"""Suggests corrections of misspelled words.  Pure."""
 
 import difflib
 from collections.abc import Iterable

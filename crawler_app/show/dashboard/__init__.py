@@ -7,7 +7,8 @@ Inside::
     address   where it listens, and the host names it accepts
     access    the token
     handlers  answers requests; page.html, dashboard.css and dashboard.js are the page
-    feed      sends samples to the browsers, as messages
+    feed      sends samples to the browsers, as events
+    events    samples as JSON and as server-sent events
     metrics   the same for Prometheus
     searcher  searches the index, in a thread
 """
@@ -178,12 +179,12 @@ class Dashboard:
     def stay(
         self, summary: str, make_report: Callable[[], str] | None = None
     ) -> Generator[Any, Any, None]:
-        """Show that the crawl has ended, and wait until the page is told to close.
+        """Show that the crawl has ended, and wait until the dashboard is closed on the page.
 
         Args:
             summary: The results, as plain text.
-            make_report: Returns the page of a report; called in a thread when it is first
-                asked for.  None for no report.
+            make_report: Returns the page of a report; called in a thread on the first
+                request.  None for no report.
         """
         self._after.make_report = make_report
         self._feed.end(Ending(summary, make_report is not None, is_staying=True))
@@ -220,7 +221,7 @@ class Dashboard:
 class _Server(HTTPServer):
     """A server with a limit of connections, which can close them without waiting.
 
-    Tornado's `close_all_connections` has to be waited for; `__exit__` cannot wait.
+    Tornado's `close_all_connections` is a coroutine, which `__exit__` cannot wait for.
     """
 
     def initialize(self, *args: Any, **options: Any) -> None:

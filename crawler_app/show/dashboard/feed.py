@@ -1,7 +1,7 @@
 """Sends the samples of a crawl to all connected browsers.
 
 Rule: nothing waits for a browser, and nothing is buffered for one.  A browser that has
-not received the last sample is skipped until it has; one that stalls is disconnected.
+not received the last sample is skipped until then; one that stalls is disconnected.
 """
 
 import contextlib

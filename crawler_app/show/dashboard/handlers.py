@@ -65,7 +65,7 @@ class AfterEnd:
     Attributes:
         is_over: Whether the crawl has ended, so that it cannot be controlled.
         make_report: Returns the page of the report; called in a thread.  None for no report.
-        report: The page, once it was asked for.
+        report: The page, once it has been requested.
         closed: Done when the dashboard is closed from the page.
     """
 
@@ -77,11 +77,11 @@ class AfterEnd:
 
 @dataclass(slots=True, frozen=True)
 class Parts:
-    """What the handlers share.
+    """The objects that the handlers share.
 
     Attributes:
         searcher: None if the crawl has no index.
-        trusted: The connections that have sent the token.
+        trusted: The connections that have sent the token; weak, as they close by themselves.
         after: What happens after the crawl.
     """
 
@@ -127,6 +127,7 @@ class Handler(RequestHandler):
         if status_code == 405:
             allowed = [m for m in ("GET", "POST") if m.lower() in vars(type(self))]
             self.set_header("Allow", ", ".join(allowed))
+        # Tornado has no public access to the reason, nor below to whether it has finished.
         self.refuse(status_code, f"{status_code}: {self._reason}.")
 
     def log_exception(
@@ -243,6 +244,7 @@ class SearchHandler(Handler):
 
     def _offset(self) -> int:
         text = self.get_query_argument("offset", "0")
+        # The length first, because converting thousands of digits takes long.
         if not text.isdecimal() or len(text) > 9 or int(text) > MAX_OFFSET:
             raise HTTPError(400)
         return int(text)
@@ -277,12 +279,12 @@ class ActionHandler(ControlHandler):
     def post(self, action: str) -> None:
         crawl = self.parts.monitor.crawl
         {"pause": crawl.pause, "unpause": crawl.unpause, "stop": crawl.stop}[action]()
-        self.parts.monitor.look()  # so that all viewers see it at once
+        self.parts.monitor.look()  # so that all viewers see it immediately
         self.set_status(204)
 
 
 class PaceHandler(ControlHandler):
-    """Changes the pace of the crawl; options that are not sent stay as they are."""
+    """Changes the pace of the crawl; options that are not sent stay unchanged."""
 
     def post(self) -> None:
         keys = self.request.body_arguments
@@ -297,7 +299,7 @@ class PaceHandler(ControlHandler):
 
 
 class ReportHandler(Handler):
-    """Serves the report of a crawl that has ended; it is made when it is first asked for."""
+    """Serves the report of a crawl that has ended; it is made on the first request."""
 
     @gen.coroutine
     def get(self) -> Generator[Any, Any, None]:

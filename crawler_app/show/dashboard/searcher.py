@@ -20,7 +20,7 @@ __all__ = ["HITS_AT_ONCE", "Searcher"]
 
 HITS_AT_ONCE = 10
 
-# Half a million pages take less, whatever the query.
+# In half a million pages, every query takes less.
 LIMIT_S = 5.0
 
 # Virtual machine instructions of SQLite between two calls of the progress handler.  Each

@@ -179,6 +179,7 @@ class TempTables:
     """
 
     def __init__(self) -> None:
+        # `__del__` may run in any thread.  No journal, as there is nothing to recover.
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.executescript(
             f"PRAGMA journal_mode = OFF; PRAGMA cache_size = -{CACHE_KB}; BEGIN; {TABLES}"

@@ -13,13 +13,13 @@
       refresh       where a page takes its visitors by itself
       link_cache    skips links already handled in the same directory
       anchors       links together with their text
-    references      everything that a page refers to, with its place
+    references      all references of a page, with their places
       outline       the same as plain values, with the ids in the page
       start_tags    the tags of a page, with their places in the source
       css           what a style sheet refers to
       non_html      what a style sheet or a manifest refers to
       srcset        the images that a srcset lists
-      malformed     what is wrong with a reference as it is written
+      malformed     what is wrong with a reference as written
     page_metadata   description, robots directives, headings and images of a page
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds

@@ -1,4 +1,4 @@
-"""Tells pages that are certainly cheap to parse.
+"""Recognizes pages that are certainly cheap to parse.
 
 Pure.  The time for a tree grows with the square of a page's depth or of the attributes of a
 tag.  Worse are elements such as ``<font>`` that are never closed: the standard has the parser

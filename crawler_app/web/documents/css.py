@@ -1,4 +1,4 @@
-"""What a style sheet refers to: ``url()``, ``src()``, ``@import`` and ``image-set()``.
+"""References in style sheets: ``url()``, ``src()``, ``@import`` and ``image-set()``.
 
 Pure.  Reads the tokens that matter and skips comments, strings and everything else, as CSS
 Syntax Module Level 3 has it.

@@ -1,4 +1,4 @@
-"""What is wrong with a reference as it is written.
+"""Finds what is wrong with a reference as written.
 
 Pure.  Browsers repair much of it, some differently than the author meant.
 """

@@ -1,4 +1,4 @@
-"""What a file that is not a page refers to: a style sheet, or the manifest of an application.
+"""References in files that are not pages: style sheets and web app manifests.
 
 Pure.
 """

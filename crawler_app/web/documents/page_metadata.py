@@ -1,4 +1,4 @@
-"""What a page says of itself, and how it has its images: for the report of a crawl.
+"""Page metadata and image attributes, for the report of a crawl.
 
 Pure.  It reads the tags of the source, so that a report needs no tree of each page.
 """

@@ -1,4 +1,4 @@
-"""Everything that a page refers to, with its place: links, and what a browser loads for it.
+"""All references of a page, with their places: links, and what a browser loads for it.
 
 Pure.  A crawl follows links as `crawler_app.web.documents.html` finds them in the tree; this finds
 the rest, and for a check the links too, with the line and the column.

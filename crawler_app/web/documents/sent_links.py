@@ -1,4 +1,4 @@
-"""Links as a browser sends them: the query of a link is in the charset of its page.  Pure."""
+"""Encodes the query of a link in the charset of its page, as browsers do.  Pure."""
 
 import re
 from urllib.parse import quote

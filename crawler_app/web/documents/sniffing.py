@@ -1,4 +1,4 @@
-"""The type of a body that comes without a Content-Type, judged by its first bytes.
+"""The type of a body without a Content-Type, according to its first bytes.
 
 Pure.  The tables are those of the WHATWG MIME Sniffing standard, section 7.1.  Not
 recognized are MP4, WebM, and MP3 without a tag, which need more than a table: they are

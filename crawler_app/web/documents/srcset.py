@@ -1,4 +1,4 @@
-"""Parses ``srcset`` and ``imagesrcset``, as WHATWG HTML, 4.8.4.2.4, has it.  Pure."""
+"""Parses ``srcset`` and ``imagesrcset``, according to WHATWG HTML, 4.8.4.2.4.  Pure."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Trees of pages, made by lexbor, which follows WHATWG: the links in them, and helpers.
+"""Helpers for the trees of pages that lexbor builds, as WHATWG specifies: links, bases, text.
 
 Pure.
 """

@@ -200,7 +200,7 @@ class CookieStore:
         except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
             why = error_words(exc, path)
             raise ConfigError(f"cannot read the cookies in {path}: {why}") from None
-        # A header is sent as latin-1, which preserves each byte, whatever the charset.
+        # A header is sent as latin-1, which preserves each byte of any charset.
         text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
         for number, line in enumerate(text.split("\n"), 1):
             try:
@@ -268,7 +268,7 @@ def _is_news(cookie: Cookie, before: Cookie, now: float) -> bool:
 
 
 def _read_header(header: str, url_path: str, now: float) -> Cookie | None:
-    """Parse a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
+    """Parse a Set-Cookie header; None if it must be ignored.  Source: RFC 6265, 5.2."""
     if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
         return None
     pair, *attributes = header.split(";")

@@ -133,7 +133,7 @@ class HttpFetcher:
 
     def allow(self, concurrency: int) -> None:
         """Change the maximum number of fetches; see `Fetcher`."""
-        if self._config.client != "curl":  # its number of handles is that of the start
+        if self._config.client != "curl":  # which has a fixed number of handles
             cast(PooledAsyncHTTPClient, self._client).max_clients = concurrency
 
     def close(self) -> None:
@@ -345,7 +345,11 @@ def _make_client(
 
 
 def _max_idle(concurrency: int) -> int:
-    """Return how many idle connections to keep: a host is seldom asked twice in a row."""
+    """Return the maximum number of idle connections, which are to several hosts.
+
+    A quarter of the files that may be open, because the crawl needs the others for fetches
+    and for its own files.
+    """
     open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if open_files == resource.RLIM_INFINITY:
         return max(MAX_IDLE, concurrency)

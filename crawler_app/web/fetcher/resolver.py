@@ -26,6 +26,7 @@ TTL_S = 60.0
 # cause a thousand look-ups.
 NEGATIVE_TTL_S = 10.0
 
+# A few megabytes.
 MAX_ANSWERS = 10_000
 
 

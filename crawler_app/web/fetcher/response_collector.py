@@ -12,7 +12,7 @@ from crawler_app.web.httpclient.codings import decoder_of
 
 __all__ = ["ResponseCollector", "decoded", "too_large"]
 
-# RFC 9110, 15.3.5 and 15.4.5: there is no body, whatever Content-Length says.
+# RFC 9110, 15.3.5 and 15.4.5: there is no body, even with a Content-Length.
 WITHOUT_BODY = ("204", "304")
 
 

@@ -89,7 +89,7 @@ def undo_coding(head: ResponseHead, max_bytes: int, is_lenient: bool) -> Coding 
 class CountedBody:
     """Counts and discards a body; the base class of the other handlers.
 
-    The encoded size is limited, whatever the decoded size.
+    This limits the encoded size; the decoder limits the decoded size.
     """
 
     _seen_bytes = 0

@@ -49,7 +49,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         max_body_size: Maximum size of a body in bytes, both encoded and decoded, also
             with a streaming_callback.
         max_header_size: Maximum size of a response's head in bytes; 64 KiB if not given.  A
-            head has at most 5000 lines, whatever their size.
+            head has at most 5000 lines in any case.
         idle_timeout: Seconds for which an idle connection is kept.
         max_idle: Maximum number of idle connections, to all hosts; max_clients if not
             given.
@@ -97,7 +97,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             resolver = self._own_resolver = Resolver()
         if hostname_mapping is not None:
             resolver = OverrideResolver(resolver=resolver, mapping=hostname_mapping)
-        # Every Tornado loop wraps an asyncio loop; its annotations do not say so.
+        # Every Tornado loop wraps an asyncio loop, though its annotations do not include it.
         self._loop: asyncio.AbstractEventLoop = self.io_loop.asyncio_loop  # type: ignore[attr-defined]
         self._pool = ConnectionPool(
             self._loop, max_clients if max_idle is None else max_idle, idle_timeout

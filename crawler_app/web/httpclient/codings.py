@@ -70,9 +70,9 @@ class _Zlib:
     def lacks_only_check(self) -> bool:
         """Return whether nothing but the checksum at the end, or a part of it, is missing.
 
-        zlib does not tell; but then it takes all further data for the checksum, and rejects
-        it.  Zeros alone are no proof, because they may also be the last code of the data:
-        ones are another code then.
+        zlib does not report that; but then it takes any further data for the checksum, and
+        rejects it.  Zeros alone prove nothing, because they may also be the last code of the
+        data; if so, ones are another code.
         """
         return all(self._is_taken_for_check(byte) for byte in (b"\x00", b"\xff"))
 

@@ -36,6 +36,7 @@ NEXT_ATTEMPT_AFTER_S = 0.25
 # The handshake is limited by our own timeouts, so asyncio's is effectively disabled.
 NO_LIMIT_S = 24 * 3600.0
 
+# The default limit for the head of any response.
 MAX_PROXY_HEAD_BYTES = 64 * 1024
 
 
@@ -101,7 +102,7 @@ class Dialer:
         for family, address in addresses:
             try:
                 self._check_address(host, address)
-            except Exception as exc:  # whatever the check refuses with
+            except Exception as exc:  # the caller's check may raise anything
                 refusal = exc
             else:
                 allowed.append((family, address))
@@ -234,7 +235,7 @@ class _Dial:
     def _connect_socket(
         self, sock: socket.socket, address: Any
     ) -> Generator[Any, Any, None]:
-        """Do the same as ``sock_connect`` of the loop, but without a Task."""
+        """Connect as the loop's ``sock_connect`` does, but without a Task."""
         loop = self._loop
         if not isinstance(loop, asyncio.SelectorEventLoop):
             yield loop.sock_connect(sock, address)
@@ -281,6 +282,7 @@ class _Dial:
             server_hostname=name,
             ssl_handshake_timeout=NO_LIMIT_S,
         )
+        # start_tls does not call it, as the protocol may have been connected before.
         self._connection.connection_made(transport)
 
     @gen.coroutine

@@ -28,7 +28,7 @@ class BadResponseError(HTTPStreamClosedError):
 
 
 class AmbiguousResponseError(BadResponseError):
-    """The response could be understood in two ways, which attackers make use of.
+    """The response could be understood in two ways, which attacks such as smuggling exploit.
 
     A client that is not lenient rejects most of these as invalid, without a further look.
     """

@@ -45,6 +45,7 @@ REDIRECT_BODY_WITHIN_S = 1.0
 NOT_DIALED = DialProgress()
 
 _USERINFO = re.compile(r"//[^/@]*@")
+# Six digits are eleven days; a longer number is not a timeout.
 _KEEP_ALIVE_TIMEOUT = re.compile(r"\btimeout\s*=\s*(\d{1,6})\b", re.IGNORECASE)
 
 

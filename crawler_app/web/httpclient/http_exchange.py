@@ -198,6 +198,7 @@ class HttpExchange:
         """Feed heads alone, then spaces after a chunk size; return what is not yet fed."""
         while self.head is None:
             fed_bytes = len(self._received) - len(data)
+            # The end may have begun in the last three bytes of the data before.
             end = self._received.find(b"\r\n\r\n", max(fed_bytes - 3, 0)) + 4
             if end < 4:
                 return data
@@ -217,7 +218,7 @@ class HttpExchange:
     def _feed_space(self, space: bytes, parser: httptools.HttpResponseParser) -> None:
         """Feed spaces, and note whether they follow a chunk size: then no body grows.
 
-        The parser itself does not tell what it skips.
+        The parser itself does not report what it skips.
         """
         part_bytes = len(self._part)
         parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)
@@ -427,6 +428,7 @@ class HttpExchange:
             and not self._must_close
             and not self.request.wants_close
             and not self.connection.is_closed
+            # The server may have responded before it has read the whole request.
             and not self.connection.transport.get_write_buffer_size()
         )
         self._leave()

@@ -12,9 +12,9 @@ from crawler_app.web.httpclient.request import ConnectionKey
 
 __all__ = ["ConnectionPool"]
 
-# Asking the system whether a connection is quiet takes a tenth of the time of a small fetch.
-# For this long after its last use the check is skipped: it would prove little, because data
-# may still be in transit.
+# Checking a connection for unread data is a system call that takes a tenth of the time of a
+# small fetch.  For this long after its last use the check is skipped: it would prove little,
+# because data may still be in transit.
 FRESH_S = 0.01
 
 
@@ -81,7 +81,7 @@ class ConnectionPool:
         self._connections_by_key.setdefault(connection.key, []).append(connection)
         if len(self._idle) > self._max_idle:
             self._close(next(iter(self._idle)))
-        if self._idle:
+        if self._idle:  # not if max_idle is 0
             self._sweep_at(connection.expires_at)
 
     def discard(self, connection: Connection) -> None:

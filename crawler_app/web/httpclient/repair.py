@@ -1,7 +1,7 @@
 """Repairs a response that the strict parser rejects, where RFC 9110 and 9112 allow it.
 
 Pure.  Rule: only what every reader understands in the same way is repaired.  Anything else,
-in particular everything odd about the length of the body, is left as it is, so that the
+in particular anything unusual about the length of the body, is left unchanged, so that the
 parser rejects the head again.
 
 Browsers and curl accept what is repaired here, and more: ``tests/helpers/http/irregular.py``
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 __all__ = ["has_status", "is_response", "places_of_spaces", "repaired", "split_head"]
 
-# As many places are returned for the data of one read; each takes a microsecond to check.
+# The maximum for the data of one read; each takes a microsecond to check.
 MAX_PLACES = 1000
 
 _START = re.compile(rb"[\r\n]*HTTP/1\.[01][ \t]")
@@ -51,6 +51,7 @@ def split_head(received: bytes, searched_bytes: int = 0) -> tuple[bytes, bytes] 
     >>> split_head(b"HTTP/1.1 200 OK\nA: b\n\nbody")
     (b'HTTP/1.1 200 OK\nA: b\n\n', b'body')
     """
+    # The end may have begun in the last two bytes of the data before.
     end = _END.search(received, max(searched_bytes - 2, 0))
     return None if end is None else (received[: end.end()], received[end.end() :])
 

@@ -44,7 +44,7 @@ IDEMPOTENT_METHODS = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"}
 # If repeated, they would be ambiguous.
 ONCE = {"Host", "Content-Length", "Transfer-Encoding"}
 
-# Must not be cached.
+# Not cached, because a cache would keep them in memory after the request.
 SECRET = {"Authorization", "Cookie", "Proxy-Authorization"}
 
 USER_AGENT = f"Tornado/{tornado.version}"
@@ -131,6 +131,7 @@ class _Target(NamedTuple):
 
 def settings_of(request: HTTPRequest, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of a request, with the defaults for those that are None."""
+    # The properties `headers` and `body` of an HTTPRequest store `_headers` and `_body`.
     settings = vars(request).copy()
     for name, default in defaults.items():
         if settings.get(name) is None:
@@ -220,7 +221,7 @@ def _make_fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
         ) from None
 
 
-# Most requests of a program have the same header fields.
+# Most requests of a program have the same header fields, so few entries are needed.
 _known_fields = functools.lru_cache(256)(_make_fields)
 
 
@@ -268,6 +269,7 @@ def _ascii_netloc(scheme: str, netloc: str) -> str:
         raise ValueError(f"{netloc!r} is not a host name") from None
 
 
+# A program asks each of its hosts many times.
 @functools.lru_cache(1024)
 def _address(scheme: str, netloc: str) -> tuple[str, int]:
     plain = _PLAIN_NETLOC.fullmatch(netloc)
@@ -339,7 +341,7 @@ def _method(settings: Mapping[str, Any]) -> str:
         raise ValueError(
             f"unknown method {method!r}; it needs allow_nonstandard_methods=True"
         )
-    # Some methods nearly always have a body, others almost never.
+    # Some methods nearly always have a body, others almost never.  The text is Tornado's.
     if _has_body(settings) != (method in METHODS_WITH_BODY):
         wanted = "must not be" if method in METHODS_WITH_BODY else "must be"
         raise ValueError(

@@ -58,7 +58,7 @@ class BodySender:
         self._continue_timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Send the head, and the body unless the server is asked for its consent."""
+        """Send the head, and then the body, unless the server is to send 100 Continue first."""
         self._write(self._request.head)
         if self._request.waits_for_continue:
             self._continue_timer = self._loop.call_later(

@@ -40,7 +40,7 @@ MAX_KEPT = 200_000
 
 @dataclass(slots=True, frozen=True)
 class Finding:
-    """What a fetch of robots.txt has found.
+    """The result of a fetch of robots.txt.
 
     Attributes:
         until: When it expires.
@@ -68,7 +68,7 @@ class RobotsCache:
         clock: Returns the current time in seconds since the epoch.
 
     Attributes:
-        on_found: Called with an origin and what a fetch has found; None for nothing.
+        on_found: Called with an origin and the result of a fetch; may be None.
 
     >>> def fetch(url):
     ...     answer = gen.Future()
@@ -123,7 +123,7 @@ class RobotsCache:
         return self._wait(origin, question)
 
     def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
-        """Keep what another process has found; return its rules, or None if they are old."""
+        """Keep the result of another process; return its rules, or None if they are old."""
         kept = self._kept.get(origin)
         if kept is not None and kept.fresh_until >= finding.until:
             return None
@@ -177,7 +177,7 @@ class RobotsCache:
             retry_after = fetched.headers.get("Retry-After")
             asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
-            # Whatever the reason: by RFC 9309, 2.3.1.4, every network error means
+            # For any reason: by RFC 9309, 2.3.1.4, every network error means
             # "disallow all", and a response that is too large or not HTTP cannot allow
             # more.  Precedent: Google.
             # A new exception, because the cause and the frames of this one would keep a

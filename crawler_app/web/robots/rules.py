@@ -157,7 +157,7 @@ class _Group:
             # An invalid number leaves the previous value.
             self.crawl_delay_s = self.crawl_delay_s if delay_s is None else delay_s
         elif value:
-            # Escaped like a URL, whatever the charset of the file.
+            # Escaped like a URL, which needs no charset.
             path = quote(value, safe=string.punctuation)
             self.lines.append(f"{name}: {_comparable(path)}")
 

@@ -1,7 +1,7 @@
 """The fetcher over the blocking library `requests`, in threads.
 
 For sites that need a transport adapter of that library, and for comparison: the crawler's
-coroutines wait for a thread as for anything else.
+coroutines wait for a thread as for any Future.
 
 `adapter` connects and reads, `requests_errors` turns its exceptions into a FetchError.
 
@@ -267,7 +267,7 @@ class _ThreadedFetch:
             )
 
     def fail(self, reason: Reason, text: str) -> None:
-        """Fail the fetch immediately, whatever the thread is doing."""
+        """Fail the fetch immediately, even if the thread is still busy."""
         self.wire.cut()
         error = FetchError(reason, text)
         if not self.outcome.done():
@@ -298,7 +298,7 @@ def _equipped(session: requests.Session, proxy: Proxy | None) -> requests.Sessio
         if type(adapter) is HTTPAdapter:
             session.mount(prefix, CrawlAdapter(proxy))
     session.cookies.set_policy(_KeepsNoCookies())
-    # The original makes requests read the whole body of a redirect, whatever its size.
+    # The original makes requests read the whole body of a redirect, of any size.
     session.get_redirect_target = _no_target  # type: ignore[method-assign]
     return session
 

@@ -191,6 +191,8 @@ class _Connection(HTTPConnection):
 
     response_class = _Response
 
+    # urllib3 calls it for a new socket, without a public hook for that.  `_dns_host` is the
+    # host with its trailing dot, as it is to be resolved.
     def _new_conn(self) -> socket.socket:
         wire = _wire()
         # The proxy is configured by the user, so its address is not checked.

@@ -80,7 +80,11 @@ def requests_error(exc: Exception) -> FetchError:
             return FetchError(reason, text)
     if any(_is_too_many_headers(each) for each in chain):
         return FetchError(Reason.TOO_LARGE, f"the head: {text}")
-    if any(type(each).__module__ == "builtins" and _is_os(each) for each in chain):
+    # Only Python's own: the exceptions of requests are OSErrors too.
+    if any(
+        isinstance(each, OSError) and type(each).__module__ == "builtins"
+        for each in chain
+    ):
         return FetchError(Reason.NETWORK, text)
     if any(isinstance(each, urllib3.exceptions.ProtocolError) for each in chain):
         return FetchError(Reason.CONNECTION_CLOSED, text)
@@ -100,10 +104,6 @@ def _chain(exc: BaseException) -> Iterator[BaseException]:
             yield each
             reason = getattr(each, "reason", None)
             waiting += [reason, *each.args, each.__cause__, each.__context__]
-
-
-def _is_os(exc: BaseException) -> bool:
-    return isinstance(exc, OSError)
 
 
 def _is_too_many_headers(exc: BaseException) -> bool:

@@ -1,7 +1,6 @@
-"""A lenient client: accepts and notes what browsers accept and RFC 9112 allows.
+"""A lenient client accepts and notes what browsers accept and RFC 9112 allows.
 
-The rest is refused as by any other client, and called ambiguous; and in no case does the
-connection carry another exchange.
+It refuses the rest as ambiguous, and never reuses the connection of an irregular response.
 """
 
 import random
@@ -16,7 +15,7 @@ from crawler_app.httpclient import (
 )
 from crawler_app.web.httpclient.codings import decoder_of
 from crawler_app.web.httpclient.repair import repaired, split_head
-from tests.crawler_app.web.httpclient.test_smuggling import CODINGS, REFUSED
+from tests.crawler_app.web.httpclient.test_response_framing import CODINGS, REFUSED
 from tests.helpers.fuzzing import examples
 from tests.helpers.http.faulty import answers, exchange, head
 from tests.helpers.http.irregular import ACCEPTED, NOT_SHOWN, SHOWN, with_field
@@ -53,7 +52,7 @@ def test_irregular_head_is_accepted_byte_by_byte(shape):
     assert (result.outcome.body, result.outcome.notes) == (b"ok", notes)
 
 
-def test_fold_is_a_space_and_values_have_no_control_characters():
+def test_folds_and_control_characters_become_spaces():
     result = lenient(answers(with_field(b"A: b\r\n\t c\r\nD: e\x1bf\r\n")))
 
     assert list(result.outcome.headers.get_all())[:2] == [("A", "b c"), ("D", "e f")]
@@ -63,7 +62,7 @@ def test_fold_is_a_space_and_values_have_no_control_characters():
     "body", [b"\n1 \r\n", b"1 ", b" \r\n", b"0 \r\n\r\n", b"\n1 \r" * 2_000]
 )
 @pytest.mark.parametrize("are_apart", [False, True])
-def test_body_that_looks_like_a_chunk_size_with_spaces_is_regular(body, are_apart):
+def test_body_that_looks_like_a_chunk_size_is_not_irregular(body, are_apart):
     response = with_chunks(b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
     place = response.index(body)
     parts = [response[:place], body, response[place + len(body) :]]
@@ -80,7 +79,7 @@ def test_body_that_looks_like_a_chunk_size_with_spaces_is_regular(body, are_apar
 
 
 @pytest.mark.parametrize("response", [*SHOWN.values(), *NOT_SHOWN.values()])
-def test_ambiguous_response_is_called_so(response):
+def test_ambiguous_response_has_its_own_error(response):
     result = lenient(answers(response + POISON))
 
     assert isinstance(result.outcome, AmbiguousResponseError), repr(result.outcome)
@@ -91,7 +90,7 @@ def test_ambiguous_response_is_called_so(response):
     "garbage",
     [b"220 mail.test\r\n", b"\x00\xff\r\n", b"<p>\n\n", b"HTTP/1.1 20 OK\r\n\r\n"],
 )
-def test_garbage_is_not_called_ambiguous(garbage):
+def test_garbage_does_not_have_that_error(garbage):
     result = lenient(answers(garbage))
 
     assert type(result.outcome) is BadResponseError
@@ -109,7 +108,7 @@ def test_smuggled_response_is_never_the_next_one():
 
 
 @pytest.mark.parametrize("excess", [0, 1])
-def test_irregular_head_of_the_limit_is_accepted_and_one_byte_more_is_not(excess):
+def test_size_limit_counts_the_irregular_head_as_received(excess):
     start = b"HTTP/1.1 200 OK\nContent-Length: 2\nX: "
     filling = b"y" * (1_000 - len(start) - 2 + excess)
 
@@ -122,7 +121,7 @@ def test_irregular_head_of_the_limit_is_accepted_and_one_byte_more_is_not(excess
 
 
 @pytest.mark.parametrize(("coding", "check_bytes"), [("gzip", 8), ("deflate", 4)])
-def test_only_a_checksum_may_be_missing(coding, check_bytes):
+def test_only_the_checksum_may_be_missing(coding, check_bytes):
     chance = random.Random(coding)
     for _ in range(examples(30)):
         # Few different bytes make short codes, down to a single bit.
@@ -163,7 +162,7 @@ def test_missing_checksum_is_noted_in_the_response():
     ]
     + [b"Content-Length: 2\n", b"Content-Length: 2,", b"Content-Length:\n "],
 )
-def test_any_head_is_repaired_in_linear_time(part):
+def test_head_is_repaired_in_linear_time(part):
     received = OK + part * (256 * 1024 // len(part)) + b"\n\n"
     started_at = time.process_time()
 

@@ -1,17 +1,16 @@
-"""Responses that two readers would cut apart in two ways.
+"""Where a response ends: ambiguous responses are refused, and a second response behind the first
+is never the answer to the next request, which `exchange` asserts in each test.
 
-Whoever takes other bytes for the body than the server, or a proxy before it, meant,
-takes the rest for the answer to the next request.  So such responses are refused
-(`BadResponseError`), and the few that RFC 9112 lets a client read are read in one way
-and end their connection.  In all of them a second response waits behind the first: that
-it never answers the next request is what `exchange` asserts.
+If a client takes other bytes for the body than the server or a proxy before it, it takes the rest
+for the response to the next request ("response smuggling").  So such responses are refused with
+`BadResponseError`, and the few that RFC 9112 lets a client read close their connection.
 """
 
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.httpclient import BadResponseError
-from tests.helpers.http.faulty import Peer, answers, exchange
+from tests.helpers.http.faulty import Peer, answers, exchange, head
 from tests.helpers.http.shapes import (
     CHUNKED,
     CHUNKS,
@@ -28,7 +27,7 @@ def with_line(line, ending=b"\r\n"):
 
 
 def spoiled(value, odd):
-    """Return a value with each odd character at its start, behind it, and within."""
+    """Return a value with each odd character at its start, at its end, and inside."""
     return [
         value[:place] + bytes([character]) + value[place:]
         for character in odd
@@ -37,7 +36,7 @@ def spoiled(value, odd):
 
 
 def with_other_ends(*lines):
-    """Return lines, of which one in turn has each wrong end; the last one has none."""
+    """Return texts of these lines, in each of which one line has a wrong ending."""
     found = []
     for place in range(len(lines) - 1):
         for end in (b"\n", b"\r", b"\r\r\n", b"\n\r"):
@@ -47,9 +46,9 @@ def with_other_ends(*lines):
     return found
 
 
-# What is no part of a number, hexadecimal or not, nor of the name of a coding.
+# Not part of a decimal or hexadecimal number, nor of the name of a coding.
 ODD = b"+-x._,'\"\x00\x0b\x0c\xa0\xb2\xff"
-# RFC 9110, 5.6.2: what is no part of a name.
+# RFC 9110, 5.6.2: not part of a header name.
 NO_TOKEN = b' \t\x00\x7f\xe9()[]{}<>/,;=?@\\"'
 
 SPOILED = [
@@ -93,7 +92,7 @@ LENGTHS = {
     "a parameter": b"Content-Length: 2;a=b",
 }
 
-# With Transfer-Encoding, what the body is depends on who reads it.
+# Readers disagree about the body of a response with these codings.
 CODINGS = {
     "a length before": b"Content-Length: 2\r\nTransfer-Encoding: chunked",
     "a length behind": b"Transfer-Encoding: chunked\r\nContent-Length: 2",
@@ -174,7 +173,6 @@ HEADS = {
     "no colon, but a length": with_line(b"Content-Length 45"),
     "an equals sign": with_line(b"A=b"),
     "NUL in a length's name": OK + b"Content\x00-Length: 2\r\n\r\nok",
-    "NUL alone": with_line(b"A: \x00"),
     **{
         f"control character {code} in a value": with_line(b"A: b%cc" % code)
         for code in (0, 1, 7, 8, 11, 12, 14, 27, 31, 127)
@@ -183,12 +181,12 @@ HEADS = {
     "ESC in the reason": b"HTTP/1.1 200 O\x1bK\r\nContent-Length: 2\r\n\r\nok",
 }
 
-# RFC 9112, 4: no control characters here either; but llhttp takes those in a reason that
-# end no line, and nothing but the reason depends on them.
-TAKEN = ["NUL in the reason", "ESC in the reason"]
+# RFC 9112, 4, allows no control characters here either; but llhttp accepts those in a reason
+# that do not end a line, and only the reason depends on them.
+ACCEPTED = ["NUL in the reason", "ESC in the reason"]
 
 
-def refuses(response, end=None, **options):
+def assert_refused(response, end=None, **options):
     result = exchange(answers(response + POISON, end=end), **options)
 
     assert isinstance(result.outcome, BadResponseError), (response, result.outcome)
@@ -198,33 +196,33 @@ def refuses(response, end=None, **options):
 REFUSED = [
     *map(with_length, LENGTHS.values()),
     *map(with_chunks, CHUNK_LINES.values()),
-    *(HEADS[shape] for shape in HEADS if shape not in TAKEN),
+    *(HEADS[shape] for shape in HEADS if shape not in ACCEPTED),
     *SPOILED,
     *OTHER_ENDS,
 ]
 
 
-def test_odd_response_is_refused():
+def test_ambiguous_response_is_refused():
     for response in REFUSED:
-        refuses(response)
+        assert_refused(response)
 
 
 @pytest.mark.parametrize("shape", CODINGS)
 @pytest.mark.parametrize("end", [None, Peer.half_close])
-def test_odd_transfer_coding_is_refused(shape, end):
-    refuses(with_coding(CODINGS[shape]), end)
+def test_ambiguous_transfer_coding_is_refused(shape, end):
+    assert_refused(with_coding(CODINGS[shape]), end)
 
 
-@pytest.mark.parametrize("shape", TAKEN)
-def test_odd_head_that_ends_nowhere_else_is_read_in_one_way(shape):
+@pytest.mark.parametrize("shape", ACCEPTED)
+def test_control_character_in_a_reason_is_accepted(shape):
     result = exchange(answers(HEADS[shape] + POISON))
 
     assert getattr(result.outcome, "body", result.outcome) == b"ok"
     assert not result.was_reused
 
 
-def test_large_chunk_is_not_taken_for_a_small_one():
-    # Modulo 2 to the 32nd it would be 2.
+def test_size_of_a_chunk_does_not_wrap_around():
+    # 2 modulo 2**32.
     chunks = b"100000002\r\nok\r\n0\r\n\r\n"
 
     result = exchange(answers(with_chunks(chunks) + POISON, end=Peer.half_close))
@@ -244,23 +242,23 @@ def test_large_chunk_is_not_taken_for_a_small_one():
         b"A: b\r\n c",
     ],
 )
-def test_odd_head_is_refused_though_no_body_follows(method, lines):
+def test_invalid_head_without_a_body_is_refused(method, lines):
     status = b"200 OK" if method == "HEAD" else b"304 Same"
 
-    refuses(b"HTTP/1.1 " + status + b"\r\n" + lines + b"\r\n\r\n", method=method)
+    assert_refused(b"HTTP/1.1 " + status + b"\r\n" + lines + b"\r\n\r\n", method=method)
 
 
 @pytest.mark.parametrize("informational", [b"100 Continue", b"103 Early Hints"])
 @pytest.mark.parametrize(
     "line", [b"A: b\r\n c", b"A : b", b"A: \x00", b"A: b\nC: d", b"garbage"]
 )
-def test_odd_head_is_refused_though_it_is_not_the_last(informational, line):
+def test_invalid_interim_head_is_refused(informational, line):
     first = b"HTTP/1.1 " + informational + b"\r\n" + line + b"\r\n\r\n"
 
-    refuses(first + with_length(b"Content-Length: 2"))
+    assert_refused(first + with_length(b"Content-Length: 2"))
 
 
-def test_chunked_response_of_http_1_0_is_refused_or_ends_its_connection():
+def test_chunked_http_1_0_response_is_refused_or_ends_its_connection():
     # RFC 9112, 6.1: its framing is faulty, and the connection ends after it.
     lines = b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n" + CHUNKED + b"\r\n"
 
@@ -268,4 +266,205 @@ def test_chunked_response_of_http_1_0_is_refused_or_ends_its_connection():
 
     is_refused = isinstance(result.outcome, BadResponseError)
     assert is_refused or result.outcome.body == b"ok"
+    assert not result.was_reused
+
+
+# Responses that can be read in only one way, and data behind them.
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        with_length(b"Content-Length:2"),
+        with_length(b"Content-Length: \t 2 \t "),
+        with_length(b"Content-Length: 0000000000000000000000000000000000002"),
+        with_length(b"CONTENT-LENGTH: 2"),
+        with_coding(b"Transfer-Encoding:chunked"),
+        with_coding(b"Transfer-Encoding:\tchunked  "),
+        with_coding(b"transfer-encoding: CHUNKED"),
+    ],
+)
+def test_each_spelling_of_the_framing_is_accepted(response):
+    result = exchange(answers(response))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.was_reused
+
+
+@pytest.mark.parametrize(
+    "excess", [b"", b"\r\n", b"\r\n\r\n", b"x", POISON, b"Z: z\r\n\r\n"]
+)
+def test_data_behind_a_response_does_not_change_its_trailers(excess):
+    chunks = b"2\r\nok\r\n0\r\nX: y\r\n\r\n"
+    first = OK + b"Trailer: X\r\n" + CHUNKED + b"\r\n" + chunks
+
+    result = exchange(answers(first + excess))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert list(result.outcome.trailers.get_all()) == [("X", "y")]
+    assert not (result.was_reused and excess.strip())
+
+
+NO_BODY = [("HEAD", b"200 OK"), ("GET", b"204 None"), ("GET", b"304 Same")]
+
+
+@pytest.mark.parametrize(("method", "status"), NO_BODY)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [b"Content-Length: %d" % len(POISON)],
+        [b"Content-Length: 0"],
+        [b"Transfer-Encoding: chunked"],
+    ],
+)
+def test_body_of_a_response_without_one_is_not_the_next_response(method, status, lines):
+    result = exchange(answers(head(*lines, status=status) + POISON), method=method)
+
+    assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
+    assert result.outcome.body == b""
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Content-Length: 45\r\n",
+        b"Content-Length: 0\r\n",
+        CHUNKED,
+        b"Content-Length: 2\r\n" + CHUNKED,
+    ],
+)
+def test_interim_response_has_no_body(lines):
+    first = b"HTTP/1.1 100 Continue\r\n" + lines + b"\r\n"
+
+    result = exchange(answers(first + with_length(b"Content-Length: 2") + POISON))
+
+    # RFC 9110, 15.2: it ends with its head; one with a length may also be refused.
+    is_refused = isinstance(result.outcome, BadResponseError)
+    assert is_refused or result.outcome.body == b"ok"
+    assert not result.was_reused
+
+
+def test_body_of_an_interim_response_is_refused():
+    first = b"HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello"
+
+    result = exchange(answers(first + with_length(b"Content-Length: 2")))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_blank_lines_before_a_response_are_skipped_or_refused(count):
+    # RFC 9112, 2.2, lets servers skip them, and does not mention clients.
+    response = b"\r\n" * count + with_length(b"Content-Length: 2")
+
+    result = exchange(answers(response + POISON))
+
+    is_refused = isinstance(result.outcome, BadResponseError)
+    assert is_refused or result.outcome.body == b"ok"
+    assert not result.was_reused
+
+
+def test_redirect_with_data_behind_it_is_followed_on_a_new_connection():
+    redirect = head(b"Location: /b", b"Content-Length: 2", status=b"302 Moved") + b"ok"
+
+    result = exchange(answers(redirect + POISON))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert not result.was_reused
+
+
+# Heads that are not HTTP/1.x, or not a response to this request.
+
+LENGTH_OF_2 = b"Content-Length: 2"
+
+VERSIONS = "HTTP/2.0 HTTP/3.0 HTTP/0.9 HTTP/1.2 HTTP/1 HTTP/1.10 HTTP/11 http/1.1"
+STATUSES = "20 2000 +20 -20 2xx 403.14 \xb2\xb2\xb2 2_0"
+ODD_STARTS = [
+    *(f"{version} 200" for version in VERSIONS.split()),
+    *(f"HTTP/1.1 {status}" for status in STATUSES.split()),
+    *("HTTP/1.1", "HTTP/2", "HTTP/ 1.1 200", "HTTP/1.1200", "HTTP/1.1  200"),
+    "HTTP/1.1\t200",
+]
+
+# Other protocols, and no protocol at all.
+GARBAGE = {
+    "random bytes": bytes(range(128, 256)) * 4,
+    "zeros": bytes(1_000),
+    "blanks": b" " * 1_000,
+    "text": b"hello\r\n",
+    "a page in HTTP/0.9": b"<html><body>hello</body></html>",
+    "a TLS alert": b"\x15\x03\x01\x00\x02\x02\x46",
+    "a TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500),
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "settings of HTTP/2": b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64",
+    "SMTP": b"220 mail.test ESMTP\r\n",
+    "SSH": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "FTP": b"220 Welcome\r\n",
+    "Redis": b"-ERR unknown command 'GET'\r\n",
+    "RTSP": b"RTSP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "ICY": b"ICY 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "a request": b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    "gzip": b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
+    "a byte order mark": b"\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "UTF-16": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".encode("utf-16"),
+    "headers only": b"Content-Type: text/html\r\nContent-Length: 2\r\n\r\nok",
+    **{
+        repr(start): start.encode("latin-1") + b" OK\r\nContent-Length: 2\r\n\r\nok"
+        for start in ODD_STARTS
+    },
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+@pytest.mark.parametrize("end", [None, Peer.half_close])
+def test_other_protocol_is_refused(garbage, end):
+    result = exchange(answers(GARBAGE[garbage], end=end), request_timeout=2.0)
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert str(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("garbage", ["SMTP", "SSH", "a TLS alert", "random bytes"])
+def test_server_that_speaks_first_is_refused(garbage):
+    async def script(peer):
+        await peer.send(GARBAGE[garbage])
+
+    result = exchange(script)
+
+    # Data before a request need not be parsed.
+    assert isinstance(result.outcome, HTTPStreamClosedError), repr(result.outcome)
+    assert not result.was_reused
+
+
+def test_response_before_the_request_is_refused_or_accepted():
+    async def script(peer):
+        await peer.send(head(LENGTH_OF_2) + b"no")
+
+    result = exchange(script)
+
+    # In transit, it cannot be told from a fast response.
+    is_refused = isinstance(result.outcome, HTTPStreamClosedError)
+    assert is_refused or result.outcome.body == b"no"
+
+
+@pytest.mark.parametrize("rest", [b"", b"\x81\x05hello"])
+def test_unrequested_protocol_switch_is_refused(rest):
+    switching = head(b"Upgrade: websocket", status=b"101 Switching")
+
+    result = exchange(answers(switching + rest))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert "101" in str(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("status", [0, 1, 99])
+def test_status_below_100_is_refused(status):
+    result = exchange(answers(head(LENGTH_OF_2, status=b"%03d x" % status) + b"ok"))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
     assert not result.was_reused
