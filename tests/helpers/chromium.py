@@ -1,5 +1,4 @@
-"""A Chromium for the tests of pages; what they may ask of it is in
-`tests.helpers.chromium_page`.
+"""Starts Chromium for the tests of pages; `tests.helpers.chromium_page` inspects a page.
 
 The fixtures are for the conftest.py of a folder.  A test is skipped, with the reason, where
 Chromium or its driver is missing.
@@ -53,7 +52,7 @@ def phone(chromium: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def emulate(chromium: webdriver.Chrome) -> Iterator[Callable[..., None]]:
-    """Return a function that has the page shown as in another medium."""
+    """Return a function that emulates another medium or color scheme."""
 
     def emulate(media: str = "", scheme: str = "") -> None:
         feature = {"name": "prefers-color-scheme", "value": scheme}
@@ -68,7 +67,7 @@ def emulate(chromium: webdriver.Chrome) -> Iterator[Callable[..., None]]:
 def started_chromium(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[webdriver.Chrome]:
-    """Start Chromium for the first test that wants it; all of this process share it."""
+    """Start Chromium for the first test that needs it; this process shares it."""
     profile = tmp_path_factory.mktemp("chromium")
     with _one_at_a_time(tmp_path_factory.getbasetemp().parent):
         chromium = start_chromium(profile)

@@ -1,7 +1,6 @@
-"""What a test may ask of the page that Chromium shows.
+"""Inspects the page that Chromium shows.
 
-Each function takes the driver.  A list holds only what was found: a page without faults
-gives ``[]``.
+Each function takes the driver.  A list contains only faults: a good page returns ``[]``.
 """
 
 import base64
@@ -21,7 +20,7 @@ __all__ = [
     "scrolls_sideways",
 ]
 
-# What Chromium takes from itself or from the page.
+# URLs that Chromium loads without a request.
 NOT_REQUESTED = ("about:", "blob:", "chrome:", "data:")
 
 RUN_AXE = """
@@ -36,17 +35,17 @@ axe.run().then(
 def console_errors(chromium: Chrome) -> list[str]:
     """Return the errors in the console since the last call.
 
-    Those that scripts write or do not catch, what a content security policy refuses,
-    and what does not load.
+    They are errors that scripts write or do not catch, blocked by a content security policy,
+    or failures to load.
     """
     records = chromium.get_log("browser")
     return [record["message"] for record in records if record["level"] == "SEVERE"]
 
 
 def requested_urls(chromium: Chrome) -> list[str]:
-    """Return the addresses that have been asked for since the last call.
+    """Return the URLs requested since the last call, including the page itself.
 
-    The page itself is one of them, and so is what was refused or did not answer.
+    Refused and unanswered requests count too.
     """
     records = chromium.get_log("performance")
     messages = [json.loads(record["message"])["message"] for record in records]
@@ -55,7 +54,7 @@ def requested_urls(chromium: Chrome) -> list[str]:
 
 
 def _requested(method: str, params: dict[str, Any]) -> str | None:
-    """Return the address that a message of the DevTools says is asked for, if any."""
+    """Return the URL of the request in a message of the DevTools; None if there is none."""
     if method == "Network.requestWillBeSent":
         return str(params["request"]["url"])
     if method == "Network.webSocketCreated":
@@ -64,10 +63,10 @@ def _requested(method: str, params: dict[str, Any]) -> str | None:
 
 
 def accessibility_faults(chromium: Chrome) -> list[str]:
-    """Return what axe finds wrong: the rule, what it asks for, the element.
+    """Return the violations that axe finds: the rule, its help, the element.
 
-    By its ordinary rules: WCAG 2 at levels A and AA, and its best practices.  Skips the
-    test where axe is missing.
+    With its default rules: WCAG 2 at levels A and AA, and best practices.  Skips the test if
+    axe is missing.
     """
     if not os.environ.get("AXE_CORE"):
         pytest.skip("needs axe-core: AXE_CORE must name its axe.min.js")
@@ -97,7 +96,7 @@ def scrolls_sideways(chromium: Chrome) -> bool:
 
 
 def screenshot(chromium: Chrome, path: pathlib.Path) -> None:
-    """Write the whole page as a PNG, with what is below the window."""
+    """Write the whole page as a PNG, including the part below the window."""
     command = {"captureBeyondViewport": True}
     taken = chromium.execute_cdp_cmd("Page.captureScreenshot", command)
     path.write_bytes(base64.b64decode(taken["data"]))

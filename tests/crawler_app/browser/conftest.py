@@ -1,7 +1,7 @@
 """Tests of pages in Chromium.
 
-What a page does there has nothing to do with the version of Python, so these tests run on
-one interpreter only.
+The behavior of a page does not depend on the version of Python, so these tests run on one
+interpreter only.
 """
 
 import pathlib

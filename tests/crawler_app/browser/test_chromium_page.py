@@ -1,4 +1,4 @@
-"""What the tests of pages look for is found where it is, and only there."""
+"""The helpers of the page tests find faults, and nothing on a good page."""
 
 import pytest
 
@@ -21,10 +21,10 @@ GOOD = """
 """
 
 
-# What is wrong in the other pages, the policy would refuse.
+# The policy would block the faults of the other pages.
 OPEN = GOOD.replace("default-src 'none'", "")
 
-# Port 1 of this machine, where nobody listens.
+# Port 1 of this machine, where no server listens.
 NOWHERE = "127.0.0.1:1"
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_found_on_a_good_page(phone, page):
     assert not scrolls_sideways(phone)
 
 
-def test_images_without_text_and_rules_of_best_practice_are_faults(chromium, page):
+def test_accessibility_faults_are_found(chromium, page):
     html = OPEN.replace("<main>", "<div>").replace("<p>", "<img src='data:,'><p>")
     chromium.get(page(html))
 
@@ -61,7 +61,7 @@ def test_images_without_text_and_rules_of_best_practice_are_faults(chromium, pag
     assert image.endswith('<img src="data:,">')
 
 
-def test_each_error_in_the_console_is_found_once(chromium, page):
+def test_each_console_error_is_returned_once(chromium, page):
     bad = "<script>console.log('none'); console.error('it is wrong'); nobody()</script>"
     chromium.get(page(OPEN + bad))
     written, uncaught = console_errors(chromium)
@@ -74,7 +74,7 @@ def test_each_error_in_the_console_is_found_once(chromium, page):
     assert console_errors(chromium) == []
 
 
-def test_what_a_page_asks_for_is_seen_though_nobody_answers(chromium, page):
+def test_unanswered_requests_are_returned_too(chromium, page):
     url = page(
         f"{OPEN}<img alt src='http://{NOWHERE}/image'>"
         f"<script>new WebSocket('ws://{NOWHERE}/socket')</script>"
@@ -91,7 +91,7 @@ def test_what_a_page_asks_for_is_seen_though_nobody_answers(chromium, page):
     ]
 
 
-def test_logs_of_the_test_before_are_gone(chromium):
+def test_logs_of_the_previous_test_are_gone(chromium):
     assert chromium.current_url in {"about:blank", "data:,"}
     assert requested_urls(chromium) == []
     assert console_errors(chromium) == []
@@ -108,7 +108,7 @@ def test_page_wider_than_a_phone_is_found(phone, page, html):
     assert scrolls_sideways(phone)
 
 
-def test_picture_holds_what_is_below_the_window(phone, page, tmp_path):
+def test_screenshot_includes_the_page_below_the_window(phone, page, tmp_path):
     phone.get(page(OPEN + "<style>p { height: 1000px }</style>"))
 
     screenshot(phone, tmp_path / "page.png")

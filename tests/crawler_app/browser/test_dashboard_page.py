@@ -1,4 +1,4 @@
-"""The dashboard in a browser: what a person sees of a crawl, and does to it."""
+"""The dashboard in a browser: the figures of a crawl, and its controls."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ PAGES = 30
 SUMMARY = "29 pages" + 50 * " in many columns"
 
 
-# Prints the URL of its dashboard, and goes on for some time.
+# Crawls two seeds for some time, and prints the URL of its dashboard.
 CRAWL_TO_KILL = """
 import contextlib
 from crawler_app.base.config import CrawlConfig
@@ -55,7 +55,7 @@ def watch(crawl):
 def main():
     site = DemoSite()
     site.start()
-    config = CrawlConfig((site.url,), host_gap_s=1.0)
+    config = CrawlConfig(("http://xn--a/", site.url), host_gap_s=1.0)
     yield Crawler(config, watch=watch).run()
 
 IOLoop.current().run_sync(main)
@@ -63,7 +63,7 @@ IOLoop.current().run_sync(main)
 
 
 class HeldCrawl(threading.Thread):
-    """A crawl with a dashboard on a thread of its own, held at one of its pages."""
+    """A crawl with a dashboard in a separate thread, held at one of its pages."""
 
     def __init__(self, site, into):
         super().__init__()
@@ -147,7 +147,7 @@ def crawl(site, tmp_path, monkeypatch):
 
 
 def wait_for(chromium, name, text):
-    """Wait until an element says something."""
+    """Wait until an element contains a text."""
     condition = expected.text_to_be_present_in_element((By.ID, name), text)
     WebDriverWait(chromium, 15).until(condition)
 
@@ -160,9 +160,9 @@ def text_of(chromium, name):
     return chromium.find_element(By.ID, name).text
 
 
-def test_numbers_move_while_the_page_is_open(chromium, crawl):
+def test_figures_are_updated_until_the_end(chromium, crawl):
     chromium.get(crawl.url)
-    # All that can be reached but past the held page.
+    # Every page that can be reached without the held one.
     wait_for(chromium, "under_way", "1")
     wait_for(chromium, "failures", "http_500")
     assert text_of(chromium, "phase-text") == "Running"
@@ -185,7 +185,7 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     assert asked == {home + file for file in files}
 
 
-def test_crawl_is_steered(chromium, crawl):
+def test_pace_is_changed_and_shown(chromium, crawl):
     chromium.get(crawl.url)
     wait_for(chromium, "urls", f"/{HELD}")
     wait_for(chromium, "progress-text", "At most 96 % done: 29 of 30 URLs known so far")
@@ -193,7 +193,7 @@ def test_crawl_is_steered(chromium, crawl):
     assert chromium.title == f"96 % – running – {host}"
 
     def enter(name, text):
-        # By keys: `clear` tells the page nothing, and the next sample would fill the field again.
+        # With keys: `clear` fires no event, and the next sample would fill the field again.
         field = chromium.find_element(By.ID, name)
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(Keys.DELETE, text)
@@ -212,7 +212,7 @@ def test_crawl_is_steered(chromium, crawl):
     click(chromium, "pause")
     wait_for(chromium, "phase-text", "Paused")
     assert chromium.title == f"96 % – paused – {host}"
-    # A gap that is left empty is the default again, on a page that is opened later too.
+    # An empty gap is the default again, even on a page that is opened later.
     enter("host-gap", "")
     click(chromium, "change")
     WebDriverWait(chromium, 15).until(lambda _: crawl.crawl.config.host_gap_s is None)
@@ -281,14 +281,14 @@ def test_crawl_is_paused_unpaused_and_stopped(chromium, crawl):
     assert console_errors(chromium) == []
 
 
-def test_pages_are_found_and_shown_as_text(chromium, crawl):
+def test_search_shows_its_hits_as_text(chromium, crawl):
     chromium.get(crawl.url)
     wait_for(chromium, "failures", "http_500")
 
     query = chromium.find_element(By.ID, "query")
     query.send_keys("quiet mill")
     status = chromium.find_element(By.ID, "search-status")
-    # Again and again: pages can be found some seconds after they were fetched.
+    # Repeatedly: pages can be found some seconds after they were fetched.
     WebDriverWait(chromium, 20).until(
         lambda _: "1 to 10 are shown" in status.text or query.send_keys(Keys.ENTER)
     )
@@ -349,17 +349,7 @@ def test_page_fits_a_phone(phone, crawl):
     assert accessibility_faults(phone) == []
 
 
-def test_further_seeds_are_counted(chromium, start_script):
-    seeds = '("http://xn--a/", site.url)'
-    process = start_script(CRAWL_TO_KILL.replace("(site.url,)", seeds))
-
-    chromium.get(process.stdout.readline())
-
-    wait_for(chromium, "title", "xn--a and 1 more")
-    wait_for(chromium, "phase-text", "Running")
-
-
-def test_action_that_is_not_heard_is_told(chromium, crawl):
+def test_failed_action_is_reported(chromium, crawl):
     chromium.get(crawl.url)
     wait_for(chromium, "under_way", "1")
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
@@ -374,9 +364,10 @@ def test_action_that_is_not_heard_is_told(chromium, crawl):
         chromium.execute_cdp_cmd(command, network | {"offline": False})
 
 
-def test_crawl_that_is_killed_is_told_from_one_that_has_ended(chromium, start_script):
+def test_killed_crawl_is_shown_as_not_connected(chromium, start_script):
     process = start_script(CRAWL_TO_KILL)
     chromium.get(process.stdout.readline())
+    wait_for(chromium, "title", "xn--a and 1 more")
     wait_for(chromium, "phase-text", "Running")
 
     process.kill()

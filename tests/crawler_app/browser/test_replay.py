@@ -1,4 +1,4 @@
-"""A page in a WACZ looks in ReplayWeb.page as it did on its site.
+"""ReplayWeb.page shows a page of a WACZ as it was on its site.
 
 Skipped, with the reason, where ReplayWeb.page is missing: the folder with its ``ui.js`` and
 ``sw.js``, of the package ``replaywebpage`` on npm.

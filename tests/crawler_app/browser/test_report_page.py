@@ -25,7 +25,7 @@ LONG = "http://a.test/" + "long" * 400
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
-    """Report on the demo's site, with some more that is broken."""
+    """Report on the demo site, with further broken URLs."""
     into = str(tmp_path_factory.mktemp("report") / "crawl")
 
     @gen.coroutine
@@ -75,7 +75,7 @@ def test_page_shows_its_verdict_and_its_sections(chromium, address):
     assert console_errors(chromium) == []
 
 
-def test_filter_leaves_what_has_the_words(chromium, address):
+def test_filter_shows_only_matching_urls(chromium, address):
     chromium.get(address)
     every = shown(chromium, ".broken > li")
 
@@ -93,7 +93,7 @@ def box(chromium, folder, suffix=""):
 
 
 def choose(chromium, folder):
-    # By a script: the page scrolls smoothly, and a mouse would miss what moves.
+    # With a script: the page scrolls smoothly, and a click would miss the moving box.
     chromium.execute_script("arguments[0].click()", box(chromium, folder))
 
 
@@ -102,7 +102,7 @@ def hidden_sections(chromium):
     return {e.get_attribute("id") for e in sections if not e.is_displayed()}
 
 
-def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
+def test_chosen_folder_shows_only_its_urls(chromium, address):
     chromium.get(address)
     every = shown(chromium, ".broken > li")
     assert not shown(chromium, "#chosen")
@@ -117,7 +117,7 @@ def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
     assert shown(chromium, "#loops tbody tr")
     assert {"duplicates", "not-checked"} <= hidden_sections(chromium)
     assert not shown(chromium, "nav a[href='#duplicates']")
-    # Not the slowest: which of the pages those are differs from run to run.
+    # Not the slowest, which differ from run to run.
     largest = [row.text for row in shown(chromium, "#largest tbody tr")]
     assert largest
     assert all(text.startswith("/sky/") for text in largest)
@@ -130,7 +130,7 @@ def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
     assert console_errors(chromium) == []
 
 
-def test_box_of_the_rest_shows_what_is_in_no_other_box(chromium, address):
+def test_each_url_is_in_one_box(chromium, address):
     chromium.get(address)
     every = shown(chromium, ".broken > li")
 
@@ -143,7 +143,7 @@ def test_box_of_the_rest_shows_what_is_in_no_other_box(chromium, address):
     assert len(found) == len(set(found)) == len(every)
 
 
-def test_folder_can_be_chosen_and_left_with_the_keyboard(chromium, address):
+def test_folder_is_chosen_with_the_keyboard(chromium, address):
     chromium.get(address)
     every = shown(chromium, ".broken > li")
 
@@ -160,7 +160,7 @@ def test_folder_can_be_chosen_and_left_with_the_keyboard(chromium, address):
     assert len(every) > 1
 
 
-def test_table_is_sorted_with_the_keyboard_and_says_how(chromium, address):
+def test_table_is_sorted_with_the_keyboard(chromium, address):
     chromium.get(address)
     rows = "#largest tbody tr"
     as_reported = [row.text for row in shown(chromium, rows)]
@@ -186,7 +186,7 @@ def test_table_is_sorted_with_the_keyboard_and_says_how(chromium, address):
     assert accessibility_faults(chromium) == []
 
 
-def test_boxes_are_read_without_scripts(chromium, address):
+def test_boxes_are_readable_without_scripts(chromium, address):
     chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     chromium.get(address)
 
@@ -232,19 +232,19 @@ def test_page_fits_a_phone(phone, address):
     assert accessibility_faults(phone) == []
 
 
-def test_print_shows_what_is_behind_a_click(chromium, address, emulate):
+def test_print_shows_collapsed_lists(chromium, address, emulate):
     chromium.get(address)
-    behind = chromium.find_element(By.CSS_SELECTOR, "details li")
+    collapsed = chromium.find_element(By.CSS_SELECTOR, "details li")
     is_visible = "return arguments[0].checkVisibility()"
-    assert not chromium.execute_script(is_visible, behind)
+    assert not chromium.execute_script(is_visible, collapsed)
 
     emulate(media="print")
 
-    assert chromium.execute_script(is_visible, behind)
+    assert chromium.execute_script(is_visible, collapsed)
     assert shown(chromium, "summary, nav, #filter") == []
 
 
-def test_dark_screen_is_dark_and_paper_is_not(chromium, address, emulate):
+def test_dark_scheme_applies_to_the_screen_only(chromium, address, emulate):
     chromium.get(address)
     color = "return getComputedStyle(document.body).backgroundColor"
 

@@ -1,6 +1,6 @@
-"""Responses with the body "ok" that break the rules of HTTP, and what browsers do with them.
+"""Responses with the body "ok" that violate HTTP, and whether browsers accept them.
 
-``tests/crawler_app/browser/test_irregular_responses.py`` asks Chromium.
+``tests/crawler_app/browser/test_same_as_chromium.py`` compares them with Chromium.
 """
 
 from tests.helpers.http.shapes import (
@@ -77,7 +77,7 @@ ACCEPTED = {
     ),
 }
 
-# Not allowed; Chromium shows them all the same, and curl most.
+# Not allowed, but Chromium shows all of them, and curl most.
 SHOWN = {
     "a folded length": OK + b"Content-Length:\r\n 2\r\n\r\nok",
     "a folded coding": with_coding(b"Transfer-Encoding:\r\n chunked"),

@@ -1,4 +1,4 @@
-"""What servers of the standard library lack beside a browser."""
+"""Closes the connections of the standard library's servers, which a browser keeps open."""
 
 import contextlib
 import socket
