@@ -1,4 +1,4 @@
-"""Waits and dates in headers: whatever a server sends, the wait is none or comes to an end."""
+"""HTTP headers: waits are finite for any header, and content types are those of Fetch."""
 
 import time
 
@@ -17,7 +17,7 @@ TIMES = st.floats(0, 1e10)
 
 @pytest.fixture
 def far_from_greenwich(monkeypatch):
-    """Put this process into another time zone for a while."""
+    """Set the time zone of this process to one far from Greenwich."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     yield
@@ -67,7 +67,7 @@ def test_retry_after_header(header, wait_s, far_from_greenwich):
 )
 @example("Thu, 01 Jan 9999 00:00:00 -9999999999", 0.0)
 @example("1 Jan 1 0:0:0 +2359", 0.0)
-def test_any_header_gives_no_wait_or_one_that_comes(header, now):
+def test_any_retry_after_is_none_or_finite(header, now):
     wait_s = retry_after_s(header, now)
 
     assert wait_s is None or 0.0 <= wait_s <= MAX_RETRY_AFTER_S

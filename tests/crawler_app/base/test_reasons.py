@@ -1,4 +1,4 @@
-"""The table of reasons is whole, and no other module spells one out."""
+"""The table of reasons is complete, and no other module contains a literal reason."""
 
 import ast
 import pathlib
@@ -72,7 +72,7 @@ def is_public_names(node):
     return ast.unparse(node).startswith("__all__ = ")
 
 
-def test_no_other_module_spells_a_reason_out():
+def test_no_other_module_contains_a_literal_reason():
     found = set(literals())
     table = {(word, "base/reasons.py") for word in (*Reason, "http_")}
     homonyms = {(word, name) for word, names in HOMONYMS.items() for name in names}
@@ -80,7 +80,7 @@ def test_no_other_module_spells_a_reason_out():
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_traits_of_each_reason_fit_together(reason):
+def test_traits_of_each_reason_are_consistent(reason):
     traits = TRAITS[reason]
     assert traits.meaning
     assert (traits.fault is None) == (traits.category is not Category.FAILURE)
@@ -100,7 +100,7 @@ NOT_BROKEN += (
 )
 
 
-def test_what_gives_no_visitor_anything_by_no_limit_of_ours_is_broken():
+def test_failures_for_every_visitor_are_broken():
     words = [*BROKEN.split(), *NOT_BROKEN.split()]
 
     broken = [word for word in words if is_broken(reason_of_word(word))]
@@ -108,28 +108,28 @@ def test_what_gives_no_visitor_anything_by_no_limit_of_ours_is_broken():
     assert broken == BROKEN.split()
 
 
-def test_retried_on_request_is_what_may_have_passed():
+def test_temporary_failures_are_retried_on_request():
     words = "refused dns network timeout hook_error connection_closed"
     words += " robots_unreachable http_429 http_500 http_502 http_503 http_504"
     assert set(words.split()) == RETRYABLE
 
 
 @pytest.mark.parametrize("reason", sorted(RETRYABLE))
-def test_retried_at_once_is_what_may_pass_by_itself(reason):
+def test_passing_failures_are_retried_soon(reason):
     is_soon = traits_of(reason).retry is Retries.SOON
     assert is_soon == (reason not in (Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE))
 
 
-def test_http_status_is_told_in_its_own_words():
+def test_http_status_has_its_phrase():
     assert meaning_of(reason_of_status(410)) == "410 Gone"
     assert meaning_of(reason_of_status(799)) == "799"
     assert traits_of(reason_of_status(410)).badge == "410"
 
 
-def test_unknown_reason_is_told_as_it_is():
+def test_unknown_reason_is_shown_unchanged():
     assert reason_of_word("quite_new") == "quite_new"
     assert meaning_of(reason_of_word("quite_new")) == "quite new"
 
 
-def test_stored_word_is_read_as_the_reason_itself():
+def test_stored_word_is_read_as_its_reason():
     assert all(reason_of_word(str(reason)) is reason for reason in Reason)

@@ -1,4 +1,4 @@
-"""URLs are those of the WHATWG standard, by its own test data."""
+"""URLs agree with the test data of the WHATWG standard."""
 
 import json
 import pathlib
@@ -34,10 +34,10 @@ def has_user_name(href):
 
 
 def wanted(base, href):
-    """Return the URL that the data asks for, or why it cannot be fetched."""
+    """Return the URL in the test data, or the reason why it cannot be fetched."""
     if href is None or not href.startswith(("http://", "https://")):
         return "invalid"
-    # The one difference, on purpose.
+    # The only difference, which is intended.
     if has_user_name(base or href) or has_user_name(href):
         return "credentials"
     return href.partition("#")[0]
@@ -51,7 +51,7 @@ def joined(base, reference):
         return exc.reason if exc.reason == "credentials" else "invalid"
 
 
-def test_urls_are_those_of_the_standard_except_with_a_user_name():
+def test_urls_are_those_of_the_standard_but_for_credentials():
     assert len(CASES) == 757
     assert [
         (base, reference, href)
@@ -66,7 +66,7 @@ def test_urls_are_those_of_the_standard_except_with_a_user_name():
 @example("/a/../../b/.")
 @example("page.html #x")
 @example("a\n#x")
-def test_quick_ways_lead_where_the_standard_does(reference):
+def test_shortcuts_agree_with_the_standard(reference):
     scalars = reference.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     try:
         href = ada_url.join_url(BASE, scalars)
@@ -81,7 +81,7 @@ def test_quick_ways_lead_where_the_standard_does(reference):
 @given(REFERENCES)
 @example("%2%35")
 @example("%%41%41")
-def test_normal_escapes_of_a_url_name_the_same_page(reference):
+def test_normalized_escapes_name_the_same_page(reference):
     url = joined(BASE, reference)
     if not url.startswith("http"):
         return
@@ -111,10 +111,10 @@ def test_spellings_of_one_page_have_one_key(one, other):
     ("one", "other"),
     [("100%", "100%25"), ("%2%35", "%25"), ("?%26", "?&"), ("a?", "a%3F")],
 )
-def test_pages_that_a_server_tells_apart_have_two_keys(one, other):
+def test_distinct_pages_have_distinct_keys(one, other):
     assert dedup_key(join(BASE, one)) != dedup_key(join(BASE, other))
 
 
-def test_long_host_costs_no_time():
+def test_long_host_is_joined_quickly():
     with pytest.raises(UrlError, match="a host of 5000 characters"):
         canonicalize("http://" + "é" * 5000 + "/")

@@ -1,4 +1,4 @@
-"""URLs: what is refused, how two are compared, and what holds for any text at all."""
+"""URLs: refusals, comparison, and properties for any text."""
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -19,7 +19,7 @@ from crawler_app.base.urls import (
 )
 from tests.helpers.fuzzing import examples
 
-# Any character, lone surrogates and NUL included, but often one that URLs are made of.
+# Any character, including lone surrogates and NUL, but often one that is common in URLs.
 CHARS = st.one_of(
     st.sampled_from("/.:?#%@;=&[]\\ \t\n\r\0aZ02eF-_~é\ud800"),
     st.characters(codec=None),
@@ -61,7 +61,7 @@ REFERENCES = st.one_of(
         ("http://a.test/" + 3_000 * "é", "too_long"),
     ],
 )
-def test_url_that_cannot_be_fetched_is_refused_with_its_reason(url, reason):
+def test_url_that_cannot_be_fetched_is_refused(url, reason):
     with pytest.raises(UrlError) as caught:
         canonicalize(url)
 
@@ -84,7 +84,7 @@ def test_longest_url_is_accepted():
 @example("http://a.test/%2%35" + "2e/../x")
 @example("http://a.test//..//%2e%2E/b")
 @example("http://a.test/" + 2_000 * "é")
-def test_any_text_is_a_url_that_stays_the_same_or_a_url_error(text):
+def test_any_text_is_a_stable_url_or_a_url_error(text):
     try:
         url = canonicalize(text)
     except UrlError as exc:
@@ -104,9 +104,7 @@ def test_any_text_is_a_url_that_stays_the_same_or_a_url_error(text):
 @example("a/", "x", "http:")
 @example("a/", "x", ";")
 @example("a/", "x", "\\\\?y")
-def test_reference_of_a_directory_means_the_same_on_all_its_pages(
-    path, page, reference
-):
+def test_reference_means_the_same_on_all_pages_of_a_directory(path, page, reference):
     assume(is_of_directory(reference))
     directory = canonicalize("http://a.test/" + path).partition("?")[0]
     directory = directory[: directory.rfind("/") + 1]
@@ -145,7 +143,7 @@ SESSIONS = [
         *((f"http://a.test/{one}", f"http://a.test/{two}") for one, two in SESSIONS),
     ],
 )
-def test_dedup_key_is_equal_for_urls_that_servers_do_not_tell_apart(one, other):
+def test_dedup_key_is_equal_for_equivalent_urls(one, other):
     assert dedup_key(one) == dedup_key(other)
 
 
@@ -170,7 +168,7 @@ def test_dedup_key_is_equal_for_urls_that_servers_do_not_tell_apart(one, other):
         ("http://a.test/f(S(x))/", "http://a.test/f/"),
     ],
 )
-def test_dedup_key_differs_where_servers_may_tell_urls_apart(one, other):
+def test_dedup_key_differs_for_distinct_urls(one, other):
     assert dedup_key(one) != dedup_key(other)
 
 
@@ -230,7 +228,7 @@ def test_parts_of_a_url(origin, host, name, is_local, path):
         "",
     ],
 )
-def test_what_is_no_canonical_url_has_the_origin_of_no_other(text):
+def test_invalid_url_shares_no_origin(text):
     assert origin_of(text) not in ("https://a.test:8443", "https://a.test")
 
 
@@ -245,7 +243,7 @@ def test_what_is_no_canonical_url_has_the_origin_of_no_other(text):
         ("?q", "http://a.test/docs/x?q"),
     ],
 )
-def test_redirect_leads_where_its_location_says(location, target):
+def test_redirect_target_is_its_location(location, target):
     assert redirect_target("http://a.test/docs/x", location) == target
 
 
@@ -257,9 +255,7 @@ def test_redirect_leads_where_its_location_says(location, target):
         ("http://b c/", "malformed", "is not a valid URL"),
     ],
 )
-def test_redirect_without_a_target_is_told_from_one_with_a_bad_one(
-    location, reason, text
-):
+def test_missing_and_invalid_redirect_targets_differ(location, reason, text):
     with pytest.raises(UrlError, match=text) as caught:
         redirect_target("http://a.test/", location)
 

@@ -1,4 +1,4 @@
-"""Politeness: waits are never negative, and grow as they should."""
+"""Politeness: gaps, latencies and pauses."""
 
 import math
 
@@ -57,7 +57,7 @@ def test_gap_between_two_fetches_from_a_host(host, configured_s, gap_s):
         (600.0, 0.1, 5.0, 600.0),
     ],
 )
-def test_gap_is_the_largest_of_what_is_wanted(gap_s, latency_s, crawl_delay_s, next_s):
+def test_gap_is_the_largest_of_all(gap_s, latency_s, crawl_delay_s, next_s):
     assert next_gap_s(gap_s, latency_s, crawl_delay_s) == next_s
 
 
@@ -77,12 +77,12 @@ def test_gap_is_the_largest_of_what_is_wanted(gap_s, latency_s, crawl_delay_s, n
         (b"", None),
     ],
 )
-def test_crawl_delay_is_read_as_far_as_it_is_kept_to(value, delay_s):
+def test_crawl_delay_is_capped(value, delay_s):
     assert crawl_delay_s(value) == delay_s
 
 
 @given(WAITS, st.none() | WAITS, st.floats().map(repr) | st.text())
-def test_gap_is_never_shorter_than_configured_and_always_ends(gap, latency, text):
+def test_gap_is_at_least_the_configured_one_and_finite(gap, latency, text):
     delay = crawl_delay_s(text.encode("utf-8", "replace"))
     most = max(gap, MAX_CRAWL_DELAY_S, MAX_LATENCY_GAP_S)
 
@@ -90,7 +90,7 @@ def test_gap_is_never_shorter_than_configured_and_always_ends(gap, latency, text
 
 
 @given(WAITS, WAITS)
-def test_latency_moves_to_the_newest_and_never_beyond(before, took):
+def test_latency_moves_towards_the_newest(before, took):
     after = smoothed_latency_s(before, took)
 
     assert min(before, took) <= after <= max(before, took)
@@ -115,34 +115,32 @@ def test_fetches_from_one_host_at_once(hosts, reach, limit):
 
 
 @given(st.integers(1, 1000), st.sampled_from(["host", "domain", "prefix", "any"]))
-def test_one_of_many_hosts_never_takes_all_the_workers(concurrency, reach):
+def test_one_of_many_hosts_never_takes_all_workers(concurrency, reach):
     limit = per_host_limit(None, ["a.test", "b.test"], reach, concurrency)
 
     assert 1 <= limit < max(concurrency, 2)
 
 
-def test_wish_of_the_server_comes_before_our_own_pause():
+def test_retry_after_has_precedence_over_our_pause():
     assert retry_at(100.0, 3, first_pause_s=1.0, asked_for_s=2.0) == 102.0
     assert retry_at(100.0, 1, first_pause_s=1.0, asked_for_s=0.0) == 100.0
 
 
 @given(TIMES, TRIES, WAITS, st.none() | WAITS)
 @example(0.0, 10_000, 1.0, None)
-def test_retry_is_never_before_now_and_at_a_time_that_comes(now, tries, pause, wish):
+def test_retry_is_at_a_finite_time_from_now(now, tries, pause, wish):
     at = retry_at(now, tries, pause, wish)
 
     assert now <= at < math.inf
 
 
 @given(TIMES, TRIES, WAITS, WAITS)
-def test_pause_is_never_shorter_after_more_tries_or_from_a_longer_one(
-    now, tries, pause, more
-):
+def test_pause_grows_with_tries_and_with_the_first_pause(now, tries, pause, more):
     at = retry_at(now, tries, pause)
 
     assert retry_at(now, tries + 1, pause) >= at
     assert retry_at(now, tries, pause + more) >= at
 
 
-def test_pause_ends_where_nobody_would_wait_for_it():
+def test_pause_has_a_maximum():
     assert retry_at(0.0, 100, first_pause_s=1.0) <= MAX_RETRY_AFTER_S

@@ -1,4 +1,4 @@
-"""Configuration: what is refused and how it is named, and that it survives the disk."""
+"""The configuration: refused values, the names in errors, saving and reading."""
 
 import dataclasses
 import json
@@ -65,7 +65,7 @@ FULL = CrawlConfig(
 )
 
 
-# Each of them, as the value or as the last of its values, is named in the error.
+# Each of these, alone or as the last of several values, is named in the error.
 UNUSABLE = {
     "seeds": ["http://a.test/"],
     "concurrency": [0, -1, True, 2.5],
@@ -122,7 +122,7 @@ def each_of(values_by_name):
 
 
 @pytest.mark.parametrize(("name", "value"), each_of(UNUSABLE))
-def test_value_that_cannot_be_used_is_refused_by_name(name, value):
+def test_invalid_value_is_refused_by_name(name, value):
     with pytest.raises(ConfigError) as caught:
         CrawlConfig(**{"seeds": SEEDS, name: value})
 
@@ -138,12 +138,12 @@ def test_value_at_the_edge_is_accepted(name, value):
     assert getattr(CrawlConfig(SEEDS, **{name: value}), name) == value
 
 
-def test_every_option_is_tried_with_a_value_that_is_not_the_default():
+def test_every_option_has_a_value_other_than_its_default():
     for field in dataclasses.fields(CrawlConfig):
         assert getattr(FULL, field.name) != field.default
 
 
-def test_seeds_are_canonical_and_each_is_there_once():
+def test_seeds_are_canonical_and_unique():
     config = CrawlConfig(("HTTP://A.test", "http://a.test:80/#x", "http://b.test/%7e"))
 
     assert config.seeds == ("http://a.test/", "http://b.test/%7e")
@@ -159,7 +159,7 @@ def test_seeds_are_canonical_and_each_is_there_once():
         (("a.test:80/x",), r"start from .*did you mean http://a\.test:80/x \?"),
     ],
 )
-def test_seeds_from_which_no_crawl_can_start(seeds, complaint):
+def test_invalid_seeds_are_refused(seeds, complaint):
     with pytest.raises(ConfigError, match=complaint):
         CrawlConfig(seeds)
 
@@ -169,7 +169,7 @@ def test_saved_configuration_is_read_back():
     assert CrawlConfig.from_json(CrawlConfig(SEEDS).to_json()) == CrawlConfig(SEEDS)
 
 
-def test_directory_is_not_saved_because_it_may_be_moved():
+def test_directory_is_not_saved():
     text = FULL.to_json()
 
     assert "into" not in json.loads(text)
@@ -183,7 +183,7 @@ NO_CONFIGURATIONS += ['{"seeds": ["http://a.test/"], "include": [], "speed": 9}'
 
 
 @pytest.mark.parametrize("text", NO_CONFIGURATIONS)
-def test_text_that_is_no_saved_configuration(text):
+def test_other_text_is_not_a_saved_configuration(text):
     with pytest.raises(ConfigError, match="not a saved crawl configuration"):
         CrawlConfig.from_json(text)
 
@@ -196,14 +196,14 @@ def test_text_that_is_no_saved_configuration(text):
         ("include", "abc", "include is 'abc'; it must be a tuple of strings"),
     ],
 )
-def test_saved_value_that_cannot_be_used_is_named(name, value, wanted):
+def test_invalid_saved_value_is_named(name, value, wanted):
     values = json.loads(FULL.to_json()) | {name: value}
 
     with pytest.raises(ConfigError, match=wanted):
         CrawlConfig.from_json(json.dumps(values))
 
 
-def test_saved_configuration_that_is_older_than_an_option_takes_its_default():
+def test_option_missing_from_a_saved_configuration_has_its_default():
     assert CrawlConfig.from_json('{"seeds": ["http://a.test/"]}') == CrawlConfig(SEEDS)
 
 
@@ -221,7 +221,7 @@ def test_saved_configuration_that_is_older_than_an_option_takes_its_default():
         ("proxy", "user:hunter2@proxy\0.test:3128", "must be "),
         ("proxy", "me:hunter2@a.test:0", "port is 0"),
         ("proxy", "me:hunter2@a.test:65536", "port is 65536"),
-        # Python makes no number of more than 4300 digits.
+        # Python converts no number of more than 4300 digits.
         ("proxy", "me:hunter2@a.test:" + "9" * 5000, "port is 9{20};"),
         ("headers", {"X-Key": "hunter2"}, "must be "),
         ("headers", [("X-Key", "hunter2")], "must be "),
@@ -231,14 +231,14 @@ def test_saved_configuration_that_is_older_than_an_option_takes_its_default():
         ("headers", "X-Key: hunter2", "must be "),
     ],
 )
-def test_value_that_may_be_a_secret_is_refused_and_not_shown(name, value, complaint):
+def test_refused_secret_is_not_shown(name, value, complaint):
     with pytest.raises(ConfigError, match=f"^{name}\\b.*{complaint}") as caught:
         CrawlConfig(SEEDS, **{name: value})
 
     assert "hunter2" not in str(caught.value)
 
 
-def test_two_headers_of_one_name_are_refused_and_not_shown():
+def test_duplicate_header_is_refused_and_not_shown():
     with pytest.raises(ConfigError, match="give one of") as caught:
         CrawlConfig(SEEDS, auth="a:hunter2", headers=("authorization: Bearer x",))
 
@@ -260,12 +260,12 @@ HEADERS_OF_THE_CONNECTION += ["CONNECTION", "TE", "Upgrade"]
         ),
     ],
 )
-def test_header_that_cannot_be_sent_is_refused_with_the_reason(header, complaint):
+def test_header_that_cannot_be_sent_is_refused(header, complaint):
     with pytest.raises(ConfigError, match=complaint):
         CrawlConfig(SEEDS, headers=("X-Fine: 1", header))
 
 
-def test_what_may_be_a_secret_is_not_in_the_repr():
+def test_repr_has_no_secrets():
     config = CrawlConfig(
         SEEDS,
         headers=("X-Key: hunter2",),
@@ -284,7 +284,7 @@ def test_what_may_be_a_secret_is_not_in_the_repr():
         ('seeds = "http://a.test/"\nauth = "me"', "auth must be user:password"),
     ],
 )
-def test_toml_file_that_is_no_whole_configuration_is_named(text, complaint, tmp_path):
+def test_incomplete_toml_file_is_named(text, complaint, tmp_path):
     file = tmp_path / "site.toml"
     file.write_text(text)
 
@@ -307,7 +307,7 @@ ANYTHING = st.one_of(
 @given(
     st.sampled_from([field.name for field in dataclasses.fields(CrawlConfig)]), ANYTHING
 )
-def test_any_value_of_any_option_is_taken_or_refused(name, value):
+def test_any_value_of_any_option_is_accepted_or_refused(name, value):
     try:
         config = CrawlConfig(**{"seeds": SEEDS, name: value})
     except ConfigError:
@@ -324,7 +324,7 @@ def test_any_value_of_any_option_is_taken_or_refused(name, value):
         ("mailto:me@a.test", "bot/1 (+mailto:me@a.test)"),
     ],
 )
-def test_user_agent_tells_how_to_reach_us(contact, agent):
+def test_user_agent_includes_the_contact(contact, agent):
     assert (
         CrawlConfig(SEEDS, user_agent="bot/1", contact=contact).full_user_agent == agent
     )
@@ -345,10 +345,10 @@ def test_user_agent_tells_how_to_reach_us(contact, agent):
         ({"proxy": "user:word@proxy.test:3128"}, True),
     ],
 )
-def test_configuration_with_secrets_is_known(options, has_secrets):
+def test_configuration_with_secrets_is_recognized(options, has_secrets):
     assert CrawlConfig(SEEDS, **options).has_secrets is has_secrets
 
 
-def test_public_headers_are_compared_in_small_letters():
+def test_public_headers_are_compared_without_case():
     assert all(name == name.lower() for name in PUBLIC_HEADERS)
     assert not PUBLIC_HEADERS & {"authorization", "cookie", "proxy-authorization"}

@@ -1,4 +1,4 @@
-"""Options: what is derived from a field, and the errors for values."""
+"""Options: the properties derived from a field, and the errors for values."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ def test_names_follow_from_the_field(name, flag, off_flag, key, metavar, default
     assert found.default_words == default_words
 
 
-def test_options_come_in_the_order_of_the_fields_with_their_types():
+def test_options_have_the_order_and_types_of_the_fields():
     assert list(OPTIONS) == list(Kettle.__annotations__)
     assert [each.annotation for each in OPTIONS.values()] == list(
         Kettle.__annotations__.values()
@@ -69,9 +69,7 @@ def test_options_come_in_the_order_of_the_fields_with_their_types():
         ("code", 1234, "--it must be a string, not of type int"),
     ],
 )
-def test_value_that_is_not_allowed_is_reported_with_the_name_given(
-    name, value, complaint
-):
+def test_invalid_value_is_reported_with_the_given_name(name, value, complaint):
     with pytest.raises(ConfigError) as caught:
         OPTIONS[name].check(value, "--it")
 
@@ -94,7 +92,7 @@ def test_allowed_value_is_accepted(name, value):
         (seconds("a year"), (365 * 86_400,), (366 * 86_400,)),
     ],
 )
-def test_duration_has_its_edges(rule, right, wrong):
+def test_duration_is_within_its_range(rule, right, wrong):
     for value in right:
         rule("wait", value)
     for value in wrong:
@@ -102,7 +100,7 @@ def test_duration_has_its_edges(rule, right, wrong):
             rule("wait", value)
 
 
-def test_secret_is_not_shown_and_what_is_not_saved_is_not_compared():
+def test_secret_is_not_shown():
     kettle = Kettle(("tap",), code="1234", shelf="top")
 
     assert "1234" not in repr(kettle)
@@ -122,7 +120,7 @@ def test_no_two_options_of_a_crawl_share_a_name():
 
 
 @pytest.mark.parametrize("each", options_of(CrawlConfig), ids=lambda each: each.name)
-def test_default_of_a_crawl_can_be_given_too(each):
+def test_default_of_each_option_can_be_given(each):
     if each.default is not REQUIRED:
         each.check(each.default, each.name)
     assert each.help

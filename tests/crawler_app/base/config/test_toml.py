@@ -22,7 +22,7 @@ OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[4] / "docs" / "config.rst"
 
 
-# In hexadecimal, TOML and Python read numbers that they do not write in decimal.
+# TOML and Python read hexadecimal numbers too long to write in decimal.
 HUGE = f"0x{'f' * 5000}"
 
 
@@ -61,7 +61,7 @@ def read(tmp_path):
         ("into = ''", "into", ""),
     ],
 )
-def test_key_is_called_like_the_field_or_the_option(read, line, name, value):
+def test_key_is_the_name_of_the_field_or_the_option(read, line, name, value):
     assert read(line) == {name: value}
 
 
@@ -109,7 +109,7 @@ def test_key_is_called_like_the_field_or_the_option(read, line, name, value):
         ("into = '~nobody-of-that/x'", "into is '~nobody-of-that/x'; it must be"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_file_and_the_key(read, text, complaint):
+def test_error_names_the_file_and_the_key(read, text, complaint):
     with pytest.raises(ConfigError, match=re.escape(f"site.toml: {complaint}")):
         read(text)
 
@@ -117,7 +117,7 @@ def test_what_is_wrong_is_told_with_the_file_and_the_key(read, text, complaint):
 @pytest.mark.parametrize(
     "text", ["auth = 57005", "proxy = ['57005']", "header = 57005", "headers = [57005]"]
 )
-def test_value_that_may_be_a_secret_is_not_shown(read, text):
+def test_invalid_secret_is_not_shown(read, text):
     with pytest.raises(ConfigError, match="must be a ") as caught:
         read(text)
 
@@ -130,24 +130,24 @@ def test_value_with_a_unit_needs_quotes(read, line):
         read(f"tries = 1\n{line}\n")
 
 
-def test_relative_paths_begin_at_the_directory_of_the_file(read, tmp_path):
+def test_relative_paths_are_relative_to_the_file(read, tmp_path):
     values = read("into = 'kept/docs'\ncookie-file = '/etc/cookies.txt'")
 
     assert values["into"] == str(tmp_path / "kept" / "docs")
     assert values["cookie_file"] == "/etc/cookies.txt"
 
 
-def test_file_that_is_missing_is_named(tmp_path):
+def test_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"no.toml: cannot be read: No such file"):
         read_config_file(tmp_path / "no.toml", OPTIONS)
 
 
-def test_file_without_an_end_is_refused():
+def test_endless_file_is_refused():
     with pytest.raises(ConfigError, match=r"/dev/zero: cannot be read: it has more"):
         read_config_file("/dev/zero", OPTIONS)
 
 
-def test_file_that_is_no_utf_8_is_refused(tmp_path):
+def test_file_in_another_charset_is_refused(tmp_path):
     file = tmp_path / "site.toml"
     file.write_bytes(b"contact = '\xff'")
 
@@ -155,7 +155,7 @@ def test_file_that_is_no_utf_8_is_refused(tmp_path):
         read_config_file(file, OPTIONS)
 
 
-def test_byte_order_mark_and_windows_lines_are_read(tmp_path):
+def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     file = tmp_path / "site.toml"
     file.write_bytes(b"\xef\xbb\xbfmax-pages = 1\r\ntries = 2\r\n")
 
@@ -169,7 +169,7 @@ def code_block(language):
     return re.sub("(?m)^   ", "", found[1])
 
 
-def test_three_ways_of_the_guide_are_one_configuration(tmp_path, monkeypatch):
+def test_three_ways_in_the_guide_are_equivalent(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("site.toml").write_text(code_block("toml"), encoding="utf-8")
     program, command, *words = shlex.split(code_block("sh").replace("\\\n", " "))
@@ -191,7 +191,7 @@ def test_three_ways_of_the_guide_are_one_configuration(tmp_path, monkeypatch):
     assert by_options.into == by_file.into == by_python.into == "docs-crawl"
 
 
-def test_path_may_begin_at_home(read, monkeypatch):
+def test_tilde_is_the_home_directory(read, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
 
     assert read("into = '~/crawls'") == {"into": "/home/me/crawls"}

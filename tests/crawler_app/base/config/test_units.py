@@ -1,4 +1,4 @@
-"""Durations and sizes: what is parsed, what is refused, and the way back."""
+"""Durations and sizes: parsing, refused values, rendering."""
 
 import pytest
 from hypothesis import given
@@ -74,29 +74,29 @@ def test_size_is_parsed(text, size_bytes):
         "5mo",
     ],
 )
-def test_what_is_neither_is_refused(unit, text):
+def test_other_text_is_refused(unit, text):
     with pytest.raises(ValueError):
         unit.parse(text)
 
 
 @pytest.mark.parametrize("text", ["1.5", "5M", "-1s"])
-def test_slip_is_not_guessed_at(text):
+def test_ambiguous_duration_is_refused(text):
     with pytest.raises(ValueError):
         (parse_size if text == "1.5" else parse_duration)(text)
 
 
 @given(some.floats(0, 1e9) | some.integers(0, 10**9))
-def test_rendered_duration_is_parsed_to_the_same(took_s):
+def test_rendered_duration_is_parsed_to_the_same_value(took_s):
     assert parse_duration(render_duration(took_s)) == pytest.approx(took_s, rel=1e-12)
 
 
 @given(some.integers(0, 10**18))
-def test_rendered_size_is_parsed_to_the_same(size_bytes):
+def test_rendered_size_is_parsed_to_the_same_value(size_bytes):
     assert parse_size(render_size(size_bytes)) == size_bytes
 
 
 @given(some.text())
-def test_no_text_raises_anything_but_a_value_error(text):
+def test_any_text_raises_only_value_errors(text):
     for unit in (SECONDS, BYTES):
         try:
             value = unit.parse(text)

@@ -1,4 +1,4 @@
-"""What tests of object storage share: stores, PostgreSQL, and a crawl."""
+"""Fixtures of the tests of object storage: stores, PostgreSQL, and a crawl."""
 
 from tests.helpers.begun_crawl import begin, server, small_tree
 from tests.helpers.postgres import postgres, postgres_url

@@ -1,4 +1,4 @@
-"""A worker that is killed at any step of an upload loses nothing, and nor do its readers.
+"""Killing a worker at any step of an upload loses nothing, for it or for readers.
 
 The worker is a process that kills itself before the n-th change of a file, for each n; the
 storage is a directory, so that changes there count too.
@@ -123,9 +123,9 @@ print(kill_at)
 """
 
 
-def test_kill_at_any_change_of_a_file_loses_nothing(tmp_path):
+def test_kill_before_any_change_of_a_file_loses_nothing(tmp_path):
     worker = start_python("-c", SCRIPT, tmp_path)
     out, _ = worker.communicate()
 
     assert worker.returncode == 0
-    assert int(out) > 20  # or the steps are not seen
+    assert int(out) > 20  # otherwise the steps were not observed

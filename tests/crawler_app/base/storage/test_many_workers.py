@@ -1,4 +1,4 @@
-"""Workers that keep what they fetch in object storage, and readers on other machines."""
+"""Workers that archive to object storage, and readers on other machines."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def pages_of(small_tree):
 
 
 def urls_of(wacz, small_tree):
-    """Return the paths of the pages in a WACZ file, by its records and by its list."""
+    """Return the paths of the pages in a WACZ file, from its records and its list."""
     package = zipfile.ZipFile(wacz)
     responses = []
     for name in package.namelist():
@@ -105,7 +105,7 @@ def test_crawl_of_two_workers_is_read_from_another_machine(
 
 
 @pytest.mark.parametrize("is_dead", [False, True])
-def test_what_is_lost_with_a_machine_is_fetched_again(
+def test_pages_lost_with_a_machine_are_fetched_again(
     gencrawl, begin_and_stop, small_tree, server, tmp_path, is_dead
 ):
     store, before = tmp_path / "store", tmp_path / "before"
@@ -118,7 +118,7 @@ def test_what_is_lost_with_a_machine_is_fetched_again(
     (staging,) = (tmp_path / "cache/gencrawl/staging").iterdir()
     key = (staging / "store").read_text().strip()
 
-    # The machine is lost before it has uploaded what it has just fetched.
+    # The machine is lost before it has uploaded its latest pages.
     shutil.rmtree(tmp_path / "cache")
     shutil.rmtree(store)
     if not is_dead:
@@ -146,7 +146,7 @@ def test_what_is_lost_with_a_machine_is_fetched_again(
     )
 
 
-def test_store_that_is_not_lost_is_not_forgotten(gencrawl, begin, server, faulty):
+def test_existing_store_is_not_forgotten(gencrawl, begin, server, faulty):
     begin("faulty://bucket")
     ended = gencrawl("frontier", "forget", *server)
     assert ended.status == USAGE and "--store UUID" in ended.err
@@ -162,9 +162,7 @@ def test_store_that_is_not_lost_is_not_forgotten(gencrawl, begin, server, faulty
     assert gencrawl.json("status", *server, "--json")["done"] == PAGES
 
 
-def test_report_without_storage_fails_and_does_not_leave_pages_out(
-    gencrawl, begin, server, faulty
-):
+def test_report_fails_without_storage(gencrawl, begin, server, faulty):
     begin("faulty://bucket")
     report = ("report", *server, "-q", "--format", "json")
     assert gencrawl.json(*report)["pages_not_read"] == 0
@@ -180,7 +178,9 @@ def test_report_without_storage_fails_and_does_not_leave_pages_out(
 SEVERAL = ("--processes", 2, "--concurrency", 4)
 
 
-def test_processes_have_a_store_each(gencrawl, begin, small_tree, server, s3, tmp_path):
+def test_each_process_has_its_own_store(
+    gencrawl, begin, small_tree, server, s3, tmp_path
+):
     ended = begin(f"{s3.url}/docs", *SEVERAL, *SMALL_FILES)
 
     assert ended.status == OK and "2 workers made" in ended.out
@@ -191,7 +191,7 @@ def test_processes_have_a_store_each(gencrawl, begin, small_tree, server, s3, tm
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_process_that_waits_for_storage_can_be_stopped_and_killed(
+def test_process_waiting_for_storage_can_be_stopped_and_killed(
     gencrawl, small_tree, server, tmp_path, monkeypatch, is_killed
 ):
     monkeypatch.setattr("crawler_app.base.storage.objects.READ_PAUSES_S", ())

@@ -1,4 +1,4 @@
-"""Object storage itself: checksums, ranges, the catalogue and the cache."""
+"""Object storage: checksums, ranges, the catalogue and the cache."""
 
 import base64
 import hashlib
@@ -54,9 +54,7 @@ def test_checksum_of_a_store_is_compared(tmp_path, monkeypatch, info, is_right):
     assert checksums.agrees(tmp_path / "file", info) is is_right
 
 
-def test_etag_that_is_no_checksum_is_not_taken_for_damage(
-    faulty, tmp_path, monkeypatch
-):
+def test_etag_that_is_not_a_checksum_is_ignored(faulty, tmp_path, monkeypatch):
     monkeypatch.setattr(
         faulty, "info", lambda fs, path: {"size": len(DATA), "ETag": "0" * 32}
     )
@@ -70,7 +68,7 @@ def test_etag_that_is_no_checksum_is_not_taken_for_damage(
 
 
 def test_large_file_is_uploaded_to_s3_in_parts_and_verified(s3, tmp_path, monkeypatch):
-    part_bytes = 5 * 2**20  # the least that S3 takes
+    part_bytes = 5 * 2**20  # the minimum of S3
     monkeypatch.setattr(checksums, "PART_BYTES", part_bytes)
     monkeypatch.setitem(S3_OPTIONS, "chunksize", part_bytes)
     (tmp_path / "file").write_bytes(DATA * 5000)
@@ -83,7 +81,7 @@ def test_large_file_is_uploaded_to_s3_in_parts_and_verified(s3, tmp_path, monkey
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 30)), max_size=6))
-def test_object_is_read_as_a_file_is(steps):
+def test_object_is_read_like_a_file(steps):
     data = bytes(range(25))
     objects = Objects("memory://ranges")
     objects.write("letters", data)
@@ -96,7 +94,7 @@ def test_object_is_read_as_a_file_is(steps):
             assert ours.read(size) == theirs.read(size)
 
 
-def test_large_object_is_not_kept_while_it_is_copied(tmp_path):
+def test_large_object_is_copied_in_pieces(tmp_path):
     with (tmp_path / "large").open("wb") as file:
         file.truncate(200 * 2**20)
     objects = Objects(f"file://{tmp_path}")
@@ -124,7 +122,7 @@ def test_damaged_catalogue_is_named(faulty, tmp_path, text):
 
 
 class Worker:
-    """What a worker puts into the storage."""
+    """The objects that a worker stores."""
 
     def __init__(self, name):
         self.url = f"faulty://bucket/{name}"
@@ -132,7 +130,7 @@ class Worker:
         self.snapshot = 0
 
     def put(self, size_bytes):
-        """Put a snapshot there, and remove the last."""
+        """Store a snapshot, and remove the previous one."""
         self.snapshot += 1
         table_by_name = {}
         for name in (ARCHIVE_TABLE, INDEX):
@@ -146,7 +144,7 @@ class Worker:
             self.objects.remove(object_name(name, self.snapshot - 1))
 
 
-def test_reader_of_a_snapshot_that_was_removed_takes_the_next(faulty, tmp_path):
+def test_reader_of_a_removed_snapshot_takes_the_next(faulty, tmp_path):
     worker = Worker("a")
     worker.put(100)
     tables = StoredTables(worker.url, Cache(tmp_path))
@@ -162,7 +160,7 @@ def test_reader_of_a_snapshot_that_was_removed_takes_the_next(faulty, tmp_path):
     assert not list((tmp_path / "other").glob("**/*sqlite*"))
 
 
-def test_cache_is_bounded_and_keeps_what_was_used_last(faulty, tmp_path, monkeypatch):
+def test_cache_is_bounded_and_keeps_the_latest_tables(faulty, tmp_path, monkeypatch):
     workers = [Worker(name) for name in "abcd"]
     cache = Cache(tmp_path, 3000)
     paths = []
@@ -186,7 +184,7 @@ def test_cache_is_bounded_and_keeps_what_was_used_last(faulty, tmp_path, monkeyp
         StoredTables(workers[0].url, Cache(tmp_path, 700)).fetch(INDEX)
 
 
-def test_package_that_is_missing_is_named(monkeypatch):
+def test_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
 
     with pytest.raises(ConfigError, match=r"pip install 'gencoro\[storage\]'"):

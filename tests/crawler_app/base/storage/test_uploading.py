@@ -1,4 +1,4 @@
-"""The uploader of a worker, and storage that is away."""
+"""The uploader of a worker, and unreachable storage."""
 
 import contextlib
 
@@ -28,7 +28,7 @@ def looks_often(monkeypatch):
 
 @pytest.fixture
 def upload(tmp_path, run_sync):
-    """Write pages into a staging directory, a file each, and upload them."""
+    """Write pages to a staging directory, one file each, and upload them."""
 
     @gen.coroutine
     def work(pages, is_patient, meanwhile):
@@ -50,7 +50,7 @@ def catalogue(tmp_path):
     return StoredTables(URL, Cache(tmp_path / "cache")).catalogue
 
 
-def test_storage_that_is_away_is_waited_for_and_told_of_once(
+def test_unreachable_storage_is_waited_for_and_reported_once(
     upload, faulty, tmp_path, caplog
 ):
     @gen.coroutine
@@ -72,9 +72,7 @@ def test_storage_that_is_away_is_waited_for_and_told_of_once(
     assert back == f"{URL} answers again"
 
 
-def test_worker_that_is_stopped_leaves_the_rest_for_its_next_run(
-    upload, faulty, tmp_path
-):
+def test_stopped_worker_uploads_the_rest_in_its_next_run(upload, faulty, tmp_path):
     upload(range(1))
     faulty.is_away = True
     waiting = upload(range(1, 3), is_patient=False)
@@ -87,7 +85,7 @@ def test_worker_that_is_stopped_leaves_the_rest_for_its_next_run(
     assert catalogue(tmp_path).captures == 4
 
 
-def test_what_is_known_of_the_storage_is_found_again(upload, faulty, tmp_path):
+def test_list_of_uploaded_files_is_restored(upload, faulty, tmp_path):
     upload(range(3))
     before = catalogue(tmp_path)
     (tmp_path / "uploads.json").unlink()
@@ -98,7 +96,7 @@ def test_what_is_known_of_the_storage_is_found_again(upload, faulty, tmp_path):
     assert catalogue(tmp_path).captures == 5
 
 
-def test_error_of_ours_ends_the_crawl(upload, faulty, tmp_path, monkeypatch):
+def test_internal_error_ends_the_crawl(upload, faulty, tmp_path, monkeypatch):
     stopped = []
 
     def fail(*_):
@@ -116,7 +114,7 @@ def test_error_of_ours_ends_the_crawl(upload, faulty, tmp_path, monkeypatch):
     assert stopped
 
 
-def test_file_that_arrives_damaged_is_sent_again(upload, faulty, tmp_path):
+def test_damaged_upload_is_repeated(upload, faulty, tmp_path):
     faulty.damaged = 2
 
     assert upload(range(1)) == []
@@ -125,7 +123,7 @@ def test_file_that_arrives_damaged_is_sent_again(upload, faulty, tmp_path):
     assert len(faulty().cat_file("/bucket/key/archive-00001.warc.gz")) == size_bytes
 
 
-def test_tables_are_not_sent_more_than_the_archive_grows(upload, faulty, tmp_path):
+def test_tables_take_fewer_bytes_than_the_archive(upload, faulty, tmp_path):
     for page in range(8):
         upload([page])  # each run ends with a snapshot
     before = load_uploads(tmp_path)
@@ -140,7 +138,7 @@ def test_tables_are_not_sent_more_than_the_archive_grows(upload, faulty, tmp_pat
     ]
 
 
-def test_full_staging_directory_holds_the_crawl(
+def test_full_staging_directory_pauses_the_crawl(
     faulty, small_tree, postgres_url, tmp_path, run_sync
 ):
     place = make_crawl(postgres_url, "held")
@@ -201,7 +199,7 @@ def test_full_staging_directory_holds_the_crawl(
         ),
     ],
 )
-def test_storage_that_cannot_be_used_is_refused(
+def test_unusable_storage_is_refused(
     faulty, run_sync, tmp_path, monkeypatch, options, message
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -216,7 +214,7 @@ def test_storage_that_cannot_be_used_is_refused(
     assert "hush" not in str(caught.value)
 
 
-def test_staging_directory_goes_to_one_place(faulty, tmp_path):
+def test_staging_directory_belongs_to_one_storage(faulty, tmp_path):
     def worker(into, **options):
         frontier = "postgresql://a.test/x"
         staging = str(tmp_path / "staging")

@@ -1,4 +1,4 @@
-"""Text that a server chose: no control character of it reaches a terminal."""
+"""Text from servers: no control character reaches a terminal."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ def test_control_characters_are_escaped_or_dropped(text, escaped, dropped):
 
 @pytest.mark.parametrize("function", [printable, without_controls])
 @given(text=ANY_TEXT)
-def test_any_text_can_be_printed_and_twice_is_the_same_as_once(function, text):
+def test_any_text_becomes_printable_and_stays_so(function, text):
     once = function(text)
 
     assert once.isprintable()

@@ -1,4 +1,4 @@
-"""How numbers are shown: the right unit, and no rounding past it; and what is cut."""
+"""Formatting: units of numbers, rounding, and shortened text."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import ELLIPSIS, cut_middle, size, without_middle
 
 
-def test_size_has_the_unit_that_fits():
+def test_size_has_a_fitting_unit():
     assert [size(n) for n in (0, 999, 1_000, 1_234_567, 2.5e9, 3e12)] == [
         "0 B",
         "999 B",
@@ -33,7 +33,7 @@ def test_middle_is_left_out(text, most):
 
 
 @given(st.text(), st.integers(0, 60), st.sampled_from(["…", "..."]))
-def test_cut_text_fits_and_keeps_what_fits(text, columns, mark):
+def test_cut_text_is_as_long_as_allowed(text, columns, mark):
     short = without_middle(text, columns, mark)
 
     assert len(short) <= columns

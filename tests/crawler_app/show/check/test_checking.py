@@ -1,4 +1,4 @@
-"""A check that ends early, and what its tracker forgets."""
+"""Checks that end early, and the tracker of references."""
 
 import asyncio
 
@@ -32,7 +32,7 @@ def test_output_that_cannot_be_written_ends_the_check(site, run_sync):
     assert len(site.paths) < 50
 
 
-def test_check_that_is_cancelled_says_what_it_has_found(site, run_sync):
+def test_cancelled_check_prints_its_findings(site, run_sync):
     site.page("/", "gone", "held")
     site.hold("/held")
     written = []
@@ -54,7 +54,7 @@ def test_check_that_is_cancelled_says_what_it_has_found(site, run_sync):
     assert "Not checked: 1 (not fetched, because" in "".join(written)
 
 
-def test_https_page_that_needs_something_by_http_is_found():
+def test_mixed_content_is_found():
     found = []
     tracker = ReferenceTracker(found.append)
     page = b"<img src=http://b.test/a><script src=http://127.0.0.1/b></script>"
@@ -84,7 +84,7 @@ def test_invalid_mail_address_is_found(link, problem):
     assert problem_in("http://a.test/", link) == problem
 
 
-def test_ledger_forgets_references_to_what_is_there():
+def test_tracker_forgets_references_to_working_urls():
     tracker = ReferenceTracker(lambda finding: None)
     page = b"".join(b"<a href=%d>x</a>" % number for number in range(100))
     tracker.saw_document("http://a.test/", outline_of(page, "text/html"))
@@ -95,7 +95,7 @@ def test_ledger_forgets_references_to_what_is_there():
 
 
 @pytest.mark.parametrize("order", [("a", "b", "c"), ("c", "b", "a"), ("b", "a", "c")])
-def test_end_of_redirects_is_found_in_any_order(order):
+def test_redirects_are_followed_in_any_order(order):
     found = []
     tracker = ReferenceTracker(found.append)
     to_b = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/b")

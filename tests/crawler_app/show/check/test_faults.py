@@ -1,8 +1,8 @@
-"""A site with faults of every kind: each is found in its place, and nothing else is."""
+"""A site with faults of every kind: each is found in its place, and nothing else."""
 
 import pytest
 
-# In each, "§" stands before the reference that is wrong.
+# In each, "§" precedes the wrong reference.
 GONE = [
     '<a href="§/gone">x</a>',
     "<map><area href=§/gone></map>",
@@ -165,7 +165,7 @@ def faulty(site, other):
 
 
 def pages_of(markups, site, other):
-    """Serve a page for each markup, and return where its fault is, by path."""
+    """Serve a page for each markup, and return the place of its fault by path."""
     place_by_path = {}
     for number, markup in enumerate(markups):
         text = markup.replace("{other}", other.url)
@@ -201,7 +201,7 @@ def test_every_fault_is_found_in_its_place(faulty, other, check):
     assert status == 3
 
 
-def test_nothing_is_found_where_nothing_is_wrong(faulty, other, check):
+def test_valid_references_are_not_reported(faulty, other, check):
     other.head_status = None
     other.answer("/no-head", b"x")
     pages_of(FINE, faulty, other)
@@ -227,7 +227,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("is_found_first", [True, False])
-def test_fragments_on_other_sites_are_checked_if_asked_for(
+def test_external_fragments_are_checked_on_request(
     faulty, other, check, gencrawl, is_found_first
 ):
     other.answer("/readme", b"<h2 id=user-content-install>x</h2>")
@@ -235,7 +235,7 @@ def test_fragments_on_other_sites_are_checked_if_asked_for(
     other.answer("/large", b"<p>" + b"x" * 100_000)
     links = [f"{other.url}{href}" for href, _ in PLACES]
     plain = [link.partition("#")[0] for link in links]
-    # Pages are asked for before a link with a fragment is found, or after.
+    # Pages are requested before a link with a fragment is found, or after.
     faulty.page("/", *(links if is_found_first else plain), "/second")
     faulty.page("/second", *(plain if is_found_first else links))
 

@@ -22,7 +22,7 @@ PAGES = 40
 
 
 class Watched:
-    """A crawl of the site, with its dashboard, and a browser's way to speak to it."""
+    """A crawl of the site, with its dashboard and HTTP requests to it."""
 
     def __init__(self, site, monitor, dashboard, index, streams):
         self.site = site
@@ -35,7 +35,7 @@ class Watched:
         self.port = int(self.address.rpartition(":")[2])
 
     def ask(self, path, *, token=TOKEN, method="GET", headers=None, body=None):
-        """Return the answer to a request, whatever its status."""
+        """Return the response to a request, with any status."""
         if token is not None:
             path += f"{'&' if '?' in path else '?'}token={token}"
         request = HTTPRequest(
@@ -49,7 +49,7 @@ class Watched:
 
     @gen.coroutine
     def run_to(self, number):
-        """Begin the crawl; return its Future when a page is asked for that is held."""
+        """Begin the crawl; return its Future when a held page is requested."""
         self.site.hold(f"/{number}")
         run = self.crawl.run()
         while f"/{number}" not in self.site.paths:
@@ -66,7 +66,7 @@ class Watched:
 
     @gen.coroutine
     def send(self, path):
-        """Ask for something, and return the connection on which the answer comes."""
+        """Send a request, and return its connection."""
         stream = yield TCPClient().connect("127.0.0.1", self.port)
         self.streams.append(stream)
         path += f"{'&' if '?' in path else '?'}token={TOKEN}"
@@ -75,14 +75,14 @@ class Watched:
 
     @gen.coroutine
     def follow(self):
-        """Look on as a browser does."""
+        """Receive events as a browser does."""
         stream = yield self.send("/events")
         head = yield stream.read_until(b"\r\n\r\n")
         return Events(stream, head)
 
 
 class Events:
-    """A stream of server-sent events, read as it comes."""
+    """A stream of server-sent events, read event by event."""
 
     def __init__(self, stream, head):
         self.head = head
@@ -101,7 +101,7 @@ class Events:
 
     @gen.coroutine
     def is_closed(self):
-        """Wait for the end of the connection; return whether nothing came before."""
+        """Wait for the end of the connection; return whether no event preceded it."""
         try:
             yield self._stream.read_bytes(1)
         except StreamClosedError:
@@ -124,7 +124,7 @@ def site(site):
 
 @pytest.fixture
 def watch(site, tmp_path):
-    """Return a context manager: a dashboard of a crawl that is not yet begun."""
+    """Return a context manager with the dashboard of a crawl that has not begun."""
     streams = []
 
     @contextlib.contextmanager
@@ -156,6 +156,6 @@ def watch(site, tmp_path):
 
 @pytest.fixture
 def watched(watch):
-    """A crawl that is not yet begun, with an ordinary dashboard."""
+    """A crawl that has not begun, with an ordinary dashboard."""
     with watch() as watched:
         yield watched

@@ -1,4 +1,4 @@
-"""The dashboard as a whole: where it is, and that nothing of it is left."""
+"""The dashboard as a whole: its address, its connections, and its end."""
 
 import errno
 import logging
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 @gen.coroutine
-def test_port_that_is_taken_is_named(watched):
+def test_port_in_use_is_named(watched):
     other = Dashboard(watched.monitor, f"127.0.0.1:{watched.port}")
     with pytest.raises(
         ConfigError,
@@ -29,14 +29,14 @@ def test_port_that_is_taken_is_named(watched):
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
 @gen.coroutine
-def test_address_that_is_not_of_this_machine_is_refused(watched, host):
+def test_address_of_another_machine_is_refused(watched, host):
     other = Dashboard(watched.monitor, f"{host}:0")
     with pytest.raises(ConfigError, match=f"port 0 of {host} cannot be used: "):
         other.__enter__()
 
 
 @gen.coroutine
-def test_address_beyond_loopback_is_warned_of_without_the_token(watch, caplog):
+def test_warning_about_a_public_address_has_no_token(watch, caplog):
     with watch(address="0.0.0.0:0") as watched:
         assert watched.dashboard.url.startswith("http://127.0.0.1:")
         answer = yield watched.ask("/state")
@@ -50,7 +50,7 @@ def test_address_beyond_loopback_is_warned_of_without_the_token(watch, caplog):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 @gen.coroutine
-def test_loopback_is_not_warned_of(watch, caplog, host):
+def test_loopback_needs_no_warning(watch, caplog, host):
     if host == "[::1]" and not has_ipv6():
         pytest.skip("this machine has no IPv6")
     with watch(address=f"{host}:0") as watched:
@@ -72,7 +72,7 @@ def has_ipv6():
 
 
 @gen.coroutine
-def test_token_may_come_from_the_environment_and_is_not_shown(watched, monkeypatch):
+def test_token_from_the_environment_is_not_shown(watched, monkeypatch):
     assert watched.dashboard.shown_url == watched.dashboard.url
     monkeypatch.setenv("GENCRAWL_DASHBOARD_TOKEN", "one&more=of-the-tests")
     with Dashboard(watched.monitor) as other:
@@ -96,9 +96,7 @@ def test_nothing_answers_after_the_end(watch):
 
 
 @gen.coroutine
-def test_strangers_take_no_connection_of_those_that_have_the_token(
-    watched, monkeypatch
-):
+def test_strangers_cannot_use_up_the_connections(watched, monkeypatch):
     monkeypatch.setattr(dashboard, "MAX_CONNECTIONS", 3)
     oldest = yield connect(watched)
     yield [connect(watched) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Who comes in, and what is told to whom."""
+"""Access to the dashboard: the token, foreign sites, and what responses reveal."""
 
 import logging
 
@@ -33,13 +33,13 @@ def test_each_token_is_new_and_long():
 @pytest.mark.parametrize(
     "token", ["", "15-characters-x", "a token with spaces", "é" * 16]
 )
-def test_token_of_the_environment_that_is_of_no_use_is_refused(token):
+def test_invalid_token_in_the_environment_is_refused(token):
     with pytest.raises(ConfigError, match=VARIABLE):
         token_from({VARIABLE: token})
 
 
 @gen.coroutine
-def test_who_has_no_token_learns_nothing(watched):
+def test_request_without_the_token_learns_nothing(watched):
     for token in (None, "", "a-token-of-the-test", "%FF"):
         for path in [*GET_PATHS, "/nothing"]:
             answer = yield watched.ask(path, token=token)
@@ -55,7 +55,7 @@ def test_who_has_no_token_learns_nothing(watched):
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
 @gen.coroutine
-def test_token_may_stand_in_a_header(watched, scheme):
+def test_token_is_accepted_in_a_header(watched, scheme):
     headers = {"Authorization": f"{scheme} a-token-of-the-tests"}
     answer = yield watched.ask("/state", token=None, headers=headers)
     assert answer.code == 200
@@ -95,7 +95,7 @@ def test_page_of_another_site_cannot_act(watched):
 
 
 @gen.coroutine
-def test_nothing_is_done_by_get(watched):
+def test_get_requests_change_nothing(watched):
     for path in ACTIONS:
         answer = yield watched.ask(path)
         assert answer.code == 405
@@ -117,7 +117,7 @@ def test_long_body_is_not_read(watched):
 
 
 @gen.coroutine
-def test_every_answer_says_what_browsers_may_do(watched):
+def test_every_response_has_security_headers(watched):
     for path in ("/", "/dashboard.css", "/state", "/metrics", "/pause", "/nothing"):
         for token in ("a-token-of-the-tests", "none"):
             headers = (yield watched.ask(path, token=token)).headers
@@ -131,7 +131,7 @@ def test_every_answer_says_what_browsers_may_do(watched):
 
 
 @gen.coroutine
-def test_page_and_its_files_are_there(watched):
+def test_page_and_its_files_are_served(watched):
     for path, content_type, text in (
         ("/", "text/html", b'href="dashboard.css?token=a-token-of-the-tests"'),
         ("/dashboard.css", "text/css", b":root"),
@@ -144,7 +144,7 @@ def test_page_and_its_files_are_there(watched):
 
 
 @gen.coroutine
-def test_what_is_not_there_is_not_found(watched):
+def test_unknown_path_is_not_found(watched):
     for path in ("/nothing", "/page.html", "/__init__.py", "/dashboard.js/"):
         answer = yield watched.ask(path)
         assert (answer.code, answer.body) == (404, b"404: Not Found.\n")

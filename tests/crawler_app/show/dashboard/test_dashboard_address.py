@@ -1,4 +1,4 @@
-"""Where the dashboard listens, and which names are its own."""
+"""The address of the dashboard, and the host names that it accepts."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_address_is_read(text, address):
         ("[]:80", "is not an IPv6 address"),
     ],
 )
-def test_what_is_no_address_is_refused_with_advice(text, advice):
+def test_invalid_address_is_refused_with_advice(text, advice):
     with pytest.raises(ConfigError, match=advice):
         parse_address(text)
 
@@ -53,14 +53,14 @@ def test_what_is_no_address_is_refused_with_advice(text, advice):
         ("::", "[::1]:80"),
     ],
 )
-def test_place_can_stand_in_a_url(host, place):
+def test_address_is_formatted_for_a_url(host, place):
     assert place_of(host, 80) == place
 
 
 @pytest.mark.parametrize(
     "header", ["127.0.0.1:80", "127.0.0.1", "[::1]:80", "LOCALHOST:80", "Box.test:80"]
 )
-def test_name_that_no_other_site_can_have_is_our_own(header):
+def test_name_that_no_other_site_can_have_is_accepted(header):
     assert is_own_name(header, "box.test")
 
 
@@ -68,5 +68,5 @@ def test_name_that_no_other_site_can_have_is_our_own(header):
     "header",
     ["", "evil.test", "evil.test:80", "127.0.0.1.evil.test", "a@127.0.0.1", "[evil]:1"],
 )
-def test_name_that_another_site_can_have_is_not_ours(header):
+def test_name_that_another_site_can_have_is_refused(header):
     assert not is_own_name(header, "127.0.0.1")

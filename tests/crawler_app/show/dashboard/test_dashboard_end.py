@@ -1,4 +1,4 @@
-"""What the dashboard shows when the crawl has ended, until it is closed."""
+"""The dashboard after the end of the crawl."""
 
 import threading
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 @gen.coroutine
-def test_page_is_told_of_the_summary_and_of_the_report(watched):
+def test_page_receives_the_summary_and_the_report(watched):
     before = yield watched.follow()
     yield watched.crawl.run()
     watched.index.close()
@@ -44,7 +44,7 @@ def test_page_is_told_of_the_summary_and_of_the_report(watched):
 
 
 @gen.coroutine
-def test_crawl_that_has_ended_cannot_be_controlled(watched):
+def test_ended_crawl_cannot_be_controlled(watched):
     refused = yield watched.act("close")
     assert (refused.code, refused.body) == (409, b"The crawl is still running.\n")
     yield watched.crawl.run()
@@ -59,7 +59,7 @@ def test_crawl_that_has_ended_cannot_be_controlled(watched):
 
 
 @gen.coroutine
-def test_report_is_made_once_and_in_a_thread(watched):
+def test_report_is_made_once_in_a_thread(watched):
     threads = []
 
     def make_report():

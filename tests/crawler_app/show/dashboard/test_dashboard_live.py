@@ -1,4 +1,4 @@
-"""What a browser is sent while the crawl runs, and what it tells the crawl."""
+"""The events that a browser receives during a crawl, and its control of it."""
 
 import gc
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 @gen.coroutine
-def test_page_is_told_what_was_and_then_what_is(watched):
+def test_page_receives_the_history_and_then_new_samples(watched):
     run = yield watched.run_to(2)
     watched.monitor.look()
 
@@ -43,7 +43,7 @@ def test_page_is_told_what_was_and_then_what_is(watched):
 
 
 @gen.coroutine
-def test_monitor_that_runs_sends_samples_by_itself(watch, virtual_clock):
+def test_running_monitor_sends_samples(watch, virtual_clock):
     with watch() as watched, watched.monitor:
         events = yield watched.follow()
         yield events.next()
@@ -56,7 +56,7 @@ def test_monitor_that_runs_sends_samples_by_itself(watch, virtual_clock):
 
 
 @gen.coroutine
-def test_failures_are_told_the_latest_first(watch):
+def test_latest_failures_come_first(watch):
     with watch(seed="nothing") as watched:
         yield watched.crawl.run()
         watched.monitor.look()
@@ -89,7 +89,7 @@ def test_crawl_is_paused_unpaused_and_stopped(watched):
 
 
 @gen.coroutine
-def test_page_is_told_last_that_the_crawl_has_ended(watch):
+def test_last_event_is_the_end_of_the_crawl(watch):
     with watch() as watched:
         events = yield watched.follow()
         yield watched.crawl.run()
@@ -103,7 +103,7 @@ def test_page_is_told_last_that_the_crawl_has_ended(watch):
 
 
 @gen.coroutine
-def test_crawl_that_fails_ends_the_page_without_another_look(watch):
+def test_failed_crawl_is_not_sampled_again(watch):
     with pytest.raises(StorageError), watch() as watched:
         events = yield watched.follow()
         raise StorageError("the disk is full")
@@ -113,14 +113,14 @@ def test_crawl_that_fails_ends_the_page_without_another_look(watch):
 
 
 @gen.coroutine
-def test_crawl_that_fails_at_its_start_is_not_looked_at(watch, monkeypatch):
+def test_crawl_that_fails_at_its_start_is_not_sampled(watch, monkeypatch):
     with pytest.raises(StorageError, match="full"), watch() as watched:
         monkeypatch.setattr(watched.monitor, "look", None)
         raise StorageError("the disk is full")
 
 
 @gen.coroutine
-def test_browser_that_has_gone_leaves_nothing(watched, monkeypatch):
+def test_disconnected_browser_leaves_nothing(watched, monkeypatch):
     gone = gen.Future()
     monkeypatch.setattr(EventsHandler, "on_finish", lambda _: gone.set_result(None))
     events = yield watched.follow()
@@ -134,7 +134,7 @@ def test_browser_that_has_gone_leaves_nothing(watched, monkeypatch):
 
 
 @gen.coroutine
-def test_one_more_than_may_look_on_is_refused(watched, monkeypatch):
+def test_surplus_browser_is_refused(watched, monkeypatch):
     monkeypatch.setattr(feed, "MAX_VIEWERS", 2)
     first = yield watched.follow()
     second = yield watched.follow()
@@ -147,7 +147,7 @@ def test_one_more_than_may_look_on_is_refused(watched, monkeypatch):
 
 
 class Reader:
-    """A viewer that has taken all, or has not."""
+    """A viewer that has received the last event, or has not."""
 
     def __init__(self, *, takes=True):
         self.events = []
@@ -173,7 +173,7 @@ def make_feed(watched, clock):
 
 
 @gen.coroutine
-def test_slow_browser_is_passed_over_and_then_dropped(watched, clock):
+def test_slow_browser_is_skipped_and_then_disconnected(watched, clock):
     sent = make_feed(watched, clock)
     slow, quick = Reader(takes=False), Reader()
     with sent.joined(slow), sent.joined(quick):
@@ -189,7 +189,7 @@ def test_slow_browser_is_passed_over_and_then_dropped(watched, clock):
 
 
 @gen.coroutine
-def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, clock):
+def test_browser_that_caught_up_receives_the_next_sample(watched, clock):
     sent = make_feed(watched, clock)
     slow = Reader(takes=False)
     with sent.joined(slow):
@@ -205,9 +205,7 @@ def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, clock):
 
 
 @gen.coroutine
-def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(
-    watched, clock, monkeypatch
-):
+def test_sample_is_serialized_once_for_all_browsers(watched, clock, monkeypatch):
     written = []
     write = feed.sample_event
 
@@ -228,7 +226,7 @@ def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(
 
 
 @gen.coroutine
-def test_end_is_told_to_those_who_listen(watch, clock):
+def test_end_is_sent_to_connected_browsers(watch, clock):
     with watch() as watched:
         sent = make_feed(watched, clock)
         slow, quick = Reader(takes=False), Reader()
@@ -241,12 +239,12 @@ def test_end_is_told_to_those_who_listen(watch, clock):
 
 
 @gen.coroutine
-def test_browser_that_never_reads_is_closed(watched, monkeypatch):
+def test_browser_that_never_reads_is_disconnected(watched, monkeypatch):
     monkeypatch.setattr(feed, "PATIENCE_S", -1.0)
     events = yield watched.follow()
     yield events.next()
 
-    # What the system keeps for the two sides is less than this.
+    # More than the socket buffers of both sides.
     long = "x" * 100_000
     monkeypatch.setattr(
         feed, "sample_event", lambda sample: b"data: %s\n\n" % long.encode()

@@ -1,4 +1,4 @@
-"""The numbers of a crawl, as Prometheus reads them."""
+"""The metrics of a crawl for Prometheus."""
 
 import pytest
 from prometheus_client.openmetrics import parser as openmetrics_parser
@@ -29,7 +29,7 @@ def test_counts_of_a_crawl_can_be_read(watch):
 
 
 @gen.coroutine
-def test_what_is_under_way_and_paused_is_seen(watch):
+def test_metrics_show_urls_under_way_and_pauses(watch):
     with watch() as watched:
         run = yield watched.run_to(0)
         yield watched.act("pause")
@@ -47,7 +47,7 @@ def test_what_is_under_way_and_paused_is_seen(watch):
 
 
 @gen.coroutine
-def test_reader_of_open_metrics_is_given_them(watch):
+def test_openmetrics_are_served_on_request(watch):
     accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with watch() as watched:
         answer = yield watched.ask("/metrics", headers=accept)

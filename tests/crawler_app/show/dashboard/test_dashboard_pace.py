@@ -18,7 +18,7 @@ def test_pace_is_shown_and_changed(watched):
     _, state = yield watched.json("/state")
     assert state["pace"] == {"concurrency": 7, "per-host": 3, "host-gap": 0.5}
 
-    # What is not sent stays; what is sent empty gets its default.
+    # Options that are not sent stay unchanged; empty ones get their defaults.
     answer = yield watched.ask("/pace", method="POST", body="per-host=")
     assert answer.code == 204
     _, state = yield watched.json("/state")
@@ -37,7 +37,7 @@ def test_pace_is_shown_and_changed(watched):
     ],
 )
 @gen.coroutine
-def test_pace_that_is_not_allowed_changes_nothing(watched, body, complaint):
+def test_invalid_pace_changes_nothing(watched, body, complaint):
     answer = yield watched.ask("/pace", method="POST", body=body)
 
     assert answer.code == 400

@@ -1,4 +1,4 @@
-"""Searching what a crawl has indexed, while it goes on."""
+"""Searching the index of a running crawl."""
 
 import itertools
 import threading
@@ -15,7 +15,7 @@ from gencoro import gen
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
-# So many hits to count and to order that SQLite asks whether to go on.
+# Enough hits to count and sort for SQLite to call the progress handler.
 PAGES = 10_000
 EXPENSIVE = "mill OR wheel"
 
@@ -61,7 +61,7 @@ def test_pages_are_found_while_the_crawl_goes_on(watched):
     ],
 )
 @gen.coroutine
-def test_query_that_means_nothing_is_refused(watched, query, text):
+def test_invalid_query_is_refused(watched, query, text):
     answer = yield watched.ask(f"/search?q={query}")
 
     assert answer.code == 400
@@ -69,7 +69,7 @@ def test_query_that_means_nothing_is_refused(watched, query, text):
 
 
 @gen.coroutine
-def test_crawl_without_an_index_says_so(watch):
+def test_search_without_an_index_is_an_error(watch):
     with watch(index=False) as watched:
         code, answer = yield watched.json("/search?q=mill")
 
@@ -78,7 +78,7 @@ def test_crawl_without_an_index_says_so(watch):
 
 
 @gen.coroutine
-def test_index_that_is_not_there_is_told(watched, tmp_path):
+def test_missing_index_is_an_error(watched, tmp_path):
     (tmp_path / "index.sqlite").unlink()
     code, answer = yield watched.json("/search?q=mill")
 
@@ -87,7 +87,7 @@ def test_index_that_is_not_there_is_told(watched, tmp_path):
 
 
 @gen.coroutine
-def test_search_of_a_browser_that_has_gone_is_not_wanted(watch, monkeypatch, caplog):
+def test_search_of_a_disconnected_browser_ends(watch, monkeypatch, caplog):
     asked, gone, answered = gen.Future(), gen.Future(), gen.Future()
     leave = SearchHandler.on_connection_close
 
@@ -128,7 +128,7 @@ def large_index(tmp_path_factory):
 
 @pytest.fixture
 def make_searcher(large_index, monkeypatch):
-    """Return a function that makes a searcher, and says when its search has begun."""
+    """Return a function that makes a searcher with an event for the begin of its search."""
     made = []
 
     def make(limit_s):
@@ -141,7 +141,7 @@ def make_searcher(large_index, monkeypatch):
 
 
 @gen.coroutine
-def test_search_that_takes_too_long_is_broken_off(make_searcher):
+def test_search_is_interrupted_after_its_limit(make_searcher):
     finder = make_searcher(limit_s=0.0)
 
     with pytest.raises(SearchError, match="longer than 0 seconds; use rarer words"):
@@ -152,7 +152,7 @@ def test_search_that_takes_too_long_is_broken_off(make_searcher):
 
 
 @gen.coroutine
-def test_search_that_nobody_waits_for_is_broken_off(make_searcher):
+def test_unwanted_search_is_interrupted(make_searcher):
     finder = make_searcher(limit_s=60.0)
     answers = iter([True, True])
 
@@ -161,7 +161,7 @@ def test_search_that_nobody_waits_for_is_broken_off(make_searcher):
 
 
 @gen.coroutine
-def test_search_that_nobody_waits_for_is_not_begun(make_searcher, monkeypatch):
+def test_unwanted_search_is_not_begun(make_searcher, monkeypatch):
     finder = make_searcher(limit_s=60.0)
     monkeypatch.setattr(PageIndex, "search", lambda *_: pytest.fail("it is begun"))
 
@@ -170,7 +170,7 @@ def test_search_that_nobody_waits_for_is_not_begun(make_searcher, monkeypatch):
 
 
 @gen.coroutine
-def test_close_breaks_off_the_search_that_runs(make_searcher):
+def test_close_interrupts_the_running_search(make_searcher):
     finder = make_searcher(limit_s=60.0)
     begun = threading.Event()
     calls = itertools.count()

@@ -1,4 +1,4 @@
-"""Crawls on disk that are made by hand, and the report of each."""
+"""Crawls on disk made by hand, and their reports."""
 
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ def url_of(path):
 
 
 class HandMade:
-    """A crawl whose URLs end as the test says, in the order of its calls."""
+    """A crawl whose URLs get the outcomes that the test sets, in the order of its calls."""
 
     def __init__(self, directory, config):
         self.directory = directory

@@ -1,4 +1,4 @@
-"""The page: whole, safe, and never too large."""
+"""The HTML report: complete, safe, and limited in size."""
 
 import base64
 import hashlib
@@ -126,7 +126,7 @@ def in_a_loop(crawl):
         (of_every_state, "Left 1 still to be fetched"),
     ],
 )
-def test_page_tells_how_a_crawl_has_gone(crawl, end, told):
+def test_page_shows_the_state_of_the_crawl(crawl, end, told):
     end(crawl)
 
     assert told in text_of(render_html(crawl.report()))
@@ -153,7 +153,7 @@ def without_archive(crawl):
         ({"archive": False}, without_archive, "The crawl has no archive"),
     ],
 )
-def test_page_says_what_was_not_tried(make_crawl, options, end, told):
+def test_page_says_what_was_not_checked(make_crawl, options, end, told):
     crawl = make_crawl("my crawl", **options)
     end(crawl)
 
@@ -172,14 +172,14 @@ def test_page_says_what_was_not_tried(make_crawl, options, end, told):
         ({"headers": ("Accept: x",)}, "headers (set)"),
     ],
 )
-def test_settings_are_shown_as_a_user_writes_them(make_crawl, options, told):
+def test_settings_are_shown_as_users_write_them(make_crawl, options, told):
     crawl = make_crawl(**options)
     good(crawl)
 
     assert told in text_of(render_html(crawl.report()))
 
 
-# Words in red; a number counts what is broken.
+# Words in red, with the number of broken URLs.
 BAD = re.compile(r'<td.*?<span class="badge bad">(\D+?)<')
 
 
@@ -213,7 +213,7 @@ def test_only_what_is_broken_is_red(crawl, end, bad):
     assert ("<td>not checked</td>" in page) is (end is of_every_state)
 
 
-def test_page_that_is_as_before_is_told_so(crawl):
+def test_unchanged_page_is_counted(crawl):
     crawl.redirect("/1", "/2")
     crawl.redirect("/2", "/3")
     crawl.page("/3", status=304, reason="unchanged")
@@ -222,7 +222,7 @@ def test_page_that_is_as_before_is_told_so(crawl):
     assert render_html(crawl.report()).count(badge) == 2
 
 
-def test_crawl_like_the_one_before_says_that_nothing_has_changed(crawl):
+def test_identical_crawl_has_no_changes(crawl):
     crawl.page("/")
     report = crawl.report()
     report.comparison = Comparison(unchanged=1)
@@ -234,7 +234,7 @@ def test_crawl_like_the_one_before_says_that_nothing_has_changed(crawl):
     assert "Nothing has changed so far." in text_of(render_html(report))
 
 
-def test_what_has_changed_is_told_and_why_it_has_vanished(crawl):
+def test_changes_are_listed_with_reasons(crawl):
     crawl.page("/")
     report = crawl.report()
     report.comparison = Comparison(
@@ -254,7 +254,7 @@ def test_what_has_changed_is_told_and_why_it_has_vanished(crawl):
     ) in text
 
 
-def test_picture_has_a_box_for_each_folder_and_comes_before_the_lists(crawl):
+def test_treemap_has_a_box_for_each_folder(crawl):
     for n in range(9):
         crawl.page(f"/a/{n}")
     crawl.fail("/b/gone")
@@ -315,7 +315,7 @@ def test_every_kind_of_finding_has_its_section(crawl):
     assert set(links) <= ids
 
 
-def test_text_of_the_site_is_shown_as_text(crawl):
+def test_text_of_the_site_is_escaped(crawl):
     crawl.page(
         "/", f'<a href="/gone">{HOSTILE.replace("<", "&lt;")}</a>', title=HOSTILE
     )
@@ -335,7 +335,7 @@ def test_text_of_the_site_is_shown_as_text(crawl):
     assert HOSTILE in html.unescape(text_of(page))
 
 
-def test_characters_that_turn_text_around_are_made_visible(crawl):
+def test_bidirectional_controls_are_made_visible(crawl):
     crawl.page("/", '<a href="/gone">gpj.\u202eexe</a>')
     crawl.fail("/gone", error="\x1b[31m")
 
@@ -345,7 +345,7 @@ def test_characters_that_turn_text_around_are_made_visible(crawl):
     assert "\x1b" not in page
 
 
-def test_only_addresses_of_the_web_are_links(crawl):
+def test_only_http_urls_are_links(crawl):
     crawl.page("/", '<a href="/gone">x</a>')
     crawl.fail("/gone")
     crawl.page("javascript://a.test/%0aalert(1)", took_s=9.0, archived=False)
@@ -358,7 +358,7 @@ def test_only_addresses_of_the_web_are_links(crawl):
     assert {link["rel"] for link in links} == {"noreferrer noopener nofollow"}
 
 
-def test_page_needs_nothing_else(crawl):
+def test_page_loads_nothing_else(crawl):
     crawl.page("/")
 
     page = render_html(crawl.report())
@@ -370,7 +370,7 @@ def test_page_needs_nothing_else(crawl):
     assert "@import" not in page
 
 
-def test_only_a_long_list_can_be_searched(crawl):
+def test_only_a_long_list_has_a_filter(crawl):
     for n in range(MIN_FILTERED - 1):
         crawl.fail(f"/{n}")
     assert 'id="filter"' not in render_html(crawl.report())
@@ -379,7 +379,7 @@ def test_only_a_long_list_can_be_searched(crawl):
     assert 'id="filter" hidden' in render_html(crawl.report())
 
 
-def test_policy_lets_the_script_of_the_page_run_and_no_other(crawl):
+def test_policy_allows_only_the_script_of_the_page(crawl):
     crawl.page("/")
 
     page = render_html(crawl.report())
@@ -394,7 +394,7 @@ def test_policy_lets_the_script_of_the_page_run_and_no_other(crawl):
 
 
 @pytest.mark.parametrize("char", ["'", "%F0%9F%98%80"])
-def test_page_stays_small_whatever_the_site_holds(crawl, char):
+def test_page_stays_small_for_any_site(crawl, char):
     def long(n):
         return f"/{n}/" + (char * 2000)[:2000]
 
@@ -419,7 +419,7 @@ def test_page_stays_small_whatever_the_site_holds(crawl, char):
     assert f"“{command}” lists more" in text_of(page)
 
 
-def test_picture_of_folders_with_long_names_is_small(crawl):
+def test_treemap_with_long_names_is_small(crawl):
     for n in range(60):
         crawl.page(f"http://{n % 5}.test/{'&' * 100}{n}/", archived=False)
 
@@ -437,7 +437,7 @@ def luminance(color):
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("kind", UrlCategory)
-def test_name_can_be_read_on_each_color_of_a_box(crawl, kind, scheme):
+def test_name_is_readable_on_each_color_of_a_box(crawl, kind, scheme):
     crawl.page("/")
     page = render_html(crawl.report())
 
@@ -450,7 +450,7 @@ def test_name_can_be_read_on_each_color_of_a_box(crawl, kind, scheme):
     assert (max(box, text) + 0.05) / (min(box, text) + 0.05) >= 4.5
 
 
-def test_every_broken_url_is_on_the_page_and_pages_as_far_as_there_is_room(crawl):
+def test_every_broken_url_is_listed_while_it_fits(crawl):
     urls = 2000
     links = "".join(f'<a href="/section/page-{n}.html">{n}</a>' for n in range(urls))
     for n in range(10):
@@ -469,7 +469,7 @@ def test_every_broken_url_is_on_the_page_and_pages_as_far_as_there_is_room(crawl
     assert f"“{command}” lists all" in text
 
 
-def test_every_page_is_told_if_the_broken_urls_are_few(crawl):
+def test_every_linking_page_is_listed_for_few_broken_urls(crawl):
     for n in range(500):
         crawl.page(f"/p{n}", f'{n}<a href="/gone">x</a>', title=f"{n}")
     crawl.fail("/gone")
@@ -481,7 +481,7 @@ def test_every_page_is_told_if_the_broken_urls_are_few(crawl):
     assert "shortened" not in text_of(page)
 
 
-def test_list_that_is_cut_says_by_how_much_and_what_is_not_searched(crawl):
+def test_shortened_list_says_what_is_missing(crawl):
     for n in range(3):
         crawl.fail(f"/{n}")
 

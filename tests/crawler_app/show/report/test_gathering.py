@@ -1,4 +1,4 @@
-"""What a report finds in the directory of a crawl."""
+"""Gathering a report from the directory of a crawl."""
 
 import itertools
 import tracemalloc
@@ -23,7 +23,7 @@ def links_of(report, path):
     return list(broken.links)
 
 
-def test_broken_url_is_told_with_every_page_and_its_words(crawl):
+def test_broken_url_is_listed_with_its_links(crawl):
     crawl.page("/", '<p>\n<a href="gone">Our <b>offer</b></a> <a href="fine">Fine</a>')
     crawl.page("/fine", '<a href="/gone#top">see there</a>')
     crawl.fail("/gone", via="/")
@@ -52,7 +52,7 @@ def test_broken_url_is_told_with_every_page_and_its_words(crawl):
         "/gone?#x",
     ],
 )
-def test_link_is_found_however_it_is_written(crawl, href):
+def test_link_is_found_in_every_spelling(crawl, href):
     crawl.page("/", f'<!-- <a href="gone">no</a> --><a href="{href}">x</a>')
     crawl.fail("/gone", via="/")
 
@@ -62,7 +62,7 @@ def test_link_is_found_however_it_is_written(crawl, href):
 
 
 @pytest.mark.parametrize("padding", ["", "<p>" * 200_000], ids=["tree", "tags"])
-def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
+def test_refresh_to_a_broken_url_is_listed(crawl, padding):
     crawl.page("/", f'<a href="gone">x</a>{padding}')
     crawl.page(
         "/slide",
@@ -77,7 +77,7 @@ def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
     ]
 
 
-def test_what_a_page_needs_is_found_where_it_is_named(crawl):
+def test_asset_is_found_where_it_is_referenced(crawl):
     crawl.page(
         "/", "<img src=/no.png><iframe src=/no.html></iframe><a href=no.html>x</a>"
     )
@@ -99,7 +99,7 @@ def test_what_a_page_needs_is_found_where_it_is_named(crawl):
     ]
 
 
-def test_half_a_character_in_a_manifest_is_no_error(crawl):
+def test_lone_surrogate_in_a_manifest_is_accepted(crawl):
     manifest = r'{"icons": [{"src": "a?\ud800"}]}'
     crawl.page("/m", manifest, content_type="application/manifest+json")
     crawl.fail(f"/a?{quote(chr(0xFFFD))}")
@@ -109,7 +109,7 @@ def test_half_a_character_in_a_manifest_is_no_error(crawl):
     assert (link.page, link.href) == (f"{A}/m", "a??")
 
 
-def test_disk_that_is_full_is_an_error_that_says_what_to_do(crawl, monkeypatch):
+def test_full_disk_is_an_error_with_advice(crawl, monkeypatch):
     crawl.page("/", "x")
     small = f"PRAGMA max_page_count = 20; {temp_tables.TABLES}"
     monkeypatch.setattr(temp_tables, "TABLES", small)
@@ -131,7 +131,7 @@ def test_link_relative_to_a_base_is_found(crawl):
     assert [link.text for link in links_of(report, "/deep/?q")] == ["y"]
 
 
-def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
+def test_redirect_loop_is_broken_and_has_its_links(crawl):
     crawl.page("/", '<a href="in">In</a> <a href="b">B</a>')
     crawl.redirect("/in", "/a")
     crawl.redirect("/a", "/b")
@@ -150,7 +150,7 @@ def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
     assert in_words(report.shape.totals()[""]) == "1 page, 2 redirects, 1 redirect loop"
 
 
-def test_what_most_links_lead_to_stands_first(crawl):
+def test_most_linked_broken_url_comes_first(crawl):
     crawl.page("/", '<a href="b">1</a><a href="b">2</a><a href="c">3</a>')
     for path in ("/c", "/b"):
         crawl.fail(path)
@@ -158,7 +158,7 @@ def test_what_most_links_lead_to_stands_first(crawl):
     assert [each.url for each in crawl.report().broken] == [f"{A}/b", f"{A}/c"]
 
 
-def test_without_an_archive_the_first_page_is_told(make_crawl):
+def test_without_an_archive_the_first_page_is_listed(make_crawl):
     crawl = make_crawl(archive=False)
     crawl.page("/", '<a href="gone">x</a>')
     crawl.fail("/gone", via="/")
@@ -169,7 +169,7 @@ def test_without_an_archive_the_first_page_is_told(make_crawl):
     assert report.broken[0].links == [ReportedLink(f"{A}/")]
 
 
-def test_page_that_is_not_in_the_archive_or_too_large_is_counted(make_crawl):
+def test_unreadable_page_is_counted(make_crawl):
     crawl = make_crawl(max_body_bytes=100)
     crawl.page("/", '<a href="gone">x</a>', archived=False)
     crawl.page("/large", '<a href="gone">x</a>' * 6)
@@ -182,7 +182,7 @@ def test_page_that_is_not_in_the_archive_or_too_large_is_counted(make_crawl):
     assert [link.page for link in report.broken[0].links] == [f"{A}/other"]
 
 
-def test_table_of_the_archive_that_cannot_be_read_is_an_error(crawl):
+def test_unreadable_archive_table_is_an_error(crawl):
     crawl.page("/", '<a href="gone">x</a>')
     crawl.fail("/gone")
     crawl.close()
@@ -202,7 +202,7 @@ def test_table_of_the_archive_that_cannot_be_read_is_an_error(crawl):
         (["/", "/a", "/b", "/a"], "redirect_loop"),
     ],
 )
-def test_seed_that_leads_to_what_is_broken_is_told_so(
+def test_seed_that_redirects_to_a_broken_url_is_marked(
     make_crawl, archive, redirects, reason
 ):
     crawl = make_crawl(archive=archive)
@@ -219,7 +219,7 @@ def test_seed_that_leads_to_what_is_broken_is_told_so(
 
 
 @pytest.mark.parametrize("reason", ["too_large", "hook_error", "private_address"])
-def test_failure_of_our_own_is_not_broken(crawl, reason):
+def test_internal_failure_is_not_broken(crawl, reason):
     crawl.fail("/big", reason, None, error="so it was")
 
     report = crawl.report()
@@ -229,7 +229,7 @@ def test_failure_of_our_own_is_not_broken(crawl, reason):
     assert report.summary.not_checked == 1
 
 
-def test_refusals_are_told_by_reason_with_examples(crawl):
+def test_skipped_urls_are_grouped_by_reason(crawl):
     for n in range(MAX_EXAMPLES + 2):
         crawl.refuse(f"http://b.test/{n}", "out_of_scope")
     crawl.refuse("/x", "robots")
@@ -242,7 +242,7 @@ def test_refusals_are_told_by_reason_with_examples(crawl):
     assert len(report.examples_by_reason["out_of_scope"]) == MAX_EXAMPLES
 
 
-def test_equal_pages_are_one_group_and_files_are_none(crawl):
+def test_identical_pages_are_one_group_without_files(crawl):
     for path in ("/1", "/2", "/3"):
         crawl.page(path, "the same text", title="Same", canonical=f"{A}/1")
     for path in ("/4", "/5"):
@@ -255,11 +255,11 @@ def test_equal_pages_are_one_group_and_files_are_none(crawl):
 
     assert group.urls == [f"{A}/1", f"{A}/2", f"{A}/3"]
     assert (group.title, group.wasted_bytes) == ("Same", 2 * len("the same text"))
-    # One that all of them name, or none.
+    # One that all of them declare, or none.
     assert (group.canonical, other.canonical) == (f"{A}/1", "")
 
 
-def test_chain_is_told_with_how_it_ends(crawl):
+def test_redirect_chain_has_its_final_response(crawl):
     crawl.redirect("/a", "/b")
     crawl.redirect("/b", "/c")
     crawl.redirect("/x", "/y")
@@ -300,13 +300,13 @@ def test_state_of_the_crawl(crawl):
         ({"state": State.DONE, "content_type": "image/png"}, False),
     ],
 )
-def test_crawl_that_gave_up_all_is_empty(crawl, outcome, is_empty):
+def test_crawl_without_any_response_is_empty(crawl, outcome, is_empty):
     crawl.page("/", **{"state": State.FAILED} | outcome)
 
     assert crawl.report().is_empty is is_empty
 
 
-def test_crawl_that_has_not_begun_is_refused(tmp_path, make_crawl):
+def test_crawl_that_was_not_begun_is_refused(tmp_path, make_crawl):
     crawl = make_crawl()
     (crawl.directory.path / "frontier.sqlite3").unlink()
 
@@ -314,7 +314,7 @@ def test_crawl_that_has_not_begun_is_refused(tmp_path, make_crawl):
         crawl.report()
 
 
-def test_secrets_are_not_told(make_crawl):
+def test_secrets_are_not_shown(make_crawl):
     crawl = make_crawl(auth="me:sesame", max_depth=3)
     crawl.page("/")
 
@@ -323,7 +323,7 @@ def test_secrets_are_not_told(make_crawl):
     assert options == {"auth": "(set)", "index": False, "max-depth": 3}
 
 
-def test_progress_is_told(crawl):
+def test_progress_is_reported(crawl):
     crawl.page("/", '<a href="gone">x</a>')
     crawl.fail("/gone")
     steps = []
@@ -335,7 +335,7 @@ def test_progress_is_told(crawl):
     assert steps[0] == ("reading URLs", 0, 2)
 
 
-def test_page_on_which_a_function_of_the_user_failed_is_read_all_the_same(crawl):
+def test_page_with_a_failed_hook_is_read_too(crawl):
     crawl.page("/", '<a href="gone">x</a>', state=State.FAILED, reason="hook_error")
     crawl.fail("/gone")
 
@@ -356,7 +356,7 @@ def test_sites_of_several_hosts_are_one_report(make_crawl):
     ]
 
 
-def test_second_crawl_tells_what_is_broken_still_and_what_was_fixed(crawl):
+def test_second_crawl_lists_still_broken_and_fixed_urls(crawl):
     crawl.redirect("/loop", "/loop")
     crawl.fail("/gone")
     crawl.fail("/back")
@@ -382,7 +382,7 @@ def test_second_crawl_tells_what_is_broken_still_and_what_was_fixed(crawl):
 
 
 def peak_of_report(make_crawl, pages):
-    """Return the most memory that a report takes of a crawl with many pages."""
+    """Return the peak memory of a report of a crawl with many pages."""
     crawl = make_crawl(f"{pages}")
     for n in range(pages):
         links = f"<a href=/{n + 1}?{n}>x</a><a href=/gone>x</a><img src={n}.png>"

@@ -1,4 +1,4 @@
-"""The report as text, and for programs."""
+"""The report as Markdown, JSON and CSV."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from crawler_app.show.report import render_html, render_markdown, to_json, write
 A = "http://a.test"
 
 
-def test_markdown_tells_the_verdict_and_who_links_there(crawl):
+def test_markdown_has_the_verdict_and_the_links(crawl):
     crawl.page("/", '<a href="gone">Our | *offer*</a>')
     crawl.fail("/gone")
 
@@ -26,7 +26,7 @@ def test_markdown_tells_the_verdict_and_who_links_there(crawl):
     assert "| Status | URLs |\n| --- | --- |\n| 200 OK | 1 |\n" in text
 
 
-def test_text_of_the_site_is_no_markdown(crawl):
+def test_markdown_in_text_of_the_site_is_escaped(crawl):
     crawl.page("/1", "same", title="<b>[x](y) `z` | w")
     crawl.page("/2", "same", title="<b>[x](y) `z` | w")
 
@@ -35,7 +35,7 @@ def test_text_of_the_site_is_no_markdown(crawl):
     assert "\\<b\\>\\[x\\](y) \\`z\\` \\| w<br>" in text
 
 
-def test_link_leads_where_it_leads_whatever_its_url_means_in_html(crawl):
+def test_markdown_link_keeps_its_url(crawl):
     crawl.page("/", '<a href="/gone?a=1&amp;amp;b=2&amp;c=3">x</a>')
     crawl.fail("/gone?a=1&amp;b=2&c=3")
 
@@ -53,7 +53,7 @@ def test_markdown_says_why_a_page_has_vanished(crawl):
     assert f"[/1](<{A}/1>) (404 Not Found)" in render_markdown(report)
 
 
-def test_markdown_says_how_many_urls_stand_where(crawl):
+def test_markdown_counts_urls_by_state(crawl):
     crawl.page("/")
     crawl.fail("/gone")
     crawl.fail("/huge", "too_large", None)
@@ -73,7 +73,7 @@ def test_markdown_says_how_many_urls_stand_where(crawl):
         (render_html, "exist, not crawled"),
     ],
 )
-def test_what_exists_outside_is_counted_too(crawl, render, told):
+def test_external_urls_are_counted_too(crawl, render, told):
     crawl.page("/")
     assert told not in render(crawl.report())
 
@@ -82,7 +82,7 @@ def test_what_exists_outside_is_counted_too(crawl, render, told):
     assert told in render(crawl.report())
 
 
-def test_json_has_all_of_each_list(crawl):
+def test_json_has_complete_lists(crawl):
     pages = 40
     for n in range(pages):
         crawl.page(f"/{n}", f'{n}<a href="to-gone">x</a>')
@@ -145,7 +145,7 @@ def test_json_has_these_keys(crawl):
     assert found["statuses"] == {"200": 1}
 
 
-def test_csv_has_a_row_for_each_link_to_mend(crawl):
+def test_csv_has_a_row_for_each_link_to_fix(crawl):
     crawl.page("/", '<a href="gone">=1+1</a>\n<a href="old">Old</a>')
     crawl.page("/p", '<a href="old">Old</a>', archived=False)
     crawl.redirect("/old", "/p")

@@ -1,4 +1,4 @@
-"""What a report says of pages that work: each kind of problem, and nothing that is right."""
+"""Problems of working pages: each kind is found, and only where it is."""
 
 import io
 
@@ -142,7 +142,7 @@ NOTHING = []
         (ProblemKind.SOFT_404, with_body(""), NOTHING),
     ],
 )
-def test_problem_is_found_and_nothing_that_is_right(crawl, kind, make, expected):
+def test_problem_is_found_only_where_it_is(crawl, kind, make, expected):
     make(crawl)
 
     assert found(crawl, kind) == expected
@@ -155,7 +155,7 @@ def test_pages_without_problems_have_none(crawl):
     assert crawl.report().problems == []
 
 
-def test_what_was_not_read_is_no_problem(make_crawl):
+def test_unread_page_has_no_problems(make_crawl):
     crawl = make_crawl(archive=False)
     good(crawl, "/x", title="")
 
@@ -164,7 +164,7 @@ def test_what_was_not_read_is_no_problem(make_crawl):
     assert kinds == [ProblemKind.NO_TITLE]  # which the crawl has recorded
 
 
-def test_long_lists_say_how_many_there_are(crawl):
+def test_long_lists_have_their_total(crawl):
     for n in range(MAX_PAGES + 5):
         good(crawl, f"/{n}", title="")
     report = crawl.report()
@@ -180,7 +180,7 @@ def test_every_kind_has_a_section():
     assert set(SECTION_BY_KIND) == set(ProblemKind)
 
 
-def test_mixed_content_is_told_with_its_place(crawl):
+def test_mixed_content_is_listed_with_its_place(crawl):
     page = "https://a.test/"
     crawl.page(page, "<p>\n<img src=//a.test/a><img src=http://a.test/b>")
     crawl.page(f"{page}x", "<base href=http://a.test/><script src=c></script>")
@@ -195,7 +195,7 @@ def test_mixed_content_is_told_with_its_place(crawl):
     }
 
 
-def test_malformed_references_are_told_with_their_places(crawl):
+def test_malformed_references_are_listed_with_their_places(crawl):
     crawl.page("/", "<p>\n<a href='http://[bad#x'>x</a><img src=' '><a href=''>x</a>")
     crawl.page("/b", "<a href='http://[bad'>x</a><a href='/c d'>y</a><a href=/e>z</a>")
 
@@ -223,7 +223,7 @@ def test_malformed_references_are_told_with_their_places(crawl):
     assert "http://a.test/b,1,y,/c d,,,malformed" in rows.getvalue()
 
 
-def test_redirects_are_told_with_the_pages_that_link_to_them(crawl):
+def test_redirects_are_listed_with_their_links(crawl):
     crawl.page("/", "<a href=old>Old</a>")
     crawl.page("/b", "<a href=/old>Old</a><a href=older>Older</a>")
     crawl.redirect("/older", "/old")
@@ -241,7 +241,7 @@ def test_redirects_are_told_with_the_pages_that_link_to_them(crawl):
     assert [(each.url, each.pages) for each in report.most_linked] == [(f"{A}/new", 2)]
 
 
-def test_heavy_assets_are_told_and_heavy_pages_are_not(crawl):
+def test_heavy_assets_are_listed_without_pages(crawl):
     crawl.page("/", "<img src=/big.png><img src=/slow.png><img src=/small.png>")
     large = {"content_type": "image/png", "archived": False, "role": Role.ASSET}
     crawl.page("/big.png", size_bytes=900_000, **large)
@@ -257,7 +257,7 @@ def test_heavy_assets_are_told_and_heavy_pages_are_not(crawl):
     ]
 
 
-def test_first_to_mend_is_what_most_visitors_meet(crawl):
+def test_problem_of_most_visitors_comes_first(crawl):
     # Two pages lead to /rare; only one to /often, but all others lead to that page.
     menu = "<a href=/home>Home</a>"
     crawl.page("/home", "<a href=/often>x</a>")
@@ -279,7 +279,7 @@ def test_first_to_mend_is_what_most_visitors_meet(crawl):
     assert first[0].where == "on 1 page, affects about 53% of visits"
 
 
-def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
+def test_fault_in_a_style_sheet_affects_all_its_pages(crawl):
     for n in range(5):
         crawl.page(
             f"/{n}", f"{n}<link rel=stylesheet href=s.css>" + "<a href=/gone>" * (n < 2)
@@ -309,7 +309,7 @@ def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
         (lambda crawl: crawl.fail("/i.png", role=Role.ASSET), "1 broken URL"),
     ],
 )
-def test_headline_promises_only_what_was_checked(crawl, more, told):
+def test_headline_depends_on_what_was_checked(crawl, more, told):
     good(crawl, "/")
     more(crawl)
 

@@ -1,4 +1,4 @@
-"""The folders of a site: every URL counts once, and few folders are kept."""
+"""The folders of a site: every URL counts once, in a limited number of folders."""
 
 import pytest
 from hypothesis import given
@@ -42,7 +42,7 @@ def test_folder_of_a_url(url, folder):
     assert folder_of(url) == folder
 
 
-def test_kinds_are_counted_apart_all_the_way_up():
+def test_categories_are_counted_in_each_parent():
     shape = Shape()
     shape.add("http://a.test/b/c", UrlCategory.BROKEN)
     shape.add("http://a.test/b", UrlCategory.OK)
@@ -54,7 +54,7 @@ def test_kinds_are_counted_apart_all_the_way_up():
     }
 
 
-def test_large_folder_stays_although_its_beginning_was_counted_further_up():
+def test_folder_that_grows_late_is_kept():
     shape = Shape(max_folders=100)
     for number in range(5000):
         shape.add(f"http://a.test/pages/{number}/", UrlCategory.OK)
@@ -67,7 +67,7 @@ def test_large_folder_stays_although_its_beginning_was_counted_further_up():
 
 
 @given(st.lists(st.tuples(urls, st.sampled_from(UrlCategory))), st.integers(0, 20))
-def test_every_url_is_counted_once_in_few_folders(added, max_folders):
+def test_every_url_is_counted_once(added, max_folders):
     shape = Shape(max_folders=max_folders)
     for url, kind in added:
         shape.add(url, kind)
@@ -82,7 +82,7 @@ def test_every_url_is_counted_once_in_few_folders(added, max_folders):
         assert all(n >= sum(m) for n, *m in zip(counts, *inner, strict=True))
 
 
-def test_words_leave_out_what_is_not_there():
+def test_words_omit_empty_categories():
     assert in_words([1, 0, 2, 0, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched"
     assert in_words([0] * len(UrlCategory)) == ""
     assert in_words([2] * len(UrlCategory)).count("2 ") == len(UrlCategory)

@@ -1,4 +1,4 @@
-"""The boxes of a site: every URL is in one, and they fill their area."""
+"""The boxes of a site: every URL is in one box, and the boxes fill the area."""
 
 import time
 
@@ -40,7 +40,7 @@ def every(boxes):
         yield from box.inner
 
 
-def test_folders_are_boxes_the_largest_first():
+def test_boxes_are_sorted_by_size():
     site = treemap(shape_of(*pages("b", 10), *pages("a", 30), *pages("c", 10), "x"))
 
     assert site.folder == "a.test/"
@@ -55,7 +55,7 @@ def test_folders_are_boxes_the_largest_first():
     assert [box.is_rest for box in site.boxes] == [False, False, False, True]
 
 
-def test_inner_boxes_stand_across_the_longer_side():
+def test_inner_boxes_divide_the_longer_side():
     paths = [f"{outer}/{inner}/" for outer in "abcdef" for inner in "xy"]
     tall, wide, *_ = treemap(shape_of(*paths)).boxes
 
@@ -102,7 +102,7 @@ def test_inner_boxes_stand_across_the_longer_side():
         (["a", "b"], "the site", {"a.test": []}),
     ],
 )
-def test_boxes_are_the_folders_that_say_the_most(paths, folder, inner_by_name):
+def test_dominant_folder_is_replaced_by_its_subfolders(paths, folder, inner_by_name):
     site = treemap(shape_of(*paths))
 
     assert site.folder == folder
@@ -136,7 +136,7 @@ def test_hosts_are_boxes_with_their_folders():
     ]
 
 
-def test_kinds_fill_a_box_from_the_left():
+def test_categories_fill_a_box_from_the_left():
     shape = shape_of(*pages("a", 2))
     shape.add("https://a.test/a/gone", UrlCategory.BROKEN)
     shape.add("https://a.test/a/old", UrlCategory.REDIRECT)
@@ -164,18 +164,18 @@ def test_kinds_fill_a_box_from_the_left():
         ("%E2%80%AE", "%E2%80%AE"),  # right-to-left override
     ],
 )
-def test_name_is_shown_decoded_only_where_that_can_be_read(segment, text):
+def test_name_is_decoded_only_if_readable(segment, text):
     assert shown(segment) == text
 
 
-def test_numbers_stay_behind_a_path_that_is_written_from_right_to_left():
+def test_right_to_left_path_does_not_move_the_numbers():
     (box,) = treemap(shape_of("", host="%D7%A9%D7%9C%D7%95%D7%9D")).boxes
 
     assert box.title == "\u2068\u05e9\u05dc\u05d5\u05dd/\u2069: 100.0%, 1 page"
 
 
 @given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=40), st.floats(0.1, 10))
-def test_parts_fill_the_area_in_proportion(weights, ratio):
+def test_parts_are_proportional_to_their_weights(weights, ratio):
     parts = list(split(weights, ratio))
 
     assert len(parts) == len(weights)
@@ -202,7 +202,7 @@ def test_parts_fill_the_area_in_proportion(weights, ratio):
     ),
     st.sampled_from(["a.test", "\u05d0.test", ""]),
 )
-def test_every_url_is_in_one_box_and_what_is_shown_can_be_printed(added, host):
+def test_every_url_is_in_one_box_with_printable_names(added, host):
     shape = Shape()
     for path, kind, times in added:
         for _ in range(times):
@@ -234,7 +234,7 @@ def test_boxes_of_a_large_site_are_few(paths):
     assert 1 <= len(list(every(treemap(shape_of(*paths)).boxes))) <= 80
 
 
-def test_hundred_thousand_urls_are_a_matter_of_a_second():
+def test_hundred_thousand_urls_take_less_than_a_second():
     paths = [f"{n % 11}/{n % 1013}/{n}" for n in range(100_000)]
     begin = time.process_time()
     treemap(shape_of(*paths))

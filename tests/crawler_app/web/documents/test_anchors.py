@@ -1,4 +1,4 @@
-"""Links with their words."""
+"""Links with their text."""
 
 import pytest
 from hypothesis import given
@@ -30,23 +30,23 @@ def texts_of(markup):
         (f"<a href=x>{'w' * 999}</a>", "w" * MAX_TEXT_CHARS),
     ],
 )
-def test_text_is_what_a_reader_gets(markup, text):
+def test_text_of_a_link_is_the_visible_text(markup, text):
     assert texts_of(markup) == [text]
 
 
-def test_anchor_without_href_is_none_and_moves_no_words():
+def test_anchor_without_href_is_ignored():
     page = b"<a name=x>A name</a><a href=y>A link</a><a>Nothing</a>"
 
     assert list(anchors_of(page)) == [Anchor("y", "A link")]
 
 
-def test_nofollow_is_told():
+def test_nofollow_is_recognized():
     page = b"<a href=1 rel='me NOFOLLOW'>x</a><a href=2 rel=nofollower>x</a>"
 
     assert [anchor.is_nofollow for anchor in anchors_of(page)] == [True, False]
 
 
-def test_page_that_is_read_tag_by_tag_gives_its_links_without_words():
+def test_page_read_tag_by_tag_has_links_without_text():
     page = b"<a href=x>x</a><a href=y>y</a>"
 
     assert list(anchors_of(page, is_flat=True)) == [Anchor("x"), Anchor("y")]
@@ -75,7 +75,7 @@ PIECES += ["<!--", "-->", "<script>", "</script>", "text", "\ufffd", "\0", "<tab
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
-def test_links_are_those_that_a_crawl_follows(markup):
+def test_links_are_those_of_the_crawl(markup):
     body = markup.encode()
 
     page, anchors = parse_html(body), anchors_of(body)

@@ -1,4 +1,4 @@
-"""Charsets: what a page declares, where, and what its bytes then mean."""
+"""Charsets: declarations of a page, and decoding."""
 
 import codecs
 import time
@@ -24,15 +24,13 @@ JAPANESE = "日本語のページ"
         (b"", "text/html", "koi8-r", "koi8-r"),
     ],
 )
-def test_mark_comes_before_the_header_and_that_before_the_meta(
-    mark, header, codec, charset
-):
+def test_byte_order_mark_precedes_header_and_meta(mark, header, codec, charset):
     markup = "<meta charset=koi8-r>" + RUSSIAN
 
     assert decode_html(mark + markup.encode(codec), header) == (markup, charset)
 
 
-def test_page_is_utf_8_if_it_can_be_or_says_so():
+def test_valid_or_declared_utf_8_is_used():
     assert decode_html(RUSSIAN.encode()) == (RUSSIAN, "utf-8")
     assert decode_html(b"caf\xe9 \x80") == ("café €", "windows-1252")
     assert decode_html(b"a\xffb", "text/html; charset=utf-8")[0] == "a\ufffdb"
@@ -124,7 +122,7 @@ def test_charset_after_the_first_1024_bytes_is_found_in_the_head(markup, charset
         assert charset_of(markup.format("x" * size).encode()) == charset
 
 
-def test_meta_that_is_cut_by_the_limit_is_read_whole():
+def test_meta_across_the_limit_is_read():
     meta = b"<meta charset=iso-8859-15>"
 
     assert (
@@ -146,7 +144,7 @@ def test_meta_that_is_cut_by_the_limit_is_read_whole():
     ]
     + [b"<meta charset=x>", b"<link =", b"<?xml encoding ", b"= ", b"<meta content = "],
 )
-def test_time_grows_with_the_size_only(part):
+def test_charset_detection_takes_linear_time(part):
     started_at = time.process_time()
     charset_of(part * (1_000_000 // len(part)))
 
@@ -181,7 +179,7 @@ def test_page_in_a_declared_charset(label, codec, text):
         ).map("text/html; charset={}".format),
     ),
 )
-def test_any_bytes_give_a_text(body, content_type):
+def test_any_bytes_are_decoded(body, content_type):
     text, charset = decode_html(body, content_type)
 
     assert charset

@@ -1,4 +1,4 @@
-"""Pages that are parsed on the event loop, because they are certainly cheap."""
+"""Pages that are cheap enough to be parsed on the event loop."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -9,7 +9,7 @@ from crawler_app.web.documents.tree import tree_of
 from tests.helpers.fuzzing import examples
 from tests.helpers.hostile_markup import hostile_pages
 
-# A tree of so many elements takes some ten milliseconds.
+# A tree of this many elements takes about ten milliseconds.
 MAX_NODES = 10_000
 
 REOPENED = "".join(f"<p><font a{number}>" for number in range(200))

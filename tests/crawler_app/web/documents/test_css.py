@@ -1,4 +1,4 @@
-"""What a style sheet refers to."""
+"""References in style sheets."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Pages: which links a browser would see, and how they are written."""
+"""HTML pages: links as browsers see them, titles, charsets, robots directives."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_page_is_known_by_its_content_type(content_type, answer):
     assert is_html(content_type) is answer
 
 
-def test_links_come_once_and_in_the_order_of_the_page():
+def test_links_are_unique_and_in_document_order():
     page = "<a href=b>1</a><map><area href=a></map><a href=b>2</a><a href=c>3</a>"
 
     assert links(page) == ["b", "a", "c"]
@@ -52,7 +52,7 @@ def test_links_come_once_and_in_the_order_of_the_page():
         "<!a href=x>",
     ],
 )
-def test_what_only_looks_like_a_link_is_none(markup):
+def test_other_elements_are_not_links(markup):
     assert links(markup) == []
 
 
@@ -84,7 +84,7 @@ def test_what_only_looks_like_a_link_is_none(markup):
         ("\0<a\0 href=x>\0<a hr\0ef=y>\0<a href=z\0z>", ["z\ufffdz"]),
     ],
 )
-def test_broken_page_is_read_as_browsers_read_it(markup, found):
+def test_invalid_html_is_read_as_in_browsers(markup, found):
     assert links(markup) == found
 
 
@@ -126,19 +126,19 @@ def test_title_is_the_first_without_control_characters(markup, title):
         ("<p>x", ""),
     ],
 )
-def test_base_is_the_first_that_has_an_href(markup, base):
+def test_base_is_the_first_with_an_href(markup, base):
     assert parse_html(markup.encode()).base == base
 
 
 @pytest.mark.parametrize(
     ("charset", "link", "escaped"),
     [
-        # The examples of WHATWG URL, "percent-encode after encoding".
+        # The examples in WHATWG URL, "percent-encode after encoding".
         ("shift_jis", "?\u2261", "?%81%DF"),
         ("shift_jis", "?\u8868", "?%95\\"),
         ("shift_jis", "?\u203d", "?%26%238253%3B"),
         ("utf-8", "?\u2261", "?\u2261"),
-        # Other charsets, some of which Python knows by another name only.
+        # Other charsets, some of which have another name in Python.
         ("windows-1251", "?q=Да", "?q=%C4%E0"),
         ("windows-1251", "/Да?q=Да&x=1#Да", "/Да?q=%C4%E0&x=1#Да"),
         ("windows-1251", "/Да", "/Да"),
@@ -150,12 +150,12 @@ def test_base_is_the_first_that_has_an_href(markup, base):
         ("iso-2022-jp", "?日本a", "?%1B$BF|K\\%1B(Ba"),
         ("gbk", "?日", "?%C8%D5"),
         ("utf-16le", "?é", "?é"),
-        # What is ASCII is left to the rules of URLs.
+        # ASCII characters follow the rules of URLs.
         ("windows-1251", "?a b%41&Д", "?a b%41&%C4"),
     ],
 )
 def test_query_is_escaped_in_the_charset_of_the_page(charset, link, escaped):
-    # References, so that every link can stand in a page of any charset.
+    # As character references, so that a page in any charset can contain every link.
     reference = "".join(c if c.isascii() else f"&#{ord(c)};" for c in link)
     codec = "utf-16-le" if charset == "utf-16le" else "ascii"
     body = f'<a href="{reference.replace("& ", "&amp; ")}">'.encode(codec)
@@ -189,11 +189,11 @@ def test_page_of_ten_thousand_open_tags():
         ("<map><area href=x rel=nofollow></map>", {"x"}),
         ("<a href=x rel=nofollow><a href=y>", {"x"}),
         ("<a href=x rel=nofollow><a href=x rel=nofollow>", {"x"}),
-        # On the page without the wish too.
+        # On the page without the directive too.
         ("<a href=x rel=nofollow><a href=x>", set()),
         ("<a href=x><a href=x#top rel=nofollow>", set()),
         ("<a href=x#top rel=nofollow>", {"x"}),
-        # No such wish.
+        # No such directive.
         ("<a href=x>nofollow</a>", set()),
         ("<a href=x rel='ugc sponsored'>", set()),
         ("<a href=x rel=nofollowers><a href=nofollow>", set()),
@@ -202,14 +202,14 @@ def test_page_of_ten_thousand_open_tags():
     ],
 )
 @pytest.mark.parametrize("is_flat", [False, True])
-def test_links_not_to_be_followed_are_told(markup, nofollow, is_flat):
+def test_nofollow_links_are_returned(markup, nofollow, is_flat):
     page = parse_html(markup.encode(), is_flat=is_flat)
 
     assert page.nofollow_links == nofollow
     assert set(page.links) >= nofollow
 
 
-def test_link_not_to_be_followed_is_written_like_the_links():
+def test_nofollow_link_is_spelled_like_the_links():
     body = "<a rel=nofollow href='?é#é'><link rel=canonical href='?é'>".encode(
         "latin-1"
     )
@@ -240,13 +240,13 @@ def test_link_not_to_be_followed_is_written_like_the_links():
         ("", set()),
     ],
 )
-def test_wishes_to_robots_are_those_of_the_head(head, robots):
+def test_robots_directives_are_read_in_the_head(head, robots):
     page = parse_html(f"<title>T</title>{head}</head><p>x".encode())
 
     assert page.robots == robots
 
 
-def test_wish_to_an_agent_is_for_that_agent():
+def test_directive_for_an_agent_is_only_for_that_agent():
     page = b"<meta name=my-bot content=nofollow>"
 
     assert parse_html(page, agent="My-Bot").robots == {"nofollow"}
@@ -254,7 +254,7 @@ def test_wish_to_an_agent_is_for_that_agent():
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
-def test_wishes_are_read_in_wide_characters(codec):
+def test_robots_directives_are_read_in_utf_16(codec):
     page = "<meta name=ROBOTS content=none><a REL=NOFOLLOW href=x>".encode(codec)
 
     assert parse_html(page).robots == {"noindex", "nofollow"}

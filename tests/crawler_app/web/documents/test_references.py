@@ -1,4 +1,4 @@
-"""What a page refers to, and where: links, and what a browser loads for it."""
+"""References of a page and their places: links, and what a browser loads for it."""
 
 import time
 
@@ -56,7 +56,7 @@ LOADED = {
 
 
 @pytest.mark.parametrize("markup", LOADED)
-def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
+def test_assets_are_found_in_source_and_in_tree(markup):
     source = markup.encode()
 
     in_tree = assets_in_tree(parsed(tree_of(source), source, source.lower()))
@@ -104,7 +104,7 @@ def test_reference_has_the_place_of_its_value(markup, place):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_places_are_those_of_lines_in_any_order(end):
+def test_places_are_found_in_any_order(end):
     text = end.join(["ab", "", "c", "def", ""])
     lines = Lines(text)
     forwards = [lines.place(offset) for offset in range(len(text))]
@@ -134,7 +134,7 @@ def test_places_are_those_of_lines_in_any_order(end):
         "",
     ],
 )
-def test_href_is_that_of_all_attributes(attributes):
+def test_quick_href_is_that_of_all_attributes(attributes):
     markup = f"<p><a{attributes}>"
     (tag,) = tags_in(markup)
     href = attributes_of(tag).get("href") if tag.name == "a" else None
@@ -147,7 +147,7 @@ def test_href_is_that_of_all_attributes(attributes):
     assert found == expected
 
 
-def test_ids_are_those_that_a_fragment_may_name():
+def test_ids_are_possible_targets_of_fragments():
     markup = "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
 
     ids = []

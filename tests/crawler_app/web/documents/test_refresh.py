@@ -1,4 +1,4 @@
-"""Refreshes: where a header or a <meta> leads."""
+"""Refreshes in headers and <meta> elements."""
 
 import time
 
@@ -21,7 +21,7 @@ def test_reference_is_what_chromium_reads(value):
 
 @pytest.mark.parametrize("text", ["{}x", " {}", "{};url=/to"])
 @pytest.mark.parametrize("piece", ["1", ".", " ", "1.", ";", "url", "url=", "'"])
-def test_refresh_of_any_length_is_read_at_once(text, piece):
+def test_refresh_of_any_length_is_read_quickly(text, piece):
     started_at = time.process_time()
 
     parse_refresh("0" + text.format(piece * 200_000))
@@ -29,7 +29,7 @@ def test_refresh_of_any_length_is_read_at_once(text, piece):
     assert time.process_time() - started_at < 1.0
 
 
-# As Chromium does it, with JavaScript.
+# As Chromium does with JavaScript enabled.
 @pytest.mark.parametrize("is_flat", [False, True])
 @pytest.mark.parametrize(
     ("markup", "found"),
@@ -46,7 +46,7 @@ def test_refresh_of_any_length_is_read_at_once(text, piece):
         (META.format("300") + META.format("x") + TO, ("/to", 0)),
     ],
 )
-def test_refresh_of_a_page_is_that_which_is_due_first(markup, found, is_flat):
+def test_refresh_of_a_page_is_the_first_due(markup, found, is_flat):
     assert parse_html(markup.encode(), is_flat=is_flat).refresh == found
 
 

@@ -1,4 +1,4 @@
-"""Sitemaps: of every form, broken in every way, and made to do harm."""
+"""Sitemaps of every form, broken ones, and hostile ones."""
 
 import gzip
 import re
@@ -79,7 +79,7 @@ def pages(count):
     return [f"http://a.test/{i}" for i in range(count)]
 
 
-# What is in it.
+# Contents.
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def pages(count):
         HTML,
     ],
 )
-def test_other_documents_list_nothing(document):
+def test_other_documents_are_empty_sitemaps(document):
     assert parse_sitemap(document.encode()) == Sitemap(is_cut=document == HTML)
 
 
@@ -127,7 +127,7 @@ def test_links_of_the_entries_of_a_feed(feed):
     assert parse_sitemap(mended.encode()) == Sitemap(pages=pages(2))
 
 
-# Its encodings.
+# Encodings.
 
 FORMS = [(URLSET, Sitemap(pages=PAGES)), (TEXT, Sitemap(pages=LINES))]
 
@@ -143,14 +143,14 @@ FORMS = [(URLSET, Sitemap(pages=PAGES)), (TEXT, Sitemap(pages=LINES))]
         ("windows-1252", "windows-1252"),
     ],
 )
-def test_encoding_is_told_by_a_byte_order_mark_or_declared(codec, declared):
+def test_encoding_is_declared_or_has_a_byte_order_mark(codec, declared):
     text = URLSET.replace("UTF-8", declared)
 
     assert parse_sitemap(text.encode(codec)) == Sitemap(pages=PAGES)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_mark_tells_the_encoding_of_lines(encoding):
+def test_byte_order_mark_declares_the_encoding_of_text(encoding):
     assert parse_sitemap(TEXT.encode(encoding)) == Sitemap(pages=LINES)
 
 
@@ -206,7 +206,7 @@ PREFIXED = """<s:urlset{}><s:url><s:loc>http://a.test/0</s:loc></s:url>
     [
         f"<urlset xmlns='{NAMESPACE}'>{entries(1)}</urlset>",
         f"<urlset xmlns='other'>{entries(1)}</urlset>",
-        # The prefix of the root is that of its entries, declared or not.
+        # The entries have the prefix of the root, declared or not.
         PREFIXED.format(""),
         PREFIXED.format(f" xmlns:s='{NAMESPACE}'"),
         "<urlset><url><image:image/><loc>http://a.test/0</loc></url></urlset>",
@@ -224,7 +224,7 @@ def test_elements_are_known_by_prefix_and_place(body):
 @pytest.mark.parametrize(
     ("text", "found"), [*FORMS, (INDEX, Sitemap(sitemaps=SITEMAPS))]
 )
-def test_every_form_is_read_whether_it_is_packed_or_not(text, found, layers):
+def test_every_form_is_read_compressed_or_not(text, found, layers):
     body = text.encode()
     for _ in range(layers):
         body = gzip.compress(body)
@@ -239,7 +239,7 @@ def test_gzip_in_parts_and_with_padding():
     assert parse_sitemap(body + b"\0" * 512) == Sitemap(pages=PAGES)
 
 
-def test_gzip_that_ends_early_gives_what_there_is():
+def test_truncated_gzip_is_read_to_its_end():
     body = gzip.compress(f"<urlset>{entries(10_000)}</urlset>".encode())
     assert parse_sitemap(body[:-4]).pages == pages(10_000)
 
@@ -250,7 +250,7 @@ def test_gzip_that_ends_early_gives_what_there_is():
     assert found.pages == pages(len(found.pages))
 
 
-# Its limits.
+# Limits.
 
 
 @pytest.mark.parametrize(("count", "is_cut"), [(2, False), (3, False), (4, True)])
@@ -270,7 +270,7 @@ def test_same_url_again_is_within_the_limit():
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_byte_limit_is_of_what_is_unpacked(pack):
+def test_byte_limit_applies_after_decompression(pack):
     text = f"<urlset>{entries(100)}</urlset>".encode()
     body = pack(text)
 
@@ -284,7 +284,7 @@ def test_byte_limit_is_of_what_is_unpacked(pack):
 @pytest.mark.parametrize(
     "form", ["<urlset><url><loc>{}</loc></url>{}</urlset>", "{}\n{}", "{}\r{}"]
 )
-def test_what_is_too_long_for_a_url_is_left_out(form):
+def test_overlong_url_is_skipped(form):
     long = "http://a.test/".ljust(sitemap.MAX_LOC_CHARS + 1, "x")
     others = entries(1) if "urlset" in form else pages(1)[0]
 
@@ -292,7 +292,7 @@ def test_what_is_too_long_for_a_url_is_left_out(form):
     assert parse_sitemap(form.format(long[:-1], others).encode()).pages[0] == long[:-1]
 
 
-def test_long_line_of_text_leaves_the_next_alone():
+def test_overlong_line_does_not_affect_the_next():
     body = f"http://a.test/{'x' * 100_000}\nhttp://a.test/0\n{'x' * 100_000}"
 
     assert parse_sitemap(body.encode()) == Sitemap(pages=pages(1))
@@ -302,7 +302,7 @@ def test_long_line_of_text_leaves_the_next_alone():
     "content", ["x" * 1_000_000, "\n" * 1_000_000, "&lt;" * 250_000]
 )
 @pytest.mark.parametrize("form", ["<x>{}</x>", "<x><![CDATA[{}]]></x>"])
-def test_long_text_that_is_no_loc_is_passed_over(form, content):
+def test_long_text_outside_a_loc_is_ignored(form, content):
     body = f"<urlset>{form.format(content)}{entries(1)}</urlset>"
 
     assert parse_sitemap(body.encode()) == Sitemap(pages=pages(1))
@@ -322,7 +322,7 @@ def test_long_text_that_is_no_loc_is_passed_over(form, content):
         ("<url><loc>x</loc>", ["x"]),
         ("<url><loc>x</loc></ur></url>", ["x"]),
         ("<url><loc>x\0</loc></url>", ["x"]),
-        # Something is lost.
+        # Lost entries.
         ("<url><loc>x", None),
         ("<url><loc>x</url>", None),
         ("<url><loc>x\xff</loc></url>", None),
@@ -341,7 +341,7 @@ def test_entries_after_an_error_are_found(fault, found, distance):
     )
 
 
-def test_end_that_is_missing_may_have_held_more():
+def test_truncated_document_is_partial():
     assert parse_sitemap(f"<urlset>{entries(3)}".encode()) == Sitemap(
         pages(3), is_cut=True
     )
@@ -354,7 +354,7 @@ def test_end_that_is_missing_may_have_held_more():
 @given(
     st.lists(st.tuples(st.integers(0, 3000), st.sampled_from(["&", "<", "\0", "x"])))
 )
-def test_damage_costs_the_entries_that_it_hits(faults):
+def test_damage_loses_only_the_damaged_entries(faults):
     body = bytearray(f"<urlset>{entries(100)}</urlset>".encode())
     for at, fault in faults:
         body[9 + at % (len(body) - 20)] = ord(fault)
@@ -366,7 +366,7 @@ def test_damage_costs_the_entries_that_it_hits(faults):
 
 
 @given(st.binary())
-def test_no_bytes_make_it_raise(body):
+def test_any_bytes_are_read(body):
     for head in (
         b"",
         b"\x1f\x8b\x08\0\0\0\0\0\0\3",
@@ -383,7 +383,7 @@ def test_no_bytes_make_it_raise(body):
 @given(
     st.binary(max_size=8), st.integers(0, 400), st.sampled_from([URLSET, INDEX, TEXT])
 )
-def test_no_damage_makes_it_raise(damage, at, text):
+def test_any_damaged_document_is_read(damage, at, text):
     for body in (text.encode(), text.encode("utf-16"), gzip.compress(text.encode())):
         found = parse_sitemap(body[:at] + damage + body[at + len(damage) :])
 
@@ -391,7 +391,7 @@ def test_no_damage_makes_it_raise(damage, at, text):
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), max_size=5))
-def test_any_url_comes_through(locs):
+def test_any_url_is_read_unchanged(locs):
     locs = [f"http://a.test/{loc}" for loc in locs if loc.isprintable()]
     escape = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
     items = "".join(f"<url><loc>{loc.translate(escape)}</loc></url>" for loc in locs)
@@ -401,7 +401,7 @@ def test_any_url_comes_through(locs):
     assert parse_sitemap("\n".join(locs).encode()) == Sitemap(expected)
 
 
-# Made to do harm.
+# Hostile documents.
 
 
 def dtd(*declarations):
@@ -451,7 +451,7 @@ HUGE = {
 }
 
 
-# What each has before the harm, if anything.
+# The entries before the hostile part.
 LEFT = {"lines": ["http://a.test/"]}
 
 
@@ -472,7 +472,7 @@ HARMFUL |= {f"{name}, packed": partial(packed, BOMBS[name]) for name in BOMBS}
 
 
 @pytest.mark.parametrize("name", HARMFUL)
-def test_harmful_document_takes_little_memory_and_time(name):
+def test_hostile_document_takes_little_memory_and_time(name):
     document = HARMFUL[name]()
     tracemalloc.start()
     started_at = time.process_time()
@@ -490,7 +490,7 @@ def test_harmful_document_takes_little_memory_and_time(name):
     assert took_s < (0.5 if is_refused_at_once else 10)
 
 
-# Whether it is one.
+# Recognition.
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -503,7 +503,7 @@ def test_is_a_sitemap(content_type, text, encoding, pack):
     assert is_sitemap(content_type, pack(body))
 
 
-def test_is_a_sitemap_however_long():
+def test_long_document_is_a_sitemap():
     body = f"<urlset>{entries(50_000)}</urlset>".encode()
 
     assert is_sitemap("application/xml", body)
@@ -528,9 +528,9 @@ def test_is_a_sitemap_however_long():
     ],
 )
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_is_no_sitemap(text, pack):
+def test_other_document_is_not_a_sitemap(text, pack):
     assert not is_sitemap("application/xml", pack(text.encode()))
 
 
-def test_picture_is_no_sitemap():
+def test_picture_is_not_a_sitemap():
     assert not is_sitemap("Image/SVG+xml", b"<urlset>")

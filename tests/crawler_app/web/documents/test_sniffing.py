@@ -1,4 +1,4 @@
-"""Sniffing by the tests of the standard itself.
+"""Sniffing, with the tests of the standard.
 
 The rows and the combinations are those of web-platform-tests (``mimesniff/``, commit
 78ebae5, 3-Clause BSD License), without the many brands of MP4 that all mean the same.

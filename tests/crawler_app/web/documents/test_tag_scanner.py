@@ -1,4 +1,4 @@
-"""Pages that are read tag by tag."""
+"""Scanning a page tag by tag."""
 
 import collections
 import time
@@ -64,7 +64,7 @@ def test_tags_are_read_as_from_a_tree(page, tags):
         ("<noscript><meta name=robots content=none></noscript>", []),
         ("<title><meta name=robots content=none></title>", []),
         ("<style>p > a {}</style><meta name=bot content=x>", [("robots", "x")]),
-        # It ends the head of a tree, but not that of a browser that runs scripts.
+        # It ends the head in a tree, but not in a browser that runs scripts.
         ("<noscript><img></noscript><meta name=bot content=x>", [("robots", "x")]),
         ("</head><link rel=canonical href=x>", []),
         ("<body><link rel=canonical href=x>", []),
@@ -76,7 +76,7 @@ def test_head_is_read_for_robots(head, tags):
 
 
 @given(st.text(alphabet="<>/!-=\"' metalinkrobsch1tyfgv\n", max_size=200))
-def test_any_text_gives_tags_and_no_error(text):
+def test_any_text_is_scanned(text):
     assert all(len(pair) == 2 for pair in tags_of(text))
     assert all(len(pair) == 2 for pair in tags_of_head(text, "bot"))
     assert isinstance(text_of(text), str)
@@ -106,7 +106,7 @@ READERS = {
         *("<meta name=robots content='", '<meta robots="', "<style></", "<link  "),
     ],
 )
-def test_time_grows_with_the_length_and_not_its_square(read, piece):
+def test_scanning_takes_linear_time(read, piece):
     def took_s(text):
         started_at = time.process_time()
         read(text)

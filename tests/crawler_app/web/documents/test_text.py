@@ -1,4 +1,4 @@
-"""Pages: what a person reads on them."""
+"""The visible text of pages."""
 
 import time
 
@@ -21,7 +21,7 @@ def text(markup, charset="utf-8"):
     return read(markup, charset).text
 
 
-def test_page_is_read_for_its_text_on_demand_only():
+def test_text_is_extracted_only_on_request():
     page = parse_html(b"<h1>Title</h1><p>Text")
 
     assert (page.text, page.headings) == ("", "")
@@ -60,7 +60,7 @@ def test_page_is_read_for_its_text_on_demand_only():
         ("", ""),
     ],
 )
-def test_blocks_separate_words_and_nothing_else_does(markup, words):
+def test_only_blocks_separate_words(markup, words):
     assert text(markup) == words
 
 
@@ -71,7 +71,7 @@ def test_blocks_separate_words_and_nothing_else_does(markup, words):
         "<style>no</style>",
         "<template><p>no</template>",
         "<noscript>no<p>no</noscript>",
-        # With what these leave open, a tree without scripts has all the rest in it.
+        # Without scripts, the rest of the page is inside the elements that these leave open.
         "<noscript><noscript>no</noscript>",
         "<NOSCRIPT><P>no<LI>no</NOSCRIPT>",
         "<noscript><a href=x><img></noscript>",
@@ -108,7 +108,7 @@ def test_blocks_separate_words_and_nothing_else_does(markup, words):
         "<p title=no data-x=no aria-label=no></p>",
     ],
 )
-def test_what_is_not_read_is_left_out(markup):
+def test_invisible_text_is_left_out(markup):
     assert text(f"<div><p>yes</p>{markup}<p>yes</div>yes") == "yes yes yes"
 
 
@@ -134,7 +134,7 @@ def test_what_is_not_read_is_left_out(markup):
         "yes<nav>no",
     ],
 )
-def test_what_only_looks_like_it_stays(markup):
+def test_similar_text_is_kept(markup):
     assert text(f"<p>Oh</p>{markup}") == "Oh yes"
 
 
@@ -151,7 +151,7 @@ def test_what_only_looks_like_it_stays(markup):
         "<button>yes</button>",
     ],
 )
-def test_page_that_would_be_empty_is_read_as_a_whole(markup):
+def test_page_without_main_text_is_read_completely(markup):
     assert text(f"<title>T</title>{markup}") == "yes"
 
 
@@ -176,7 +176,7 @@ def test_page_that_would_be_empty_is_read_as_a_whole(markup):
         ("👩\u200d🚀", "👩\u200d🚀"),
     ],
 )
-def test_characters_are_those_that_are_seen(markup, words):
+def test_text_has_the_visible_characters(markup, words):
     assert text(markup) == words
 
 
@@ -192,7 +192,7 @@ def test_text_is_read_in_any_charset(charset):
 
 
 @pytest.mark.parametrize("junk", [b"\xff", b"\xef\xbb\xbf", b"", "\ufffd".encode()])
-def test_bytes_that_are_not_right_hide_nothing(junk):
+def test_invalid_bytes_hide_nothing(junk):
     page = read(junk + b"<title>T</title><base href=/b/><p>a<a href=x>b</a>")
 
     assert (page.title, page.base, page.links) == ("T", "/b/", ["x"])
@@ -225,7 +225,7 @@ def test_headings_are_those_of_the_text(markup, headings):
     assert read(f"{markup}<p>x").headings == headings
 
 
-def test_links_in_what_is_not_read_are_links():
+def test_links_in_invisible_text_are_links():
     page = read("<nav><a href=1>no</a></nav><div hidden><a href=2></a></div><p>x")
 
     assert (page.links, page.text) == (["1", "2"], "x")
@@ -260,14 +260,14 @@ def test_text_is_of_limited_length():
     "piece",
     ["<header>", "<div><h1>", "<button>", "<nav>", "<div hidden>", "<i role=banner>"],
 )
-def test_deep_page_takes_no_time_by_the_square(piece):
+def test_deep_page_takes_linear_time(piece):
     def took_s(markup):
         started_at = time.process_time()
         parse_html(markup, with_text=True)
         took = time.process_time() - started_at
         started_at = time.process_time()
         parse_html(markup)
-        # What the tree itself takes is another matter.
+        # Not counting the time of the tree itself.
         return took - (time.process_time() - started_at)
 
     assert took_s((piece + "x").encode() * 8_000) < 2
@@ -284,7 +284,7 @@ def test_deep_page_takes_no_time_by_the_square(piece):
         "<nav><script>x</script>y</nav>z",
     ],
 )
-def test_page_that_is_read_tag_by_tag_has_the_same_text(markup):
+def test_page_read_tag_by_tag_has_the_same_text(markup):
     page = read(markup)
 
     flat = read(markup, is_flat=True)
@@ -309,7 +309,7 @@ CHARSETS = ["", "utf-16", "utf-8", "x-user-defined", "iso-8859-8-i", "big5"]
 @example(b"\xff\xfe\x00\xd8<\x00", "")
 @example(b"<nav><p><nav><p>x<h1 hidden><button>", "")
 @example(b"<title>&#xd800;</title><a href='&#xd800;'>", "")
-def test_any_bytes_give_a_page(body, charset):
+def test_any_bytes_are_a_page(body, charset):
     content_type = f"text/html; charset={charset}"
 
     page = parse_html(body, content_type, with_text=True)
@@ -321,7 +321,7 @@ def test_any_bytes_give_a_page(body, charset):
     assert not set(page.text) & {chr(code) for code in [*range(32), *range(127, 160)]}
     assert len(page.title) <= MAX_TITLE_CHARS
     assert len(set(page.links)) == len(page.links)
-    # What is found can be stored: no half of a character is left.
+    # The text can be stored: it has no lone surrogates.
     found = "".join([page.text, page.headings, page.title, page.base, *page.links])
     assert found.encode("utf-8") is not None
     # The text is read from the same tree, and changes nothing else.

@@ -1,4 +1,4 @@
-"""What tests of the fetchers share: the clients, of which pycurl need not be there."""
+"""Fixtures of the tests of the fetchers: the clients, except pycurl if it is not installed."""
 
 import importlib.util
 
@@ -21,5 +21,5 @@ def client(request):
 
 @pytest.fixture(params=["pooled", CURL, "requests"])
 def able_client(request):
-    """Return a client that knows proxies and trailers."""
+    """Return a client that supports proxies and trailers."""
     return request.param

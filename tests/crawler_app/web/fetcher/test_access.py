@@ -1,4 +1,4 @@
-"""What requests carry and where they may go, and what is kept, over every client."""
+"""Headers, proxies, private addresses, and recorded exchanges, with every client."""
 
 import base64
 import gzip
@@ -28,10 +28,10 @@ def basic(text):
     return "Basic " + base64.b64encode(text.encode()).decode()
 
 
-# What is kept of an exchange.
+# The record of an exchange.
 
 
-def test_exchange_is_kept_as_it_went_over_the_wire(client):
+def test_exchange_is_recorded_as_transferred(client):
     encoded = gzip.compress(b"<p>hello")
     head = (
         b"HTTP/1.1 404 Not \xe9 Found\r\n"
@@ -46,14 +46,14 @@ def test_exchange_is_kept_as_it_went_over_the_wire(client):
     assert "Content-Encoding" not in fetched.headers
     assert fetched.headers["X-Consumed-Content-Encoding"] == "gzip"
     assert fetched.request_head.decode() == server.requests[0]
-    if client == "simple":  # it has them in an order of its own
+    if client == "simple":  # its order differs
         assert sorted(fetched.raw_head.split(b"\r\n")) == sorted(head.split(b"\r\n"))
     else:
         assert fetched.raw_head == head
     assert fetched.peer == ("" if client == "simple" else "127.0.0.1")
 
 
-def test_coding_that_nobody_knows_is_left(client):
+def test_unknown_coding_is_left_unchanged(client):
     fetched, _ = fetch_from(client, answer(b"x", Content_Encoding="weird"))
 
     assert (fetched.body, fetched.encoded_body) == (b"x", b"x")
@@ -61,7 +61,7 @@ def test_coding_that_nobody_knows_is_left(client):
 
 
 @pytest.mark.parametrize("interim", ["100 Continue", "103 Early Hints"])
-def test_head_of_an_interim_answer_is_not_kept(client, interim):
+def test_head_of_an_interim_response_is_not_recorded(client, interim):
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
     script = sends(f"HTTP/1.1 {interim}\r\nLink: </x>\r\n\r\n".encode(), head + b"ok")
 
@@ -71,7 +71,7 @@ def test_head_of_an_interim_answer_is_not_kept(client, interim):
     assert "Link" not in fetched.headers
 
 
-def test_trailers_are_no_part_of_the_head(able_client):
+def test_trailers_are_not_part_of_the_head(able_client):
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n"
     script = sends(head, b"1\r\nx\r\n0\r\nX-End: 1\r\n\r\n")
 
@@ -80,7 +80,7 @@ def test_trailers_are_no_part_of_the_head(able_client):
     assert (fetched.raw_head, fetched.encoded_body) == (head, b"x")
 
 
-def test_exchange_on_a_connection_that_was_kept_is_kept_too(client):
+def test_exchange_on_a_reused_connection_is_recorded_too(client):
     async def script(peer):
         await peer.request()
         await peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
@@ -100,7 +100,7 @@ def test_exchange_on_a_connection_that_was_kept_is_kept_too(client):
         assert fetched.peer == "127.0.0.1"
 
 
-def test_length_of_what_is_not_sent_is_not_too_large(client):
+def test_length_of_a_missing_body_is_not_limited(client):
     script = answer(b"", "304 Not Modified", Content_Length=9_999_999_999)
 
     fetched, _ = fetch_from(client, script)
@@ -109,10 +109,10 @@ def test_length_of_what_is_not_sent_is_not_too_large(client):
     assert (fetched.status, fetched.body) == (304, b"")
 
 
-# What a request carries.
+# Headers and cookies.
 
 
-def test_headers_of_the_configuration_and_of_one_request_replace_ours(client):
+def test_configured_headers_replace_the_defaults(client):
     _, server = fetch_from(
         client,
         answer(),
@@ -140,7 +140,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("options", [SECRETS, {"auth": "user:p\xe4ss:word"}])
-def test_secrets_go_to_the_origin_of_a_seed_and_to_no_other(client, options):
+def test_secrets_are_sent_only_to_origins_of_seeds(client, options):
     server = FaultServer(then=answer())
 
     def main():
@@ -160,7 +160,7 @@ def test_secrets_go_to_the_origin_of_a_seed_and_to_no_other(client, options):
 
 
 @pytest.mark.parametrize(("are_wanted", "sent"), [(True, ["b=2; a=1"]), (False, [])])
-def test_cookies_go_back_to_where_they_came_from(client, are_wanted, sent):
+def test_cookies_are_sent_back_to_their_origin(client, are_wanted, sent):
     script = answer(Set_Cookie="a=1\r\nSet-Cookie: b=2; Path=/x")
 
     (_, second), server = fetch_from(client, script, "/", "/x", cookies=are_wanted)
@@ -183,7 +183,7 @@ def test_cookies_of_a_file_are_sent(client, tmp_path):
 
 
 def through_proxy(client, script, *urls, userinfo="", **options):
-    """Fetch by way of a proxy that answers by itself; return its answers, and itself."""
+    """Fetch through a proxy that responds itself; return the outcome and the proxy."""
     proxy = FaultServer(then=script)
 
     def main():
@@ -212,7 +212,7 @@ def test_proxy_gets_the_whole_url_and_its_password(able_client):
     assert fetched.request_head.decode() == request
 
 
-def test_proxy_that_refuses_a_tunnel(able_client):
+def test_refused_tunnel_is_an_error(able_client):
     error, proxy = through_proxy(
         able_client,
         answer(b"no", "403 Forbidden"),
@@ -228,7 +228,7 @@ def test_proxy_that_refuses_a_tunnel(able_client):
     assert values(request, "Authorization") == []
 
 
-def test_proxy_that_is_not_there(able_client):
+def test_unreachable_proxy_is_an_error(able_client):
     port, sock = refusing_port()
     option = f"127.0.0.1:{port}"
 
@@ -239,7 +239,7 @@ def test_proxy_that_is_not_there(able_client):
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])
-def test_proxy_is_not_asked_for_a_private_host(able_client, host):
+def test_private_host_is_not_requested_from_a_proxy(able_client, host):
     error, proxy = through_proxy(
         able_client,
         answer(b"x"),
@@ -251,7 +251,7 @@ def test_proxy_is_not_asked_for_a_private_host(able_client, host):
     assert len(proxy.peers) == 0
 
 
-def test_proxy_of_the_environment_is_not_used(client, monkeypatch):
+def test_proxy_in_the_environment_is_ignored(client, monkeypatch):
     port, sock = refusing_port()
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
@@ -262,9 +262,7 @@ def test_proxy_of_the_environment_is_not_used(client, monkeypatch):
     assert isinstance(fetched, Fetched), str(fetched)
 
 
-def test_environment_takes_no_host_out_of_the_proxy_and_gives_it_no_password(
-    able_client, monkeypatch
-):
+def test_proxy_exceptions_in_the_environment_are_ignored(able_client, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
 
     fetched, proxy = through_proxy(able_client, answer(b"x"), "http://seed.test/")
@@ -287,9 +285,7 @@ def test_environment_takes_no_host_out_of_the_proxy_and_gives_it_no_password(
     ],
 )
 @pytest.mark.parametrize("refuse", [make_fetcher, check_fetcher])
-def test_configuration_that_no_fetcher_fits_is_refused(
-    monkeypatch, options, said, refuse
-):
+def test_unsupported_configuration_is_refused(monkeypatch, options, said, refuse):
     config = CrawlConfig(("http://a.test/",), **options)
     if "pip" in said:
         monkeypatch.setitem(sys.modules, "pycurl", None)
@@ -324,9 +320,9 @@ def test_private_address_is_not_connected_to(client, host):
 
 @pytest.fixture
 def names(monkeypatch):
-    """Have names resolve to what a test says; all others are unknown.
+    """Resolve names as a test says; all others are unknown.
 
-    Not libcurl's, which asks the system by itself.
+    Not for libcurl, which asks the system itself.
     """
     addresses_by_name = {}
     ask = socket.getaddrinfo
@@ -343,7 +339,7 @@ def names(monkeypatch):
 
 @pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["::ffff:127.0.0.1", "10.0.0.1"]])
-def test_name_that_leads_to_a_private_address(asking, names, addresses):
+def test_name_of_a_private_address_is_refused(asking, names, addresses):
     names["rebinding.test"] = addresses
 
     error, server = fetch_from(
@@ -356,7 +352,7 @@ def test_name_that_leads_to_a_private_address(asking, names, addresses):
 
 
 @pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
-def test_private_address_beside_a_public_one_is_passed_over(asking, names, monkeypatch):
+def test_private_address_beside_a_public_one_is_skipped(asking, names, monkeypatch):
     names["both.test"] = ["127.0.0.2", "127.0.0.1"]
     monkeypatch.setattr(
         "crawler_app.web.fetcher.addresses.is_public",

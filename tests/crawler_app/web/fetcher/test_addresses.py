@@ -1,4 +1,4 @@
-"""Addresses: whatever is not known to be public is refused, before it is connected to."""
+"""Addresses that are not known to be public are refused before connecting."""
 
 import ipaddress
 
@@ -117,12 +117,12 @@ def test_private_address(address):
 
 
 @pytest.mark.parametrize("text", NO_ADDRESSES)
-def test_what_is_no_address_is_not_public(text):
+def test_invalid_address_is_not_public(text):
     assert not is_public(text)
 
 
 @given(st.text())
-def test_any_text_is_judged(text):
+def test_any_text_is_public_or_not(text):
     assert is_public(text) in (True, False)
     assert is_literal(text) in (True, False)
     assert is_private_host(text) in (True, False)
@@ -137,14 +137,14 @@ def is_tunnel(ip):
     | st.ip_addresses(v=6).filter(lambda ip: not is_tunnel(ip))
     | st.ip_addresses(v=6, network="2000::/3").filter(lambda ip: not is_tunnel(ip))
 )
-def test_nothing_is_public_that_python_calls_otherwise(ip):
+def test_no_address_is_public_against_python(ip):
     if is_public(str(ip)):
         assert ip.is_global
         assert not ip.is_multicast
         assert not ip.is_reserved
 
 
-# What some Pythons call global, and we do not.
+# Global in some versions of Python, but not for us.
 STRICTER = [
     ipaddress.IPv4Network(network)
     for network in ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "224.0.0.0/4")
@@ -152,13 +152,13 @@ STRICTER = [
 
 
 @given(st.ip_addresses(v=4))
-def test_ipv4_that_python_calls_global_is_public_but_for_these(ip):
+def test_ipv4_that_is_global_in_python_is_public(ip):
     if not any(ip in network for network in STRICTER):
         assert is_public(str(ip)) is ip.is_global
 
 
 @given(st.ip_addresses(v=4))
-def test_wrapped_ipv4_is_judged_as_itself(ip):
+def test_embedded_ipv4_is_judged_itself(ip):
     value = int(ip)
     wrapped = [
         ipaddress.IPv6Address(f"::ffff:{ip}"),
@@ -199,7 +199,7 @@ def test_refusal_names_host_address_and_cure(sockaddr):
 @pytest.mark.parametrize(
     "sockaddr", [("93.184.216.34", 80), ("2606:4700::1111", 443, 0, 0)]
 )
-def test_public_address_is_let_through(sockaddr):
+def test_public_address_is_allowed(sockaddr):
     require_public("a.test", sockaddr)
 
 
@@ -229,7 +229,7 @@ def test_public_address_is_let_through(sockaddr):
         ("10.a.test", False),
     ],
 )
-def test_host_that_is_private_for_sure(host, is_private):
+def test_certainly_private_host(host, is_private):
     assert is_private_host(host) is is_private
 
 
@@ -243,7 +243,7 @@ def escaped(text):
 
 @st.composite
 def spelled_ipv4(draw):
-    """Return an address, and one of the ways in which a link may write it."""
+    """Return an address, and one of its spellings in a link."""
     ip = draw(
         st.ip_addresses(v=4) | st.sampled_from(PRIVATE[:20]).map(ipaddress.ip_address)
     )
@@ -260,7 +260,7 @@ def spelled_ipv4(draw):
 
 @settings(max_examples=examples(300))
 @given(spelled_ipv4())
-def test_address_in_a_url_is_judged_however_it_is_written(spelled):
+def test_every_spelling_of_an_address_in_a_url_is_checked(spelled):
     ip, text = spelled
 
     host = host_of(canonicalize(f"http://{text}/"))
@@ -281,7 +281,7 @@ def test_ipv6_address_in_a_url_has_one_spelling(ip, write, is_whole):
 
 
 @pytest.mark.parametrize("host", ["10.0.0.1:8000", "[::1]", "localhost"])
-def test_host_that_is_private_by_what_it_says_is_refused_with_the_cure(host):
+def test_private_host_name_is_refused_with_advice(host):
     with pytest.raises(FetchError, match="--allow-private") as caught:
         require_public_host(host)
 
@@ -290,5 +290,5 @@ def test_host_that_is_private_by_what_it_says_is_refused_with_the_cure(host):
 
 
 @pytest.mark.parametrize("host", ["a.test", "a.test:80", "8.8.8.8"])
-def test_host_that_may_be_public_is_left_to_whoever_resolves_it(host):
+def test_possibly_public_host_is_left_to_the_resolver(host):
     require_public_host(host)

@@ -1,4 +1,4 @@
-"""Fetching: every way in which a server can go wrong, over every client."""
+"""Fetching with every client: successes, size limits, and all faults of servers."""
 
 import asyncio
 import contextlib
@@ -39,7 +39,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
-# What goes well.
+# Successes.
 
 
 def test_page_is_fetched(client):
@@ -55,7 +55,7 @@ def test_page_is_fetched(client):
     assert server.requests[0].startswith("GET /a%2Fb?q=%C3%A9&x HTTP/1.1\r\n")
 
 
-def test_request_says_who_asks_and_what_is_wanted(client):
+def test_request_has_the_configured_headers(client):
     _, server = fetch_from(client, answer(), user_agent="test/1.0 (+http://a.test/)")
 
     (request,) = server.requests
@@ -80,7 +80,7 @@ def test_request_says_who_asks_and_what_is_wanted(client):
         ("999 Made Up", b"x"),
     ],
 )
-def test_every_status_is_an_answer(client, status, body):
+def test_every_status_is_returned(client, status, body):
     fetched, _ = fetch_from(client, answer(body, status, Retry_After="7"))
 
     assert isinstance(fetched, Fetched)
@@ -89,7 +89,7 @@ def test_every_status_is_an_answer(client, status, body):
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirect_is_not_followed_and_its_target_is_kept(client, status):
+def test_redirect_is_returned_with_its_target(client, status):
     script = answer(b"moved", f"{status} Moved", Location="/target?x#y")
 
     fetched, server = fetch_from(client, script)
@@ -99,8 +99,8 @@ def test_redirect_is_not_followed_and_its_target_is_kept(client, status):
     assert len(server.requests) == 1
 
 
-def test_bytes_of_a_location_arrive_and_are_escaped_one_by_one(client):
-    # First latin-1 and then UTF-8 of the same letter, then what is neither.
+def test_bytes_of_a_location_are_escaped_one_by_one(client):
+    # The same letter in latin-1 and in UTF-8, then bytes that are neither.
     location = b"/caf\xe9/caf\xc3\xa9/\xff\xfe?a=%41 b"
     script = sends(
         b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + location,
@@ -116,7 +116,7 @@ def test_bytes_of_a_location_arrive_and_are_escaped_one_by_one(client):
 @pytest.mark.parametrize(
     "path", ["//a//b", "/%7Eme/%c3%a9", "/100%?x=50%", "/[|]?[]=^{}`\\|", "/q?"]
 )
-def test_url_is_asked_for_as_it_is(client, path):
+def test_url_is_requested_unchanged(client, path):
     if (client, path) == ("simple", "/q?"):
         pytest.skip("Tornado's client leaves out an empty query")
 
@@ -126,13 +126,13 @@ def test_url_is_asked_for_as_it_is(client, path):
     assert fetched.request_head.decode().split(" ")[1] == path
 
 
-def test_body_that_ends_with_the_connection_is_whole(client):
+def test_body_ending_with_the_connection_is_complete(client):
     fetched, _ = fetch_from(client, sends(b"HTTP/1.0 200 OK\r\n\r\nhello"))
 
     assert (fetched.status, fetched.body) == (200, b"hello")
 
 
-def test_server_is_fetched_from_many_times_at_once(client):
+def test_concurrent_fetches_from_one_server(client):
     async def script(peer):
         while True:
             await peer.request()
@@ -162,10 +162,8 @@ def test_server_is_fetched_from_many_times_at_once(client):
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "chunked"])
 @pytest.mark.parametrize("excess", [0, 1, BODY_MARGIN_BYTES, 2 * BODY_MARGIN_BYTES])
-def test_body_of_the_limit_is_accepted_and_one_byte_more_is_not(
-    client, encoding, excess
-):
-    # Packed, it is near the limit too, and within.
+def test_size_of_a_body_is_limited(client, encoding, excess):
+    # Compressed, it is just within the limit too.
     body = os.urandom(LIMIT - 1_000) + bytes(1_000 + excess)
     half = len(body) // 2
     chunks = [b"%x\r\n%b\r\n" % (len(b), b) for b in (body[:half], body[half:])]
@@ -196,7 +194,7 @@ def bomb():
 
 
 @pytest.mark.parametrize("is_announced", [True, False])
-def test_gzip_bomb_is_given_up_within_bounded_memory(client, bomb, is_announced):
+def test_gzip_bomb_is_refused_within_bounded_memory(client, bomb, is_announced):
     head = OK + b"Content-Encoding: gzip\r\n"
     if is_announced:
         head += b"Content-Length: %d\r\n" % len(bomb)
@@ -222,8 +220,8 @@ def test_body_in_tiny_chunks_takes_its_size(client):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert fetched.body == body
-    # What the server has not sent yet, a few copies, and the buffers of a socket or two; a
-    # list of chunks takes 6 MB.
+    # The unsent part, a few copies, and the buffers of a socket or two; a list of chunks would
+    # take 6 MB.
     assert peak < len(chunks) + 8 * len(body) + 2_000_000
 
 
@@ -238,20 +236,20 @@ def test_body_in_tiny_chunks_takes_its_size(client):
         (b"Content-Length: 99999999999999", bytes(1_000)),
     ],
 )
-def test_endless_body_is_given_up(client, head, part):
+def test_endless_body_is_refused(client, head, part):
     script = repeats(part, after=OK + head + b"\r\n\r\n")
 
     fetched, server = fetch_from(client, script)
 
     assert (fetched.reason, fetched.is_passing) == ("too_large", False)
-    # The rest of what was sent is what sockets hold.
+    # The rest of the sent data is in socket buffers.
     assert server.peers[0].sent_bytes < 20_000_000
 
 
-# What goes wrong: the reason and whether it may pass, per client where they differ.
+# Faults: the reason and whether it may pass, by client if they differ.
 
 CLOSED = ("connection_closed", True)
-# Tornado's clients do not tell it from a connection that broke.
+# Tornado's clients do not distinguish it from a broken connection.
 BAD = ("bad_response", False)
 BROKEN = {"others": BAD, "simple": CLOSED, "curl": CLOSED}
 TOO_LARGE = ("too_large", False)
@@ -262,7 +260,7 @@ FAULTS = {
     "closes before a byte": (sends(), CLOSED),
     "closes within the head": (
         sends(b"HTTP/1.1 200 OK\r\nContent-Le"),
-        # libcurl takes what came of the head for an answer without a body.
+        # libcurl takes the partial head as a response without a body.
         {"others": CLOSED, "curl": ANSWER},
     ),
     "closes within the body": (
@@ -295,7 +293,7 @@ FAULTS = {
             bytes(4_000_000),
             b"\r\n0\r\n\r\n",
         ),
-        # Tornado's own client gives up by itself before it hands over a byte.
+        # Tornado's own client fails before it delivers a byte.
         {"others": TOO_LARGE, "simple": CLOSED},
     ),
     "garbage": (sends(b"\x00\xff garbage\r\n\r\n"), BROKEN),
@@ -335,7 +333,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault_of_a_server_is_a_fetch_error_with_a_reason(client, fault, caplog):
+def test_server_fault_is_a_fetch_error_with_a_reason(client, fault, caplog):
     script, wanted = FAULTS[fault]
     if isinstance(wanted, dict):
         wanted = wanted.get(client, wanted["others"])
@@ -353,7 +351,7 @@ def test_fault_of_a_server_is_a_fetch_error_with_a_reason(client, fault, caplog)
     assert [r for r in caplog.records if r.levelname in ("ERROR", "CRITICAL")] == []
 
 
-def test_server_that_never_accepts(client):
+def test_silent_host_is_a_timeout(client):
     port, sockets = black_hole()
     url = f"http://127.0.0.1:{port}/"
 
@@ -365,7 +363,7 @@ def test_server_that_never_accepts(client):
     assert (error.reason, error.is_passing) == TIMEOUT
 
 
-def test_port_at_which_nobody_listens(client):
+def test_closed_port_is_refused(client):
     port, sock = refusing_port()
 
     with sock:
@@ -374,7 +372,7 @@ def test_port_at_which_nobody_listens(client):
     assert (error.reason, error.is_passing) == ("refused", True)
 
 
-def test_host_that_does_not_exist(client):
+def test_unknown_host_is_a_dns_error(client):
     error = run(lambda: fetch(client, "http://nothing.invalid/"))
 
     assert error.reason in ("dns", "network")
@@ -382,26 +380,26 @@ def test_host_that_does_not_exist(client):
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".invalid", "a..invalid", ".invalid"])
-def test_host_that_is_no_name(client, host):
+def test_invalid_host_name_is_an_error(client, host):
     error = run(lambda: fetch(client, f"http://{host}/"))
 
     assert isinstance(error, FetchError)
     assert error.reason in ("dns", "network", "bad_request")
 
 
-def test_connection_that_is_reset_within_the_tls_handshake(client):
+def test_reset_within_the_tls_handshake(client):
     async def script(peer):
         await peer.read()
         peer.reset()
 
     error, _ = fetch_from(client, script, scheme="https")
 
-    # libcurl has one code for whatever ends a handshake.
+    # libcurl has one code for any error in a handshake.
     wanted = ("tls", False) if client == "curl" else CLOSED
     assert (error.reason, error.is_passing) == wanted
 
 
-def test_plain_server_that_is_addressed_with_tls(client):
+def test_tls_to_a_plain_server_is_an_error(client):
     async def script(peer):
         await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         peer.close()
@@ -411,7 +409,7 @@ def test_plain_server_that_is_addressed_with_tls(client):
     assert (error.reason, error.is_passing) == ("tls", False)
 
 
-def test_certificate_that_nobody_vouches_for(client):
+def test_untrusted_certificate_is_an_error(client):
     folder = pathlib.Path(tornado.__file__).with_name("test")
     if not folder.joinpath("test.crt").exists():
         pytest.skip("this Tornado comes without its tests")
@@ -424,7 +422,7 @@ def test_certificate_that_nobody_vouches_for(client):
     assert server.requests == []
 
 
-def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
+def test_cancelled_fetch_leaves_nothing(client, caplog):
     server = FaultServer(answers())
 
     @gen.coroutine
@@ -443,8 +441,8 @@ def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
 
     assert run_with(server, main) == "cancelled"
     errors = [r for r in caplog.records if r.levelname in ("ERROR", "CRITICAL")]
-    # Tornado's curl client, when it is closed during an exchange, sets a timer that
-    # finds it closed.
+    # Tornado's curl client, if closed during an exchange, leaves a timer that finds it
+    # closed.
     assert [r for r in errors if "_handle_timeout" not in r.getMessage()] == []
 
 

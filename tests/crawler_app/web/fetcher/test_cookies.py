@@ -1,4 +1,4 @@
-"""Cookies: to the origin that has set them, to the hosts of a file, and nowhere else."""
+"""Cookies are sent to the origin that set them, to the hosts of a file, and nowhere else."""
 
 import email.message
 import http.cookiejar
@@ -55,7 +55,7 @@ def load(cookies, tmp_path):
         "http://b.test/",
     ],
 )
-def test_cookie_goes_back_to_its_origin_alone(cookies, attributes, other):
+def test_cookie_is_sent_only_to_its_origin(cookies, attributes, other):
     cookies.take(HERE, ["id=7; Path=/" + attributes])
 
     assert cookies.header_for("http://a.test/") == "id=7"
@@ -118,7 +118,7 @@ def test_cookie_ends_when_it_expires(cookies, clock, attributes, lasts_s):
         "; Max-Age=" + "9" * 1000,
     ],
 )
-def test_cookie_without_a_usable_end_lasts(cookies, clock, attributes):
+def test_cookie_with_an_invalid_expiry_lasts(cookies, clock, attributes):
     cookies.take(HERE, ["id=7" + attributes])
     clock.now *= 100
 
@@ -153,13 +153,13 @@ def test_broken_header_is_ignored(cookies, header):
         ("id=caf\u00c3\u00a9; HttpOnly; SameSite=Lax; Odd", "id=caf\u00c3\u00a9"),
     ],
 )
-def test_value_is_sent_as_it_came(cookies, header, sent):
+def test_value_is_sent_unchanged(cookies, header, sent):
     cookies.take(HERE, [header])
 
     assert cookies.header_for(HERE) == sent
 
 
-def test_cookie_that_is_too_long_is_ignored(cookies):
+def test_overlong_cookie_is_ignored(cookies):
     cookies.take(HERE, ["a=" + "x" * (MAX_COOKIE_BYTES - 2)])
     cookies.take(HERE, ["b=" + "x" * (MAX_COOKIE_BYTES - 1)])
 
@@ -167,7 +167,7 @@ def test_cookie_that_is_too_long_is_ignored(cookies):
     assert "b=" not in cookies.header_for(HERE)
 
 
-def test_of_too_many_cookies_the_oldest_goes(cookies):
+def test_oldest_surplus_cookie_is_dropped(cookies):
     cookies.take(HERE, [f"n{i}=1" for i in range(MAX_COOKIES_OF_ORIGIN + 1)])
 
     names = cookies.header_for(HERE).replace("=1", "").split("; ")
@@ -175,7 +175,7 @@ def test_of_too_many_cookies_the_oldest_goes(cookies):
     assert names == [f"n{i}" for i in range(1, MAX_COOKIES_OF_ORIGIN + 1)]
 
 
-def test_of_too_many_cookies_the_expired_go_first(cookies):
+def test_expired_cookies_are_dropped_first(cookies):
     cookies.take(HERE, [f"n{i}=1" for i in range(MAX_COOKIES_OF_ORIGIN - 1)])
     cookies.take(HERE, ["n5=; Max-Age=0", "last=1", "n5=2; Path=/"])
 
@@ -183,7 +183,7 @@ def test_of_too_many_cookies_the_expired_go_first(cookies):
     assert cookies.header_for(HERE).startswith("n0=1")
 
 
-def test_of_too_many_origins_the_one_silent_for_longest_goes(cookies):
+def test_origin_without_recent_cookies_is_dropped_first(cookies):
     for i in range(MAX_ORIGINS):
         cookies.take(f"http://{i}.test/", ["n=1"])
     cookies.take("http://0.test/", ["n=2"])
@@ -194,7 +194,7 @@ def test_of_too_many_origins_the_one_silent_for_longest_goes(cookies):
     assert cookies.header_for("http://2.test/") == "n=1"
 
 
-def test_cookies_of_all_origins_together_take_bounded_memory(cookies):
+def test_memory_of_all_cookies_is_bounded(cookies):
     tracemalloc.start()
     for i in range(200):
         large = "x" * (MAX_COOKIE_BYTES - 20)
@@ -209,7 +209,7 @@ def test_cookies_of_all_origins_together_take_bounded_memory(cookies):
 
 
 @given(st.lists(st.text(st.sampled_from('ab=;, ,"/\0\n\u20ac')) | st.text()))
-def test_any_header_gives_what_can_be_sent(headers):
+def test_any_set_cookie_gives_a_valid_cookie_header(headers):
     cookies = CookieStore(lambda: 0.0)
 
     cookies.take(HERE, headers)
@@ -228,7 +228,7 @@ def test_any_date_is_read(text):
 
 
 class Response:
-    """What `http.cookiejar` needs of one."""
+    """A response with the interface that `http.cookiejar` needs."""
 
     def __init__(self, header):
         self._headers = email.message.Message()
@@ -268,10 +268,8 @@ HEADERS = st.lists(
 
 
 @given(HEADERS, st.sampled_from(["http", "https"]), PATHS, PATHS)
-def test_within_an_origin_the_standard_library_sends_the_same(
-    headers, scheme, first, second
-):
-    # Of both, it takes the last one.
+def test_cookies_agree_with_the_standard_library(headers, scheme, first, second):
+    # It takes the last of both.
     assume(not any("Max-Age" in header and "Expires" in header for header in headers))
     first, second = f"{scheme}://a.test{first}", f"{scheme}://a.test{second}"
     cookies = CookieStore()
@@ -320,7 +318,7 @@ def test_cookie_of_a_file_goes_to_the_hosts_of_its_domain(
     assert cookies.header_for(url) == ("id=7" if is_sent else "")
 
 
-def test_what_the_origin_sets_stands_for_what_the_file_has(cookies, load):
+def test_cookie_of_the_origin_replaces_that_of_the_file(cookies, load):
     load(".a.test TRUE / FALSE 0 id 7", ".a.test TRUE / FALSE 0 n 1")
 
     cookies.take("http://a.test/", ["id=8; Path=/"])
@@ -329,7 +327,7 @@ def test_what_the_origin_sets_stands_for_what_the_file_has(cookies, load):
     assert cookies.header_for("http://www.a.test/") == "id=7; n=1"
 
 
-def test_cookie_of_a_file_is_taken_back_by_the_origin(cookies, load):
+def test_cookie_of_a_file_is_deleted_by_the_origin(cookies, load):
     load(".a.test TRUE / FALSE 0 id 7")
 
     cookies.take("http://a.test/", ["id=; Max-Age=0; Path=/"])
@@ -338,14 +336,14 @@ def test_cookie_of_a_file_is_taken_back_by_the_origin(cookies, load):
     assert cookies.header_for("http://www.a.test/") == "id=7"
 
 
-def test_nearer_domain_of_a_file_comes_before_a_wider_one(cookies, load):
+def test_narrower_domain_of_a_file_has_precedence(cookies, load):
     load("www.a.test FALSE / FALSE 0 id near", ".a.test TRUE / FALSE 0 id wide")
 
     assert cookies.header_for("http://www.a.test/") == "id=near"
     assert cookies.header_for("http://a.test/") == "id=wide"
 
 
-def test_file_is_sent_byte_by_byte_whatever_its_charset(cookies, load):
+def test_file_in_any_charset_is_sent_byte_by_byte(cookies, load):
     load(
         "\ufeff# Netscape HTTP Cookie File", "a.test FALSE / FALSE 0 id caf\u00e9\u0085"
     )
@@ -376,7 +374,7 @@ def test_value_of_a_file_may_be_empty(cookies, load):
         ("a.test FALSE / FALSE 0 id 7\0", "a control character"),
     ],
 )
-def test_file_that_is_something_else_is_refused(load, line, fault):
+def test_other_file_is_refused(load, line, fault):
     with pytest.raises(ConfigError, match=f"cookies.txt, line 2: {fault}") as caught:
         load("# Netscape HTTP Cookie File", line)
 
@@ -384,7 +382,7 @@ def test_file_that_is_something_else_is_refused(load, line, fault):
 
 
 @pytest.mark.parametrize("name", ["none.txt", "no\0file", "/dev/zero"])
-def test_file_that_cannot_be_read_is_refused(cookies, tmp_path, name):
+def test_unreadable_file_is_refused(cookies, tmp_path, name):
     with pytest.raises(
         ConfigError, match=r"cannot read the cookies in .*(?:\Sno|/dev/zero: )"
     ):

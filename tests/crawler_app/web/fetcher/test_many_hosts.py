@@ -1,4 +1,4 @@
-"""What the fetcher saves where a crawl goes from host to host."""
+"""Connections are kept while a crawl alternates between many hosts."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ class Server(asyncio.Protocol):
 
 
 async def connections_for_two_visits():
-    """Fetch from each host twice, in turns; return the number of connections."""
+    """Fetch from each host twice, in rounds; return the number of connections."""
     made = []
 
     def accept():

@@ -1,4 +1,4 @@
-"""Who gets what: no socket."""
+"""Headers, cookies, secrets and addresses of requests, without sockets."""
 
 import pytest
 from tornado.httputil import HTTPHeaders
@@ -19,7 +19,7 @@ def policy(*, seeds=(SEED,), **options):
     return RequestPolicy(CrawlConfig(seeds, **options), "gzip")
 
 
-def test_request_without_anything_special_shares_its_headers():
+def test_ordinary_requests_share_their_headers():
     plain = policy(headers=("Cookie: id=7", "X-A: 1", "Accept-Language: de"))
 
     first = plain.headers_for("http://b.test/1")
@@ -33,7 +33,7 @@ def test_request_without_anything_special_shares_its_headers():
     }
 
 
-def test_contact_is_said():
+def test_contact_is_sent():
     plain = policy(user_agent="me/1.0", contact="me@a.test")
 
     assert plain.headers_for(SEED)["User-Agent"] == "me/1.0 (+mailto:me@a.test)"
@@ -66,7 +66,7 @@ def test_several_headers_of_one_name_are_sent():
     ],
 )
 @pytest.mark.parametrize("auth", ["", "user:password"])
-def test_secret_goes_to_the_very_origin_of_a_seed_only(url, auth):
+def test_secret_is_sent_only_to_the_exact_origin_of_a_seed(url, auth):
     names = ("Cookie", "Proxy-Authorization", "X-Api-Key", "Referer")
     names += () if auth else ("Authorization",)
     some = policy(headers=tuple(f"{name.upper()}: x" for name in names), auth=auth)
@@ -76,14 +76,14 @@ def test_secret_goes_to_the_very_origin_of_a_seed_only(url, auth):
         assert name not in some.headers_for(url)
 
 
-def test_secret_goes_to_every_seed():
+def test_secret_is_sent_to_every_seed():
     some = policy(seeds=("http://b.test", SEED), auth="a:b")
 
     assert "Authorization" in some.headers_for("http://b.test/x")
     assert "Authorization" in some.headers_for("https://a.test:8443/elsewhere")
 
 
-def test_headers_of_one_request_do_not_stay():
+def test_headers_of_one_request_are_not_kept():
     plain = policy(auth="a:b")
 
     first = plain.headers_for(SEED, {"if-none-match": '"x"', "ACCEPT": "a/b"})
@@ -113,7 +113,7 @@ def test_all_cookies_of_a_response_are_kept():
     assert "Cookie" not in some.headers_for("https://a.test/x")
 
 
-def test_cookie_that_the_site_has_set_since_replaces_the_given_one():
+def test_cookie_set_by_the_site_replaces_the_given_one():
     some = policy(headers=("Cookie: sid=old; lang=de",))
 
     some.take_cookies(SEED, responded("sid=new; Path=/"))
@@ -121,7 +121,7 @@ def test_cookie_that_the_site_has_set_since_replaces_the_given_one():
     assert some.headers_for(SEED)["Cookie"] == "lang=de; sid=new"
 
 
-def test_given_cookie_is_not_joined_to_that_of_another_origin():
+def test_given_cookie_is_not_joined_with_another_origins():
     some = policy(headers=("Cookie: sid=old",))
 
     some.take_cookies("http://b.test/", responded("x=1"))
@@ -143,7 +143,7 @@ def test_given_cookie_is_not_joined_to_that_of_another_origin():
         ("token@a.test:80", Proxy("a.test", 80, "token", "")),
     ],
 )
-def test_proxy_is_read(text, proxy):
+def test_proxy_is_parsed(text, proxy):
     assert proxy_of(CrawlConfig((SEED,), proxy=text).proxy) == proxy
 
 
@@ -181,6 +181,6 @@ def test_addresses_are_checked_unless_a_proxy_resolves(options, is_checked):
     assert check_address is (require_public if is_checked else None)
 
 
-def test_host_that_is_not_known_to_be_private_is_left_to_the_resolver():
+def test_other_host_is_left_to_the_resolver():
     policy().require_public_host("http://a.test/")
     policy(deny_private=False).require_public_host("http://10.0.0.1/")

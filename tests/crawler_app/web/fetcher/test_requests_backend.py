@@ -1,6 +1,6 @@
-"""The fetcher over `requests`: its threads, and adapters that a program mounts.
+"""The fetcher over `requests`: its threads, and custom adapters.
 
-What it has in common with the others is tested with them.
+`test_contract` and `test_access` test what it has in common with the others.
 """
 
 import gc
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left", "no_thread_is_left")
 
 URL = "http://a.test/page"
 
-# Beyond what `run` waits for.
+# Longer than `run` waits.
 HANGS_S = 600.0
 
 
@@ -42,7 +42,7 @@ def no_thread_is_left():
 @pytest.fixture
 def no_error_is_logged(caplog):
     yield
-    gc.collect()  # what asyncio has to tell of a Future that nobody asked
+    gc.collect()  # asyncio logs errors that were never retrieved
     assert [r for r in caplog.records if r.levelname in ("ERROR", "CRITICAL")] == []
 
 
@@ -80,7 +80,7 @@ def with_fetcher(main, factory=None, **options):
 
 
 def fetch_by(factory, url=URL, **options):
-    """Fetch by sessions of a factory; return Fetched or FetchError."""
+    """Fetch with the sessions of a factory; return Fetched or FetchError."""
 
     @gen.coroutine
     def main(fetcher):
@@ -108,7 +108,7 @@ def silent_once():
     return FaultServer(answers())
 
 
-# An adapter that the program has mounted.
+# Custom adapters.
 
 
 def test_mounted_adapter_is_used(adapter):
@@ -129,7 +129,7 @@ def test_mounted_adapter_is_used(adapter):
     assert sent["Authorization"] == "Basic bWU6c2VjcmV0"
 
 
-def test_what_a_mounted_adapter_gets_is_decoded_and_bounded(adapter):
+def test_response_of_a_mounted_adapter_is_decoded_and_bounded(adapter):
     packed = gzip.compress(bytes(LIMIT + 1))
     adapter.register_uri(
         "GET", URL, content=packed, headers={"Content-Encoding": "gzip"}
@@ -164,7 +164,7 @@ def test_headers_of_one_name_are_all_kept(adapter):
     assert fetched.headers.get_list("Set-Cookie") == ["a=1", "b=2"]
 
 
-def test_adapter_without_urllib3_will_do():
+def test_adapter_without_urllib3_is_supported():
     class FileAdapter(requests.adapters.BaseAdapter):
         def send(self, request, **kwargs):
             response = requests.Response()
@@ -223,7 +223,7 @@ REASON_BY_ERROR = {
 
 
 @pytest.mark.parametrize("error", REASON_BY_ERROR, ids=repr)
-def test_error_of_an_adapter_has_the_same_reason_as_elsewhere(adapter, error):
+def test_error_of_a_mounted_adapter_has_its_reason(adapter, error):
     adapter.register_uri("GET", URL, exc=error)
 
     failed = fetch_by(factory_for(adapter))
@@ -239,7 +239,7 @@ def test_private_host_is_refused_before_an_adapter_sees_it(adapter):
     assert (error.reason, adapter.call_count) == ("private_address", 0)
 
 
-# A session that the program has made.
+# Custom sessions.
 
 
 @gen.coroutine
@@ -248,7 +248,7 @@ def fetch_twice(fetcher):
     yield fetcher.fetch(URL)
 
 
-def test_session_of_the_program_keeps_its_own(adapter):
+def test_settings_of_a_custom_session_are_kept(adapter):
     adapter.register_uri("GET", URL, headers={"Set-Cookie": "a=1"})
     jar = requests.cookies.RequestsCookieJar()
     jar.set("mine", "7", domain="a.test", path="/")
@@ -261,7 +261,7 @@ def test_session_of_the_program_keeps_its_own(adapter):
         assert request.headers["Authorization"] == "Basic bWU6c2VjcmV0"
 
 
-def test_cookies_are_kept_by_the_crawler_alone(adapter):
+def test_cookies_are_kept_only_by_the_crawler(adapter):
     sessions = []
     adapter.register_uri("GET", URL, headers={"Set-Cookie": "a=1; Path=/"})
 
@@ -275,7 +275,7 @@ def test_cookies_are_kept_by_the_crawler_alone(adapter):
     assert [len(session.cookies) for session in sessions] == [0]
 
 
-def test_session_is_used_by_one_thread_at_a_time_and_again(adapter):
+def test_session_is_reused_by_one_thread_at_a_time(adapter):
     made, busy, clashes = [], set(), []
 
     class CountingSession(requests.Session):
@@ -326,7 +326,7 @@ def fetch_securely(certificates, **options):
     return with_server(server, main, factory, **options), server
 
 
-def test_exchange_over_tls_is_kept(certificates):
+def test_exchange_over_tls_is_recorded(certificates):
     fetched, server = fetch_securely(certificates)
 
     assert isinstance(fetched, Fetched), str(fetched)
@@ -335,8 +335,8 @@ def test_exchange_over_tls_is_kept(certificates):
     assert fetched.request_head.decode() == server.requests[0]
 
 
-def test_private_address_is_not_connected_to_for_tls(certificates, monkeypatch):
-    # Past what can be seen in the URL.
+def test_private_address_is_refused_over_tls(certificates, monkeypatch):
+    # Without the check of the URL, which would refuse it before the connection.
     monkeypatch.setattr(
         "crawler_app.web.fetcher.request_policy.is_private_host", lambda host: False
     )
@@ -362,7 +362,7 @@ def join_threads():
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
-def test_thread_of_a_fetch_that_took_too_long_is_free_at_once():
+def test_thread_of_a_timed_out_fetch_is_freed():
     @gen.coroutine
     def main(fetcher, server, url):
         with pytest.raises(FetchError) as caught:
@@ -378,7 +378,7 @@ def test_thread_of_a_fetch_that_took_too_long_is_free_at_once():
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
-def test_fetch_that_is_cancelled_in_the_queue_never_begins():
+def test_fetch_cancelled_in_the_queue_never_begins():
     @gen.coroutine
     def main(fetcher, server, url):
         first, second = fetcher.fetch(url), fetcher.fetch(url + "second")
@@ -392,7 +392,7 @@ def test_fetch_that_is_cancelled_in_the_queue_never_begins():
     assert with_server(silent_once(), main, **options) == ["/", "/third"]
 
 
-def test_waiting_for_a_thread_is_not_counted(adapter):
+def test_waiting_for_a_thread_is_not_request_time(adapter):
     def slow(request, context):
         time.sleep(0.15)
         return "x"
@@ -414,7 +414,7 @@ def test_waiting_for_a_thread_is_not_counted(adapter):
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
-def test_close_ends_what_is_under_way():
+def test_close_ends_fetches_under_way():
     @gen.coroutine
     def main(fetcher, server, url):
         fetches = [fetcher.fetch(url) for _ in range(3)]  # the last one in the queue
@@ -473,7 +473,7 @@ def test_fetch_after_close_fails(adapter):
     with_fetcher(main, factory_for(adapter))
 
 
-def test_thread_that_ends_after_the_loop_is_no_error(adapter, monkeypatch):
+def test_thread_may_end_after_the_loop(adapter, monkeypatch):
     monkeypatch.setattr(requests_, "CLOSE_WITHIN_S", 0.0)
     adapter.register_uri("GET", URL, text=lambda *_: time.sleep(0.3) or "x")
 
@@ -486,7 +486,7 @@ def test_thread_that_ends_after_the_loop_is_no_error(adapter, monkeypatch):
     join_threads()
 
 
-# What only this client has to be told.
+# Only for this client.
 
 
 def test_body_of_a_redirect_is_not_unpacked_by_requests():

@@ -1,4 +1,4 @@
-"""Host names are looked up once, for a while."""
+"""Look-ups of host names are cached for a while."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ from gencoro import gen
 
 
 class CountingResolver(Resolver):
-    """Knows every name but those under .invalid, and counts what it is asked."""
+    """Resolves every name except those under .invalid, and counts the look-ups."""
 
     def initialize(self):
         self.questions = []
@@ -46,7 +46,7 @@ def resolver(below, clock):
     return CachingResolver(below, clock)
 
 
-def test_answer_is_remembered_for_its_time_and_no_longer(resolver, below, clock):
+def test_answer_is_cached_until_it_expires(resolver, below, clock):
     async def main():
         first = await resolver.resolve("a.test", 80)
         clock.now += TTL_S - 1
@@ -62,7 +62,7 @@ def test_answer_is_remembered_for_its_time_and_no_longer(resolver, below, clock)
     assert (asked_meanwhile, len(below.questions)) == (1, 2)
 
 
-def test_refusal_is_remembered_more_shortly(resolver, below, clock):
+def test_error_is_cached_for_a_shorter_time(resolver, below, clock):
     async def main():
         for wait_s in (0.0, NEGATIVE_TTL_S - 1, 1.0):
             clock.now += wait_s
@@ -74,7 +74,7 @@ def test_refusal_is_remembered_more_shortly(resolver, below, clock):
     assert len(below.questions) == 2
 
 
-def test_lookups_at_the_same_time_are_one(resolver, below):
+def test_concurrent_look_ups_are_combined(resolver, below):
     async def main():
         below.gate = gen.Future()
         waiting = [resolver.resolve("a.test", 80) for _ in range(5)]
@@ -87,7 +87,7 @@ def test_lookups_at_the_same_time_are_one(resolver, below):
     assert below.questions == [("a.test", 80)]
 
 
-def test_cancelling_one_caller_leaves_the_others_their_answer(resolver, below):
+def test_cancelling_one_caller_does_not_affect_others(resolver, below):
     async def main():
         below.gate = gen.Future()
         first, second = (resolver.resolve("a.test", 80) for _ in range(2))
@@ -98,7 +98,7 @@ def test_cancelling_one_caller_leaves_the_others_their_answer(resolver, below):
     assert asyncio.run(main()) == [(socket.AF_INET, ("127.0.0.1", 80))]
 
 
-def test_hosts_and_ports_are_told_apart(resolver, below):
+def test_hosts_and_ports_are_cached_separately(resolver, below):
     async def main():
         await resolver.resolve("a.test", 80)
         await resolver.resolve("a.test", 81)

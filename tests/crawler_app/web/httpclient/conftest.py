@@ -1,4 +1,4 @@
-"""What tests of the HTTP client share: servers that count, certificates, no lost sockets.
+"""Fixtures of the tests of the HTTP client: servers, certificates, and no leaked sockets.
 
 Client and servers are on the test's own loop, so that virtual time holds for both.
 """
@@ -16,35 +16,35 @@ from tests.helpers.http.peers import RawServer, answer
 
 __all__ = ["certificates", "other_certificates"]
 
-# Far beyond what any test takes on a busy machine.
+# Far more than any test takes on a busy machine.
 HANGS_S = 60
 
 
 @pytest.fixture(autouse=True)
-def only_what_hangs_is_ended(monkeypatch):
+def only_hanging_tests_time_out(monkeypatch):
     monkeypatch.setenv("ASYNC_TEST_TIMEOUT", str(HANGS_S))
 
 
 @pytest.fixture(autouse=True)
 def every_socket_is_closed(no_socket_is_left):
-    """Look at them around each test."""
+    """Compare the open sockets before and after each test."""
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_said_by_asyncio():
-    """Fail where asyncio has to tell of an error that nobody took."""
-    said = []
+def asyncio_logs_nothing():
+    """Fail if asyncio logs an error that was never retrieved."""
+    logged = []
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: said.append(record.getMessage())
+    handler.emit = lambda record: logged.append(record.getMessage())
     logging.getLogger("asyncio").addHandler(handler)
     yield
     logging.getLogger("asyncio").removeHandler(handler)
-    assert said == []
+    assert logged == []
 
 
 @pytest.fixture
 def make_client(io_loop):
-    """Make a client with options; all of them are closed at the end."""
+    """Return a function that makes a client, which is closed at the end."""
     with contextlib.ExitStack() as stack:
 
         def make(**options):
@@ -62,7 +62,7 @@ def client(make_client):
 
 @pytest.fixture
 def named(make_client):
-    """Return a client for which every name is this machine."""
+    """Return a client that resolves every name to this machine."""
     return make_client(resolver=Loopback())
 
 

@@ -1,4 +1,4 @@
-"""header_callback and streaming_callback: what they get, and when."""
+"""header_callback and streaming_callback: their arguments, and when they are called."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ def fetch_from(client, serve, said, **options):
 
 @pytest.mark.parametrize("kind", ["coroutine", "native", "future"])
 @gen.coroutine
-def test_chunks_are_delivered_one_after_the_other(client, serve, kind):
+def test_chunks_are_delivered_one_at_a_time(client, serve, kind):
     at_once = most_at_once = 0
     chunks = []
 
@@ -46,14 +46,14 @@ def test_chunks_are_delivered_one_after_the_other(client, serve, kind):
 
     yield fetch_from(client, serve, answer(body), streaming_callback=callback)
 
-    # All was taken before the fetch was over, too.
+    # Everything was delivered before the fetch ended, too.
     assert b"".join(chunks) == body
     assert len(chunks) > 3
     assert most_at_once == 1
 
 
 @gen.coroutine
-def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
+def test_slow_callback_stops_the_server(client, serve, virtual_clock):
     part, count = b"x" * 65536, 800
     sent = 0
     taken = 0
@@ -86,7 +86,7 @@ def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
     finally:
         tracemalloc.stop()
 
-    # What the buffers of the kernel hold, and little more.
+    # The size of the kernel's buffers, and little more.
     assert 0 < sent_while_waiting < count * len(part) / 4
     assert taken == count * len(part)
     assert peak < 8_000_000
@@ -94,7 +94,7 @@ def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
 
 @pytest.mark.parametrize("returned", [5, "taken", False, [b"a"]])
 @gen.coroutine
-def test_what_a_streaming_callback_returns_is_no_matter(client, web, returned):
+def test_other_values_of_a_streaming_callback_are_ignored(client, web, returned):
     chunks = []
 
     def take(chunk):
@@ -108,13 +108,13 @@ def test_what_a_streaming_callback_returns_is_no_matter(client, web, returned):
     assert web.used == [0, 0]
 
 
-# A callback is done in the very turn in which its fetch is ended otherwise.  What is on
-# its way then must not end it once more.
+# A callback is done in the same turn of the loop in which its fetch is ended in another way.
+# Pending calls must not end it a second time.
 
 
 @pytest.fixture
 def takes(serve):
-    """Return a URL, and a callback whose Future tells that, and when, it was called."""
+    """Return a URL, and a callback with a Future that is done when it is called."""
     called = asyncio.Future()
     taken = asyncio.Future()
 
@@ -130,7 +130,7 @@ def takes(serve):
 
 @pytest.fixture
 def nothing_went_wrong(caplog):
-    """Fail where an error is logged, by whomever."""
+    """Fail if any error is logged."""
     yield
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
@@ -142,7 +142,7 @@ BODIES = pytest.mark.parametrize("said", [HELLO, SOME], ids=["whole", "unfinishe
 @BODIES
 @pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine
-def test_callback_that_is_done_as_its_fetch_is_ended_ends_it_once(
+def test_callback_done_while_its_fetch_fails_ends_it_once(
     make_client, web, takes, nothing_went_wrong, said, way
 ):
     url, options, called, taken = takes(said)
@@ -166,7 +166,7 @@ def test_callback_that_is_done_as_its_fetch_is_ended_ends_it_once(
 @BODIES
 @pytest.mark.parametrize("fails", [False, True])
 @gen.coroutine
-def test_callback_that_is_done_as_time_is_over_ends_it_once(
+def test_callback_done_at_the_timeout_ends_the_fetch_once(
     make_client, web, takes, nothing_went_wrong, virtual_clock, said, fails
 ):
     url, options, called, taken = takes(said)
@@ -178,7 +178,7 @@ def test_callback_that_is_done_as_time_is_over_ends_it_once(
         else:
             taken.set_result(None)
 
-    # Timers of one moment fire in the order of their making.
+    # Timers that are due at the same time fire in the order of their creation.
     asyncio.get_running_loop().call_at(virtual_clock.time() + 5, be_done)
     future = client.fetch(url, request_timeout=5, **options)
     yield called

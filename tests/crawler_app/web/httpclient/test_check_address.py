@@ -1,4 +1,4 @@
-"""The check of addresses: it sees all that a name leads to, before anybody connects."""
+"""The address check sees every address of a name before the client connects to it."""
 
 import socket
 
@@ -11,7 +11,7 @@ HELLO = answer(b"hello")
 
 
 class Check:
-    """Notes what it is asked, and refuses some ports."""
+    """Records its calls, and refuses some ports."""
 
     def __init__(self, *refused_ports):
         self.asked = []
@@ -24,7 +24,7 @@ class Check:
 
 
 @gen.coroutine
-def test_address_is_checked_before_it_is_connected_to(make_client, web):
+def test_address_is_checked_before_connecting(make_client, web):
     check = Check(web.port)
     client = make_client(check_address=check, resolver=Addresses(web.address))
 
@@ -52,9 +52,7 @@ def test_literal_address_is_checked(make_client, serve, host):
 
 @pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "0177.0.0.1", "127.1"])
 @gen.coroutine
-def test_literal_address_in_disguise_is_checked_as_what_it_is(
-    make_client, web, literal
-):
+def test_obfuscated_literal_address_is_checked(make_client, web, literal):
     check = Check(web.port)
     client = make_client(check_address=check)
 
@@ -66,7 +64,7 @@ def test_literal_address_in_disguise_is_checked_as_what_it_is(
 
 
 @gen.coroutine
-def test_refused_address_is_followed_by_the_next(make_client, serve):
+def test_next_address_is_tried_after_a_refusal(make_client, serve):
     forbidden, server = serve(HELLO), serve(HELLO)
     check = Check(forbidden.port)
     client = make_client(
@@ -84,7 +82,7 @@ def test_refused_address_is_followed_by_the_next(make_client, serve):
 
 
 @gen.coroutine
-def test_every_hop_is_checked(make_client, serve):
+def test_every_redirect_is_checked(make_client, serve):
     inner = serve(HELLO)
     outer = serve(answer(status="302 Found", Location=inner.url))
     check = Check(inner.port)

@@ -1,4 +1,4 @@
-"""Where clients come from, which loop they are of, and what they leave behind."""
+"""Clients: configuration, their loop, and closing."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from tests.helpers.http.peers import client_sockets
 
 
 @gen.coroutine
-def test_closed_client_is_followed_by_a_new_one():
+def test_shared_client_is_replaced_after_closing():
     one = PooledAsyncHTTPClient()
     one.close()
     other = PooledAsyncHTTPClient()
@@ -29,7 +29,7 @@ def test_closed_client_is_followed_by_a_new_one():
 
 @pytest.fixture
 def site_of_another_thread():
-    """Serve hello on a thread of its own; yields its URL and its connections' ports."""
+    """Serve hello in a separate thread; yield its URL and the ports of its connections."""
     ports = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -65,7 +65,7 @@ def test_blocking_client_leaves_nothing(site_of_another_thread):
     assert client_sockets() == {}
 
 
-def test_blocking_client_that_is_dropped_leaves_nothing(site_of_another_thread):
+def test_dropped_blocking_client_leaves_nothing(site_of_another_thread):
     url, _ = site_of_another_thread
 
     client = HTTPClient(PooledAsyncHTTPClient)
@@ -98,7 +98,7 @@ def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thr
     assert left == {}
 
 
-def test_client_that_was_made_for_another_loop_says_so(site_of_another_thread):
+def test_client_of_another_loop_is_an_error(site_of_another_thread):
     url, ports = site_of_another_thread
 
     async def make():
@@ -116,7 +116,7 @@ def test_client_that_was_made_for_another_loop_says_so(site_of_another_thread):
     with contextlib.closing(IOLoop(make_current=False)) as loop:
         client = loop.run_sync(make)
         asyncio.run(use(client))
-        # Nothing is left of it in the queue.
+        # It is not left in the queue.
         body = loop.run_sync(lambda: use_here(client))
         client.close()
 

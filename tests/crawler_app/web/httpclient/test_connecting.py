@@ -1,4 +1,4 @@
-"""From a name to a connection: which addresses are tried, in which order, and checked."""
+"""Connecting: which addresses of a name are tried, in which order, and the timeouts."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ HELLO = answer(b"hello")
 
 @pytest.fixture
 def refused():
-    """Return IPv4 and IPv6 addresses where nobody listens."""
+    """Return IPv4 and IPv6 addresses where no server listens."""
     with contextlib.ExitStack() as stack:
         ports = []
         for host in ("127.0.0.1", "::1"):
@@ -49,7 +49,7 @@ def hole():
 
 
 @gen.coroutine
-def test_every_address_is_tried(make_client, web, refused):
+def test_all_addresses_are_tried(make_client, web, refused):
     client = make_client(resolver=Addresses(*refused, *refused, web.address))
 
     response = yield client.fetch("http://a.test/")
@@ -58,7 +58,7 @@ def test_every_address_is_tried(make_client, web, refused):
 
 
 @gen.coroutine
-def test_silent_address_is_overtaken_by_the_next(
+def test_next_address_overtakes_a_silent_one(
     make_client, web, hole, virtual_clock, sockets
 ):
     client = make_client(resolver=Addresses(hole, web.address))
@@ -70,24 +70,24 @@ def test_silent_address_is_overtaken_by_the_next(
     assert response.peer_address == web.address
     # RFC 8305, 5: 250 ms are recommended, 100 ms the least, 2 s the most.
     assert 0.1 <= virtual_clock.time() <= 2
-    # Both ends of one connection: the attempt that lost is given up.
+    # Both ends of one connection: the slower attempt was abandoned.
     assert len(sockets()) == before + 2
 
 
 @gen.coroutine
-def test_silent_ipv6_is_overtaken_by_ipv4(make_client, web, hole, virtual_clock):
-    # The way to nowhere of IPv6 is one of IPv4 here, as the kernel sees it.
+def test_ipv4_overtakes_silent_ipv6(make_client, web, hole, virtual_clock):
+    # The silent IPv6 address is mapped to a silent IPv4 address here.
     mapped = (f"::ffff:{hole[0]}", hole[1], 0, 0)
     client = make_client(resolver=Addresses(mapped, mapped, mapped, web.address))
 
     yield client.fetch("http://a.test/")
 
-    # Families take turns, so that two dead ones of the same are not waited for.
+    # Families alternate, so that two dead addresses of one family are not waited for.
     assert virtual_clock.time() <= 0.5
 
 
 @gen.coroutine
-def test_last_error_is_told_if_all_addresses_fail(make_client, refused):
+def test_last_error_is_raised_if_all_addresses_fail(make_client, refused):
     client = make_client(resolver=Addresses(*refused))
 
     with pytest.raises(ConnectionRefusedError, match="Connection refused"):
@@ -108,7 +108,7 @@ def test_failed_attempts_leave_nothing(make_client, refused, hole, sockets):
 
 
 @pytest.mark.parametrize("runs", [True, False])
-def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs, sockets):
+def test_closing_the_client_while_connecting_leaves_nothing(hole, runs, sockets):
     async def main():
         client = PooledAsyncHTTPClient(force_instance=True)
         future = client.fetch(f"http://127.0.0.1:{hole[1]}/")
@@ -129,7 +129,7 @@ def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs, s
 
 
 @gen.coroutine
-def test_ipv6_may_be_forbidden(make_client, serve):
+def test_ipv6_can_be_disabled(make_client, serve):
     server, other = serve(HELLO, host="::1"), serve(answer(b"other"))
     resolver = Addresses(("::1", server.port, 0, 0), other.address)
     client = make_client(resolver=resolver)
@@ -145,7 +145,7 @@ def test_ipv6_may_be_forbidden(make_client, serve):
 
 
 @gen.coroutine
-def test_connection_comes_from_the_interface_that_is_given(client, serve):
+def test_connection_comes_from_the_given_interface(client, serve):
     server = serve(
         lambda request: answer(request.stream.socket.getpeername()[0].encode())
     )
@@ -156,7 +156,7 @@ def test_connection_comes_from_the_interface_that_is_given(client, serve):
 
 
 @gen.coroutine
-def test_name_without_an_address_is_told(make_client):
+def test_name_without_an_address_is_an_error(make_client):
     client = make_client(resolver=Addresses())
 
     with pytest.raises(OSError, match=r"a\.test"):
@@ -164,7 +164,7 @@ def test_name_without_an_address_is_told(make_client):
 
 
 @gen.coroutine
-def test_error_of_the_resolver_comes_out_as_it_is(make_client):
+def test_error_of_the_resolver_is_raised_unchanged(make_client):
     async def fail(host):
         raise ZeroDivisionError("of the resolver")
 
@@ -175,8 +175,8 @@ def test_error_of_the_resolver_comes_out_as_it_is(make_client):
 
 
 @gen.coroutine
-def test_small_writes_are_sent_at_once(client, web):
-    # With Nagle's algorithm the second one waits for 40 ms, if not more.
+def test_small_writes_are_sent_immediately(client, web):
+    # With Nagle's algorithm the second one would wait for at least 40 ms.
     yield client.fetch(web.url)
 
     ours = client_sockets()
@@ -196,7 +196,7 @@ def test_small_writes_are_sent_at_once(client, web):
     [(3, 20, 3), (3, 2, 2), (0, 4, 4), (5, 0, 5)],
 )
 @gen.coroutine
-def test_silence_while_connecting_is_told_after_the_shorter_limit(
+def test_connecting_is_limited_by_the_shorter_timeout(
     client, hole, virtual_clock, connect_timeout, request_timeout, end
 ):
     limits = {"connect_timeout": connect_timeout, "request_timeout": request_timeout}
@@ -209,7 +209,7 @@ def test_silence_while_connecting_is_told_after_the_shorter_limit(
 
 
 @gen.coroutine
-def test_limit_for_connecting_is_over_when_connected(client, web, virtual_clock):
+def test_connect_timeout_ends_with_the_connection(client, web, virtual_clock):
     @gen.coroutine
     def slow(request):
         yield gen.sleep(10)

@@ -1,8 +1,8 @@
-"""Tornado's own tests of HTTP clients, over ours.
+"""Tornado's own tests of HTTP clients, run with ours.
 
-The classes are subclassed by way of their modules: a class that stood in this module by
-its own name would be run as it is.  A method here takes the place of Tornado's where our
-client means something else on purpose; it says what and why.
+The classes are subclassed through their modules: a class imported by its own name would run
+here unchanged.  A method here replaces Tornado's where our client differs on purpose; a comment
+says how and why.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from gencoro import gen
 
 @pytest.fixture(autouse=True)
 def no_access_log(caplog):
-    """Keep the servers from logging: Tornado's cases fail by any line at INFO."""
+    """Keep the servers from logging: Tornado's cases fail on any line at INFO."""
     caplog.set_level(logging.CRITICAL, "tornado.access")
 
 
@@ -50,11 +50,11 @@ class Ours:
 
 
 class TestCommon(Ours, common.HTTPClientCommonTestCase):
-    # We ask for it where the package is there.
+    # Tornado's own clients do not; ours does if the package is installed.
     decompresses_brotli = True
 
     def test_decompression_bomb_without_streaming_callback(self):
-        # As Tornado's, but for the log: the error tells whoever fetched.
+        # As Tornado's, except for the log: the caller of fetch gets the error.
         common.gzip_bomb(common.UNBUFFERABLE_BOMB_SIZE)
         tracemalloc.start()
         try:
@@ -74,7 +74,7 @@ class TestMaxBodySize(
     max_body_size=common.MAX_BODY_SIZE,
 ):
     def test_body_bearing_redirect(self):
-        # The limit is for what the caller gets, and this is never seen by him.
+        # The limit is for the body that the caller gets, and this one is discarded.
         response = self.fetch("/body_bearing_redirect")
         response.rethrow()
         self.assertTrue(response.effective_url.endswith("/small"))
@@ -106,7 +106,7 @@ class OursForSimple(Ours):
         self.assertEqual(len(set(map(id, made))), 3)
 
     def test_queue_timeout(self):
-        # Waiting is not request time with us: no limit runs in the queue.
+        # With us, waiting is not request time: no timeout runs in the queue.
         with contextlib.closing(self.create_client(max_clients=1)) as client:
             held = client.fetch(self.get_url("/trigger"), request_timeout=10)
             self.wait()
@@ -120,13 +120,13 @@ class OursForSimple(Ours):
             )
 
     def test_multiple_content_length_accepted(self):
-        # Two lengths are how responses are smuggled, be they equal or not.
+        # Two lengths, even equal ones, are a sign of response smuggling.
         for value in ("2,2", "2,%202,2", "2,4", "2,%202,3"):
             with self.subTest(value), self.assertRaises(BadResponseError):
                 self.fetch(f"/content_length?value={value}")
 
     def test_streaming_callback_error(self):
-        # An exception of the caller's own comes out as it is.
+        # The caller's own exception is raised unchanged.
         def streaming_callback(chunk):
             raise ValueError("error in streaming_callback")
 
@@ -134,7 +134,7 @@ class OursForSimple(Ours):
             self.fetch("/hello", streaming_callback=streaming_callback)
 
     def test_streaming_callback_coroutine_cancelled(self):
-        # So does a cancellation, and fetch is cancelled then; or it fails.
+        # So does a cancellation; then fetch is cancelled, or fails.
         async def streaming_callback(chunk):
             future = self.io_loop.asyncio_loop.create_future()
             future.cancel()
@@ -145,12 +145,12 @@ class OursForSimple(Ours):
         self.assertNotIsInstance(caught.exception, TimeoutError)
 
     def test_request_timeout(self):
-        # Over a kept connection the request arrives in time on a busy machine, too.
+        # On a reused connection the request arrives in time even on a busy machine.
         self.fetch("/hello")
         super().test_request_timeout()
 
     def test_header_callback_error(self):
-        # An exception of the caller's own comes out as it is.
+        # The caller's own exception is raised unchanged.
         def header_callback(line):
             raise ValueError("error in header_callback")
 
@@ -175,7 +175,7 @@ class TestSimpleOverTls(
     )
 
     def test_ssl_context_handshake_fail(self):
-        # As Tornado's, but for the log, which its own streams write.
+        # As Tornado's, except for the log, which its own streams write.
         context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
         with self.server_may_log(), self.assertRaises(ssl.SSLError):
             self.fetch("/hello", ssl_options=context)
@@ -227,7 +227,7 @@ class Test1xxLimit(Ours, simple.HTTP1xxLimitTestCase):
 
 class TestGzipResponse(Ours, simple.GzipResponseTestCase):
     def test_invalid(self):
-        # What follows a gzip member and is none is ignored, as by browsers.
+        # Data after a gzip member that is not another member is ignored, as in browsers.
         for kind in ("trailing_nul", "trailing_garbage"):
             with self.subTest(kind):
                 response = self.fetch(f"/{kind}")
@@ -238,7 +238,7 @@ class TestGzipResponse(Ours, simple.GzipResponseTestCase):
 
 class Test204(Ours, simple.HTTP204NoContentTestCase):
     def test_204_invalid_content_length(self):
-        # It has no body whatever it says; the connection is not used again.
+        # It has no body, in spite of its length; the connection is not reused.
         response = self.fetch("/?error=1")
         self.assertEqual((response.code, response.body), (204, b""))
 

@@ -1,4 +1,4 @@
-"""Bodies that are small until they are unpacked: their size and memory are bounded."""
+"""Decompression bombs: their size and memory are bounded."""
 
 import asyncio
 import gzip
@@ -19,7 +19,7 @@ KINDS = [*PACK_BY_CODING, "raw deflate", "gzip, gzip"]
 
 @pytest.fixture(scope="module", params=KINDS)
 def bomb(request):
-    """Return an answer of zeros, packed by each coding."""
+    """Return a response of zeros, compressed with each coding."""
     zeros = bytes(BOMB_BYTES)
     if request.param == "raw deflate":
         return answer(raw_deflate(zeros), Content_Encoding="deflate")
@@ -31,12 +31,12 @@ def bomb(request):
 
 
 def bounded_memory():
-    """Fail where more than a part of the bomb is held at a time."""
+    """Fail if more than a part of the bomb is in memory at a time."""
     return peak_below(6_000_000)
 
 
 @gen.coroutine
-def test_bomb_is_given_up_within_bounded_memory(make_client, serve, bomb):
+def test_bomb_is_refused_within_bounded_memory(make_client, serve, bomb):
     client = make_client(max_body_size=1_000_000)
     server = serve(bomb)
 
@@ -59,7 +59,7 @@ def test_bomb_is_streamed_within_bounded_memory(client, serve, bomb):
 
 
 @gen.coroutine
-def test_bomb_waits_for_a_slow_taker(client, serve, virtual_clock, bomb):
+def test_bomb_waits_for_a_slow_callback(client, serve, virtual_clock, bomb):
     sizes = []
     sizes_before = []
 
@@ -81,7 +81,7 @@ def test_bomb_waits_for_a_slow_taker(client, serve, virtual_clock, bomb):
 ZEROS = bytes(BOMB_BYTES)
 GZIPPED = gzip.compress(ZEROS)
 
-# The two ways of taking a body.
+# The two ways to receive a body.
 TAKEN = pytest.mark.parametrize(
     "options", [{}, {"streaming_callback": len}], ids=["kept", "streamed"]
 )
@@ -89,9 +89,9 @@ TAKEN = pytest.mark.parametrize(
 
 @TAKEN
 @gen.coroutine
-def test_bomb_lets_others_have_their_turn(client, serve, web, options):
+def test_bomb_does_not_block_other_fetches(client, serve, web, options):
     server = serve(answer(GZIPPED, Content_Encoding="gzip"))
-    yield client.fetch(web.url)  # the other has a connection, and waits for no thread
+    yield client.fetch(web.url)  # the other has a connection, and needs no thread
     done = []
     bomb = client.fetch(server.url, **options)
     bomb.add_done_callback(lambda _: done.append("bomb"))
@@ -105,7 +105,7 @@ def test_bomb_lets_others_have_their_turn(client, serve, web, options):
 
 
 @gen.coroutine
-def test_bombs_at_once_are_unpacked_one_after_the_other(make_client, serve):
+def test_concurrent_bombs_are_decoded_one_at_a_time(make_client, serve):
     client = make_client(max_clients=10)
     server = serve(answer(GZIPPED, Content_Encoding="gzip"))
     sizes = []
@@ -114,7 +114,7 @@ def test_bombs_at_once_are_unpacked_one_after_the_other(make_client, serve):
     def fetch():
         sizes.append(len((yield client.fetch(server.url)).body))
 
-    # One and the next, and what the others unpack before their turn.
+    # One and the next, and the parts of the others that are decoded before their turn.
     with peak_below(2.5 * BOMB_BYTES):
         yield [fetch() for _ in range(10)]
 
@@ -131,7 +131,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_bomb_is_kept_whole(frame):
+def test_large_body_is_kept_completely(frame):
     end = Peer.half_close if frame == "until the end" else None
 
     result = exchange(answers(FRAMES[frame], end=end))

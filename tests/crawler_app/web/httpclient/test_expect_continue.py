@@ -9,7 +9,7 @@ from tests.helpers.http.faulty import GOOD, exchange, head
 CONTINUE = head(status=b"100 Continue")
 HINTS = head(status=b"103 Early Hints")
 
-# What the server says before and after it has got the body, and when that comes.
+# The server's output before and after the body, and the time of the body.
 INTERIM = {
     "100": (CONTINUE, b"", 0),
     "100 twice": (CONTINUE * 2, b"", 0),
@@ -32,7 +32,7 @@ def exchange_expecting(script, **options):
 
 @pytest.mark.parametrize("said", INTERIM)
 @pytest.mark.parametrize("kind", BODIES)
-def test_body_waits_for_100_but_no_longer_than_a_second(said, kind):
+def test_body_waits_at_most_a_second_for_100(said, kind):
     before, after, wait_s = INTERIM[said]
     came = []
 
@@ -53,7 +53,7 @@ def test_body_waits_for_100_but_no_longer_than_a_second(said, kind):
 
 
 @pytest.mark.parametrize("status", [b"417 Expectation Failed", b"200 OK", b"401 Login"])
-def test_body_that_is_not_wanted_is_not_sent(status):
+def test_refused_body_is_not_sent(status):
     def produce(write):
         raise AssertionError("the server does not want it")
 
@@ -68,7 +68,7 @@ def test_body_that_is_not_wanted_is_not_sent(status):
     assert not result.was_reused
 
 
-def test_redirect_instead_of_continue_is_followed_with_the_body():
+def test_redirect_instead_of_100_is_followed_with_the_body():
     moved = head(b"Location: /b", b"Content-Length: 0", status=b"307 Elsewhere")
 
     async def script(peer):
@@ -77,6 +77,6 @@ def test_redirect_instead_of_continue_is_followed_with_the_body():
 
     result = exchange_expecting(script, body=b"body")
 
-    # It is answered when it has come.
+    # The server responds when the body has arrived.
     assert getattr(result.outcome, "body", result.outcome) == b"good"
     assert result.server.peers[1].heads[0].startswith(b"PUT /b ")

@@ -1,4 +1,4 @@
-"""Responses that end too early or never, or come in a strange rhythm."""
+"""Truncated, endless and dripping responses."""
 
 import random
 
@@ -17,7 +17,7 @@ from tests.helpers.http.packing import PACK_BY_CODING
 
 CHUNKED = head(b"Transfer-Encoding: chunked", b"Trailer: X")
 
-# What has come of a response when it is cut, at every place.
+# A response truncated at every place.
 CUTS = [
     whole[:place]
     for whole in (
@@ -26,28 +26,28 @@ CUTS = [
     )
     for place in range(len(whole))
 ]
-# For what does not depend on the place.
+# For tests that do not depend on the place.
 SOME_CUTS = CUTS[::7]
 
 
 def is_plainly_closed(error):
-    """Tell whether the error says no more than that the response is not whole."""
+    """Return whether the error says only that the response is incomplete."""
     return type(error) is HTTPStreamClosedError
 
 
-def test_response_that_is_cut_is_a_closed_stream():
+def test_truncated_response_is_a_closed_stream():
     for cut in CUTS:
         result = exchange(answers(cut, end=Peer.half_close))
 
         assert is_plainly_closed(result.outcome), (cut, result.outcome)
         assert str(result.outcome), cut
-        # The request came once: on a new connection nothing is tried again.
+        # The request came once: on a new connection nothing is retried.
         (first, second) = result.server.peers
         assert len(first.heads) == len(second.heads) == 1, cut
 
 
 @pytest.mark.parametrize("begun", [*SOME_CUTS, head() + b"hello"])
-def test_reset_within_a_response_is_a_reset(begun):
+def test_reset_within_a_response_is_raised(begun):
     result = exchange(answers(begun, end=Peer.reset))
 
     assert isinstance(result.outcome, ConnectionResetError), repr(result.outcome)
@@ -58,7 +58,7 @@ def test_reset_within_a_response_is_a_reset(begun):
 
 
 @pytest.mark.parametrize("cut", SOME_CUTS)
-def test_server_that_falls_silent_runs_into_the_time_limit(cut):
+def test_silent_server_runs_into_the_timeout(cut):
     result = exchange(answers(cut), request_timeout=0.02)
 
     assert isinstance(result.outcome, HTTPTimeoutError), repr(result.outcome)
@@ -67,7 +67,7 @@ def test_server_that_falls_silent_runs_into_the_time_limit(cut):
 
 
 @pytest.mark.parametrize("limits", [(0.02, 20.0), (20.0, 0.02), (0.02, 0.0)])
-def test_silent_server_at_the_end_of_a_tls_connection_is_named(limits):
+def test_timeout_of_the_tls_handshake_names_the_server(limits):
     connect_timeout, request_timeout = limits
 
     async def https(peer):
@@ -86,7 +86,7 @@ def test_silent_server_at_the_end_of_a_tls_connection_is_named(limits):
 
 
 @pytest.mark.parametrize("end", [Peer.half_close, Peer.close, Peer.reset])
-def test_server_that_hangs_up_during_the_handshake_is_an_os_error(end):
+def test_server_that_closes_during_the_handshake_is_an_os_error(end):
     async def script(peer):
         await peer.read()
         end(peer)
@@ -103,14 +103,14 @@ def exchange_https(script, **options):
 # Slow, and in pieces.
 
 
-def test_pieces_that_come_slowly_are_handed_over_as_they_come():
+def test_slow_pieces_are_delivered_immediately():
     pieces = []
 
     async def script(peer):
         await peer.request()
         await peer.send(head(b"Content-Length: 5"))
         for number, byte in enumerate(b"hello"):
-            # Nothing is held back until there is more.
+            # Nothing is held back.
             assert len(pieces) == number
             await peer.send_apart(bytes([byte]))
 
@@ -121,7 +121,7 @@ def test_pieces_that_come_slowly_are_handed_over_as_they_come():
 
 
 @pytest.mark.parametrize("coding", ["identity", *PACK_BY_CODING])
-def test_tiny_chunks_are_handed_over_together(coding):
+def test_tiny_chunks_are_delivered_together(coding):
     pieces = []
     body = random.Random(coding).randbytes(20_000)
     packed = PACK_BY_CODING.get(coding, bytes)(body)
@@ -134,17 +134,17 @@ def test_tiny_chunks_are_handed_over_together(coding):
 
     assert getattr(result.outcome, "code", result.outcome) == 200
     assert b"".join(pieces) == body
-    # At most one for each time that something was received.
+    # At most one for each read.
     assert len(pieces) < len(body) / 100
 
 
-# What is handed over, and what comes behind.
+# Delivered pieces, and data behind the response.
 
 
 @pytest.mark.parametrize(
     ("body", "error"), [(b"ok", BadResponseError), (bytes(9), ResponseTooLargeError)]
 )
-def test_body_before_garbage_counts(body, error):
+def test_body_before_garbage_is_delivered(body, error):
     pieces = []
     response = CHUNKED + b"%x\r\n%b\r\ngarbage" % (len(body), body)
 
@@ -158,15 +158,15 @@ def test_body_before_garbage_counts(body, error):
     assert pieces == ([body] if len(body) <= 8 else [])
 
 
-def test_blank_line_behind_a_response_is_no_harm():
-    # Some servers send one.  No response begins with it, so the connection is as good
-    # as before; that the next fetch goes well is what `exchange` asserts.
+def test_blank_line_behind_a_response_is_harmless():
+    # Some servers send one.  No response begins with it, so the connection stays usable;
+    # `exchange` asserts that the next fetch succeeds.
     result = exchange(answers(head(b"Content-Length: 5") + b"hello\r\n"))
 
     assert getattr(result.outcome, "body", result.outcome) == b"hello"
 
 
-def test_pieces_of_a_response_that_is_cut_were_handed_over():
+def test_pieces_of_a_truncated_response_are_delivered():
     pieces = []
     response = head(b"Content-Length: 6") + b"hello"
 

@@ -1,8 +1,7 @@
-"""Callbacks that raise: their error comes out as it is.
+"""Callbacks that raise: fetch raises their errors unchanged.
 
-But for what a Future cannot take, or would take for its cancelling.
-`exchange` asserts what matters besides: nothing hangs, nothing is left, and the client
-fetches well afterwards.
+Except those that a Future cannot hold, or would take as a cancellation.  `exchange` asserts the
+rest: nothing hangs, nothing is left, and the client still works afterwards.
 """
 
 import asyncio
@@ -72,7 +71,7 @@ WAYS = [at_once, in_a_coroutine, in_a_native_coroutine, by_hand, in_a_done_futur
 
 @raised_by_callback
 @pytest.mark.parametrize("way", WAYS)
-def test_streaming_callback_is_told_as_an_error(way, raised):
+def test_error_of_a_streaming_callback_is_raised(way, raised):
     result = exchange(answers(GOOD), streaming_callback=way(raised))
 
     assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
@@ -80,7 +79,7 @@ def test_streaming_callback_is_told_as_an_error(way, raised):
 
 
 @raised_by_callback
-def test_header_callback_is_told_as_an_error(raised):
+def test_error_of_a_header_callback_is_raised(raised):
     result = exchange(answers(GOOD), header_callback=at_once(raised))
 
     assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
@@ -89,7 +88,7 @@ def test_header_callback_is_told_as_an_error(raised):
 
 @raised_by_callback
 @pytest.mark.parametrize("way", WAYS)
-def test_body_producer_is_told_as_an_error(way, raised):
+def test_error_of_a_body_producer_is_raised(way, raised):
     result = exchange(says_nothing, method="PUT", body_producer=way(raised))
 
     assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
@@ -97,7 +96,7 @@ def test_body_producer_is_told_as_an_error(way, raised):
 
 
 @raised_by_callback
-def test_check_of_an_address_is_told_as_an_error(raised):
+def test_error_of_an_address_check_is_raised(raised):
     asked = []
 
     def check(host, address):

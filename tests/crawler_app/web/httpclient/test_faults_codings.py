@@ -1,4 +1,4 @@
-"""Content codings that are broken, cut, empty or unknown."""
+"""Content codings: broken, truncated, empty and unknown ones."""
 
 import gzip
 import struct
@@ -10,15 +10,15 @@ from crawler_app.web.httpclient.codings import MAX_STREAMS, decoder_of
 from tests.helpers.http.faulty import Peer, answers, exchange, head
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 
-# Of a length that makes STORED, below, look like zlib's.
+# The length makes STORED, below, look like zlib data.
 TEXT = (b"hello, hello, hello" * 101)[:1908]
 PACKED = {coding.encode(): pack(TEXT) for coding, pack in PACK_BY_CODING.items()}
-# Those whose streams may follow one another.
+# Codings whose streams may be concatenated.
 IN_STREAMS = [coding for coding in ("gzip", "zstd") if coding in PACK_BY_CODING]
 
 
 def packed_answer(coding, body, *lines, **options):
-    """Return a script that answers with a body and its length."""
+    """Return a script that responds with a body and its length."""
     length = b"Content-Length: %d" % len(body)
     return answers(
         head(b"Content-Encoding: " + coding, length, *lines) + body, **options
@@ -29,26 +29,26 @@ def is_refused(result):
     return isinstance(result.outcome, BadResponseError) and not result.was_reused
 
 
-# What is whole.
+# Complete bodies.
 
 
 GZIPPED = PACKED[b"gzip"]
-# Raw deflate that holds the text as it is, but for its first byte.
+# Raw deflate that stores the text unchanged, after its first byte.
 STORED = struct.pack("<HH", len(TEXT), len(TEXT) ^ 0xFFFF) + TEXT
 
-# A header, and the body that comes with it.
+# A header, and its body.
 DECODED = [
     *PACKED.items(),
     # RFC 9110, 8.4.1.3: x-gzip is gzip.
     *((name, GZIPPED) for name in (b"GZIP", b"Gzip", b" gzip ", b"x-gzip", b"gzip,")),
     (b"identity, gzip", GZIPPED),
-    # RFC 9110, 8.4.1.2: some servers send it so; every browser takes both.
+    # RFC 9110, 8.4.1.2: some servers send it this way; browsers accept both.
     (b"deflate", raw_deflate(TEXT)),
-    # By its first byte, or by its first two, it could be zlib's.
+    # From its first byte, or its first two, it could be zlib data.
     (b"deflate", b"\x08" + STORED + b"\x03\x00"),
     (b"deflate", b"\x01" + STORED),
     *((name + b", gzip", gzip.compress(body)) for name, body in PACKED.items()),
-    # What follows a gzip member and is none is passed over.
+    # Data after a gzip member that is not another member is ignored.
     *(
         (b"gzip", GZIPPED + garbage)
         for garbage in (b"x", bytes(512), b"\r\n", b"\x1f", b"\x1f garbage")
@@ -56,11 +56,11 @@ DECODED = [
 ]
 
 
-# Packed bodies are no names: with the time in them, they differ from run to run.
+# Compressed bodies cannot be test ids: they contain the time, which differs between runs.
 @pytest.mark.parametrize(
     ("coding", "body"), DECODED, ids=[coding.decode() for coding, _ in DECODED]
 )
-def test_coding_is_taken_off(coding, body):
+def test_content_coding_is_decoded(coding, body):
     result = exchange(packed_answer(coding, body))
 
     assert getattr(result.outcome, "body", result.outcome) == TEXT
@@ -85,7 +85,7 @@ LEFT = [
 @pytest.mark.parametrize(
     ("coding", "body", "options"), LEFT, ids=[repr(coding) for coding, *_ in LEFT]
 )
-def test_coding_that_is_none_unknown_or_to_be_left_is_left(coding, body, options):
+def test_other_codings_are_left_unchanged(coding, body, options):
     result = exchange(packed_answer(coding, body), **options)
 
     assert getattr(result.outcome, "body", result.outcome) == body
@@ -94,7 +94,7 @@ def test_coding_that_is_none_unknown_or_to_be_left_is_left(coding, body, options
     assert result.was_reused
 
 
-# What is empty.
+# Empty bodies.
 
 
 WITHOUT_A_BODY = [
@@ -120,7 +120,7 @@ def test_response_without_a_body_needs_no_coding(coding, method, status, lines, 
     assert result.was_reused
 
 
-# What is broken.
+# Broken bodies.
 
 
 @pytest.mark.parametrize("coding", PACKED)
@@ -181,8 +181,8 @@ def test_broken_coding_is_refused(broken):
 
 
 @pytest.mark.parametrize("coding", PACKED)
-def test_broken_coding_is_refused_before_the_rest_has_come(coding):
-    # All of these are garbage from their first block on.
+def test_broken_coding_is_refused_immediately(coding):
+    # All of these are invalid from their first block on.
     response = head(b"Content-Encoding: " + coding, b"Content-Length: 9999999")
 
     result = exchange(answers(response + b"\xff" * 10_000))
@@ -190,12 +190,12 @@ def test_broken_coding_is_refused_before_the_rest_has_come(coding):
     assert is_refused(result), repr(result.outcome)
 
 
-# Streams that stand for nothing: each costs a decoder, so what is counted is they.
+# Empty streams: each costs a decoder, so their number is limited.
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
 @pytest.mark.parametrize("coding", IN_STREAMS)
-def test_one_stream_too_many_is_refused_though_it_holds_nothing(coding, size):
+def test_too_many_empty_streams_are_refused(coding, size):
     decoder = decoder_of(coding, 100)
     empty = PACK_BY_CODING[coding](b"")
     content = empty * MAX_STREAMS
@@ -208,7 +208,7 @@ def test_one_stream_too_many_is_refused_though_it_holds_nothing(coding, size):
 
 
 @pytest.mark.parametrize("coding", IN_STREAMS)
-def test_streams_within_streams_are_counted_together(coding):
+def test_nested_streams_are_counted_together(coding):
     pack = PACK_BY_CODING[coding]
     half = pack(b"") * (MAX_STREAMS // 2)
     within = decoder_of(f"{coding}, {coding}", 10**9)
@@ -223,7 +223,7 @@ def test_streams_within_streams_are_counted_together(coding):
         list(around.pieces(pack(b"") * (MAX_STREAMS + 1)))
 
 
-def test_coding_three_times_is_refused():
+def test_three_codings_are_refused():
     body = gzip.compress(gzip.compress(PACKED[b"gzip"]))
 
     result = exchange(packed_answer(b"gzip, gzip, gzip", body))

@@ -1,6 +1,6 @@
-"""Responses without measure: what has no end is given up, and what is within limits is not.
+"""Size limits of responses: endless ones are refused, those within the limits are not.
 
-The limits are low here, so that little has to be sent until they are reached.
+The limits are low here, so that little data is needed to reach them.
 """
 
 import gzip
@@ -32,7 +32,7 @@ def is_too_large(error):
 @pytest.mark.parametrize(
     ("limit", "options"), [(65_536, {}), (1_000, {"max_header_size": 1_000})]
 )
-def test_head_of_the_limit_is_accepted_and_one_byte_more_is_not(limit, options, excess):
+def test_size_of_a_head_is_limited(limit, options, excess):
     empty = head(b"Content-Length: 2", b"X: ")
     whole = head(b"Content-Length: 2", b"X: " + b"y" * (limit - len(empty) + excess))
 
@@ -65,7 +65,7 @@ MANY_LINES = {
 
 @pytest.mark.parametrize("excess", [0, 1])
 @pytest.mark.parametrize("kind", MANY_LINES)
-def test_header_lines_to_the_limit_are_accepted_and_one_more_is_not(kind, excess):
+def test_number_of_header_lines_is_limited(kind, excess):
     response = MANY_LINES[kind](LINES + b"Z: z\r\n" * excess)
     limits = {"max_header_size": 256 * 1024, "lenient": True}
 
@@ -81,7 +81,7 @@ def test_header_lines_to_the_limit_are_accepted_and_one_more_is_not(kind, excess
 # Bodies.
 
 
-def test_announced_length_beyond_the_limit_is_refused_unread():
+def test_announced_length_above_the_limit_is_refused_unread():
     result = exchange(
         answers(head(b"Content-Length: %d" % (BODY_LIMIT + 1))), client=LIMITED
     )
@@ -117,9 +117,7 @@ FRAMES = {
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("is_streamed", [False, True])
 @pytest.mark.parametrize("excess", [0, 1])
-def test_body_of_the_limit_is_accepted_and_one_byte_more_is_not(
-    frame, is_streamed, excess
-):
+def test_size_of_a_body_is_limited(frame, is_streamed, excess):
     body = b"abcde" * (BODY_LIMIT // 5) + b"x" * excess
     pieces = []
     streaming = {"streaming_callback": pieces.append} if is_streamed else {}
@@ -136,7 +134,7 @@ def test_body_of_the_limit_is_accepted_and_one_byte_more_is_not(
         assert b"".join(pieces) + result.outcome.body == body
 
 
-def test_encoded_body_beyond_the_limit_is_given_up_though_it_decodes_to_little():
+def test_size_of_an_encoded_body_is_limited_too():
     # 200 KB of empty gzip blocks, and then a body of 5 bytes.
     packer = zlib.compressobj(wbits=31)
     empty = b"".join(packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
@@ -148,11 +146,11 @@ def test_encoded_body_beyond_the_limit_is_given_up_though_it_decodes_to_little()
     assert is_too_large(result.outcome), repr(result.outcome)
 
 
-# Without an end.
+# Endless responses.
 
 
 def starts(packer):
-    """Return the header of a compressed stream that holds nothing yet."""
+    """Return the header of a compressed stream without data."""
     return packer.flush(zlib.Z_SYNC_FLUSH)
 
 
@@ -168,10 +166,10 @@ EXTENDED = b"1;" + b"x" * 10_000 + b"\r\ny\r\n"
 SKIPPABLE = b"\x50\x2a\x4d\x18\x08\x00\x00\x00" + bytes(8)
 
 TOO_LARGE = ResponseTooLargeError
-# Where garbage is told at once, it need not be waited for.
+# Codings that recognize garbage immediately need no further data.
 EITHER = (ResponseTooLargeError, BadResponseError)
 
-# What comes first, what comes again and again, and the error.
+# The first data, the repeated data, and the error.
 ENDLESS = {
     "a reason": (b"HTTP/1.1 200 ", b"O" * 1_000, TOO_LARGE),
     "a name": (LINE, b"x" * 1_000, TOO_LARGE),
@@ -200,7 +198,7 @@ ENDLESS = {
     "the last extension": (CHUNKED + b"0;", b"x" * 1_000, EITHER),
     "a chunk's size": (CHUNKED, b"0" * 1_000, EITHER),
     "extended chunks": (CHUNKED, EXTENDED, EITHER),
-    # Bytes that decode to nothing.
+    # Data that decodes to nothing.
     "gzip blocks": (
         coded(b"gzip") + starts(zlib.compressobj(wbits=31)),
         BLOCKS,
@@ -215,14 +213,14 @@ ENDLESS = {
         bytes(10_000),
         EITHER,
     ),
-    # Skippable frames of zstd: by their nature nothing comes of them.
+    # Skippable frames of zstd, which have no content.
     "zstd frames": (coded(b"zstd"), SKIPPABLE * 10, EITHER),
 }
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_what_has_no_end_is_given_up(kind, is_streamed):
+def test_endless_response_is_refused(kind, is_streamed):
     pieces = []
     streaming = {"streaming_callback": pieces.append} if is_streamed else {}
     after, part, errors = ENDLESS[kind]

@@ -1,4 +1,4 @@
-"""Servers that answer, close or reset while the body of a request is on its way."""
+"""Servers that respond, close or reset while the body of a request is being sent."""
 
 import asyncio
 
@@ -48,7 +48,7 @@ def upload(request):
 
 
 @pytest.mark.parametrize("connection", [None, b"Connection: close"])
-def test_answer_to_half_a_request_is_returned(upload, connection):
+def test_response_to_half_a_request_is_returned(upload, connection):
     lines = [connection] if connection else []
 
     async def script(peer):
@@ -56,7 +56,7 @@ def test_answer_to_half_a_request_is_returned(upload, connection):
         await peer.send(
             head(b"Content-Length: 8", *lines, status=b"413 Too Large") + b"too much"
         )
-        # Nothing more is read: who went on sending would be stuck.
+        # Nothing more is read, so further sending would block.
         await peer.is_followed.wait()
         await peer.gone()
 
@@ -67,7 +67,7 @@ def test_answer_to_half_a_request_is_returned(upload, connection):
     assert not result.was_reused
 
 
-def test_answer_that_is_followed_by_a_close_is_an_answer_or_a_closed_stream(upload):
+def test_response_followed_by_a_close_is_returned_or_a_closed_stream(upload):
     async def script(peer):
         await peer.request_head()
         await peer.send(TOO_LARGE)
@@ -96,7 +96,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("is_read", [True, False])
 @pytest.mark.parametrize("fault", ERRORS)
-def test_fault_without_an_answer_is_an_error(upload, fault, is_read):
+def test_fault_without_a_response_is_an_error(upload, fault, is_read):
     act, errors = ERRORS[fault]
 
     async def script(peer):
@@ -114,7 +114,7 @@ def test_fault_without_an_answer_is_an_error(upload, fault, is_read):
     assert fault != "silence" or str(result.outcome) == "Timeout during request"
 
 
-def test_early_answer_without_an_end_ends_with_the_connection(upload):
+def test_early_response_without_a_length_ends_with_the_connection(upload):
     async def script(peer):
         await peer.request_head()
         await peer.send(head(status=b"413 Too Large") + b"too much")
@@ -126,7 +126,7 @@ def test_early_answer_without_an_end_ends_with_the_connection(upload):
     assert getattr(result.outcome, "body", result.outcome) == b"too much"
 
 
-def test_producer_that_is_stuck_is_ended_by_an_answer():
+def test_stuck_producer_is_ended_by_a_response():
     ended = []
 
     async def produce(write):
@@ -162,7 +162,7 @@ def test_close_around_100_is_an_error(end, begun):
     assert isinstance(result.outcome, (HTTPStreamClosedError, OSError))
 
 
-def test_answer_during_a_request_is_not_the_answer_to_the_next():
+def test_response_during_a_request_is_not_for_the_next():
     async def early(peer):
         await peer.request_head()
         await peer.send(TOO_LARGE, head(b"Content-Length: 6") + b"poison")

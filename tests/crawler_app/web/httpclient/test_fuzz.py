@@ -1,4 +1,4 @@
-"""Any bytes as a response: one outcome, nothing stuck, nothing taken for the next one."""
+"""Any bytes as a response: one outcome, nothing hangs, nothing is left for the next response."""
 
 import asyncio
 import socket
@@ -33,9 +33,9 @@ seldom = settings(max_examples=examples(60))
 
 
 def answer_with(parts, *, lenient=False, **options):
-    """Answer with parts, and end the connection only if the client waits for more.
+    """Respond with parts, and end the connection only if the client waits for more.
 
-    Asserts all that holds for any bytes; returns the outcome.
+    Asserts the properties that hold for any bytes; returns the outcome.
     """
 
     async def main():
@@ -71,7 +71,7 @@ def answer_with(parts, *, lenient=False, **options):
     return outcome
 
 
-# Bytes that look like a part of a response, and any others.
+# Bytes that look like parts of a response, and any others.
 FRAGMENT = st.one_of(
     st.binary(max_size=20),
     st.sampled_from(
@@ -151,7 +151,7 @@ def test_damaged_response_has_one_outcome(data, content, lenient):
 
 @given(whole_responses(), st.lists(FRAGMENT, min_size=1, max_size=4).map(b"".join))
 @seldom
-def test_what_follows_a_response_is_no_part_of_it(response, rest):
+def test_data_behind_a_response_is_not_part_of_it(response, rest):
     outcome = answer_with([response.raw + rest])
 
     if not response.is_until_close:
@@ -161,7 +161,7 @@ def test_what_follows_a_response_is_no_part_of_it(response, rest):
 
 @given(st.data(), whole_responses(), st.booleans())
 @often
-def test_valid_response_comes_out_as_it_was_meant(data, response, lenient):
+def test_valid_response_is_returned(data, response, lenient):
     parts = data.draw(pieces_of(response.raw))
 
     outcome = answer_with(parts, lenient=lenient)
@@ -184,7 +184,7 @@ def is_same(name, other):
 
 @given(whole_responses())
 @seldom
-def test_valid_response_is_streamed_as_it_was_meant(response):
+def test_valid_response_is_streamed(response):
     pieces, lines = [], []
 
     async def script(peer):
@@ -220,7 +220,7 @@ CUT_EVERYWHERE = {
 
 
 @pytest.mark.parametrize("response", CUT_EVERYWHERE)
-def test_response_may_be_cut_at_every_place_and_at_all_of_them(response):
+def test_response_may_arrive_in_any_pieces(response):
     content = CUT_EVERYWHERE[response]
 
     async def script(peer):
@@ -240,7 +240,7 @@ def test_response_may_be_cut_at_every_place_and_at_all_of_them(response):
     assert run(main) == 1
 
 
-# Headers that mean something here.
+# Headers with a meaning for the client.
 
 NAMES = [
     "Connection",
@@ -292,7 +292,7 @@ async def knows_loopback_only(host):
     )
 )
 @often
-def test_any_place_a_redirect_leads_to_has_one_outcome(location):
+def test_any_location_has_one_outcome(location):
     line = f"Location: {location}".encode("latin-1")
 
     async def script(peer):

@@ -1,4 +1,4 @@
-"""Any bytes in any content coding: decoded, or refused, and never more than asked for."""
+"""Any bytes in any content coding: decoded within the limit, or refused."""
 
 import gzip
 import zlib
@@ -33,7 +33,7 @@ CODINGS = st.sampled_from(sorted(PACKERS))
 
 
 def decoded(coding, slices, limit=10_000_000, *, is_lenient=False):
-    """Return the body, or the error, of what comes in slices."""
+    """Return the body, or the error, of data that arrives in slices."""
     decoder = decoder_of(coding, limit, is_lenient=is_lenient)
     body = b""
     try:
@@ -50,7 +50,7 @@ def decoded(coding, slices, limit=10_000_000, *, is_lenient=False):
 
 @given(st.data(), CODINGS, BODY)
 @often
-def test_body_comes_out_of_every_coding_whatever_its_slices(data, coding, body):
+def test_body_is_decoded_from_any_slices(data, coding, body):
     packed = PACKERS[coding](body)
     slices = data.draw(pieces_of(packed, most=20))
 
@@ -59,7 +59,7 @@ def test_body_comes_out_of_every_coding_whatever_its_slices(data, coding, body):
 
 @given(CODINGS, BODY, st.integers(0, 3_000))
 @often
-def test_limit_is_the_size_of_the_largest_body(coding, body, limit):
+def test_limit_is_the_size_of_the_largest_accepted_body(coding, body, limit):
     outcome = decoded(coding, [PACKERS[coding](body)], limit)
 
     if len(body) <= limit and "," not in coding:
@@ -70,7 +70,7 @@ def test_limit_is_the_size_of_the_largest_body(coding, body, limit):
 
 @given(st.data(), CODINGS, BODY)
 @often
-def test_body_that_is_cut_is_refused(data, coding, body):
+def test_truncated_body_is_refused(data, coding, body):
     packed = PACKERS[coding](body)
     assume(len(packed) > 1)  # the shortest of br is one byte
     kept = data.draw(st.integers(1, len(packed) - 1))
@@ -96,7 +96,7 @@ def replaced(packed, place, byte):
 
 @given(st.data(), BODY, DAMAGE, st.booleans())
 @often
-def test_damaged_gzip_is_the_same_with_isal_and_without(data, body, damage, is_lenient):
+def test_isal_and_zlib_agree_on_damaged_gzip(data, body, damage, is_lenient):
     packed = damage(gzip.compress(body))
     slices = data.draw(pieces_of(packed, most=5))
 
@@ -104,8 +104,8 @@ def test_damaged_gzip_is_the_same_with_isal_and_without(data, body, damage, is_l
     with mock.patch.object(codings, "isal_zlib", None):
         expected = decoded("gzip", slices, is_lenient=is_lenient)
 
-    # isal takes incomplete codes, which no encoder makes, for codes; then the checksum is
-    # wrong, if there is one.
+    # isal accepts incomplete codes, which no encoder makes; then the checksum is wrong, if
+    # there is one.
     if is_lenient and isinstance(expected, ERRORS):
         return
     assert isinstance(outcome, ERRORS) is isinstance(expected, ERRORS)
@@ -113,14 +113,14 @@ def test_damaged_gzip_is_the_same_with_isal_and_without(data, body, damage, is_l
 
 
 @given(CODINGS)
-def test_nothing_is_nothing(coding):
+def test_empty_data_is_an_empty_body(coding):
     assert decoded(coding, []) == b""
 
 
 @given(CODINGS, st.binary(min_size=1, max_size=100))
 @example("gzip", b"\x1f")
 @often
-def test_any_bytes_are_decoded_or_refused_whatever_their_slices(coding, content):
+def test_any_bytes_are_decoded_or_refused(coding, content):
     whole = decoded(coding, [content], limit=10_000)
     singly = decoded(coding, [bytes([byte]) for byte in content], limit=10_000)
 
@@ -140,7 +140,7 @@ def damaged(draw):
 
 @given(st.data(), damaged())
 @often
-def test_damaged_body_is_decoded_or_refused_whatever_its_slices(data, content):
+def test_damaged_body_is_decoded_or_refused(data, content):
     coding, packed = content
 
     whole = decoded(coding, [packed], limit=100_000)
@@ -150,9 +150,9 @@ def test_damaged_body_is_decoded_or_refused_whatever_its_slices(data, content):
 
 
 def is_alike(outcome, other, coding):
-    """Tell whether both are the same body, or both an error."""
+    """Return whether both are the same body, or both an error."""
     if coding in ("br", "zstd"):
-        # Their libraries judge some damage by how much of it comes at once.
+        # In their libraries, the result of some damage depends on the size of the slices.
         return True
     if isinstance(outcome, Exception) or isinstance(other, Exception):
         return isinstance(outcome, Exception) and isinstance(other, Exception)
@@ -160,7 +160,7 @@ def is_alike(outcome, other, coding):
 
 
 @given(BODY, st.lists(BODY, max_size=3), st.binary(max_size=20))
-def test_members_of_gzip_follow_each_other(body, bodies, garbage):
+def test_gzip_members_are_concatenated(body, bodies, garbage):
     packed = b"".join(map(gzip.compress, [body, *bodies]))
 
     outcome = decoded("gzip", [packed + garbage])

@@ -1,4 +1,4 @@
-"""The client can be used in any Tornado program: it needs nothing else of the crawler."""
+"""The client can be used in any Tornado program: it imports nothing else of the crawler."""
 
 import ast
 import pathlib
@@ -15,7 +15,7 @@ def imports_of(path):
             yield from (alias.name for alias in node.names)
 
 
-def test_no_module_imports_the_crawler_outside_of_the_package():
+def test_no_module_imports_other_parts_of_the_crawler():
     folder = pathlib.Path(httpclient.__file__).parent
     imported = {name for path in folder.glob("*.py") for name in imports_of(path)}
 

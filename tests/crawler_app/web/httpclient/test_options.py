@@ -1,4 +1,4 @@
-"""Requests that are refused with a sentence, and what becomes of a new option."""
+"""Options of requests: refusals, and options that are new in Tornado."""
 
 import inspect
 
@@ -7,7 +7,7 @@ from tornado.httpclient import HTTPRequest
 
 from gencoro import gen
 
-# The tests of this folder find each of these honored or refused.
+# The tests in this folder check that each of these is honored or refused.
 KNOWN_OPTIONS = """
     url method headers body auth_username auth_password auth_mode connect_timeout
     request_timeout if_modified_since follow_redirects max_redirects user_agent use_gzip
@@ -18,7 +18,7 @@ KNOWN_OPTIONS = """
 """
 
 
-def test_option_that_is_new_in_tornado_is_noticed():
+def test_new_option_of_tornado_is_noticed():
     new = inspect.signature(HTTPRequest).parameters.keys() - KNOWN_OPTIONS.split()
 
     assert new == set(), "what becomes of it?"
@@ -86,7 +86,7 @@ def test_option_that_is_new_in_tornado_is_noticed():
     ids=lambda value: str(value)[:50] if isinstance(value, dict) else "",
 )
 @gen.coroutine
-def test_request_that_cannot_be_sent_is_refused(client, web, options, said):
+def test_invalid_request_is_refused(client, web, options, said):
     future = client.fetch(**{"request": web.url} | options)
 
     with pytest.raises(ValueError, match=said or None):
@@ -97,7 +97,7 @@ def test_request_that_cannot_be_sent_is_refused(client, web, options, said):
 
 @pytest.mark.parametrize("length", ["2", "3"])
 @gen.coroutine
-def test_no_length_but_the_true_one_is_sent(client, web, length):
+def test_only_the_true_length_is_sent(client, web, length):
     options = {"method": "PUT", "body": b"abc", "headers": {"Content-Length": length}}
 
     try:
@@ -109,7 +109,7 @@ def test_no_length_but_the_true_one_is_sent(client, web, length):
 
 
 @gen.coroutine
-def test_headers_of_the_caller_stay_as_they_are(client, web):
+def test_headers_of_the_caller_are_not_changed(client, web):
     request = HTTPRequest(web.url, "POST", headers={"A": "b"}, body=b"x")
 
     yield client.fetch(request)

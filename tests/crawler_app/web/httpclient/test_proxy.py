@@ -1,4 +1,4 @@
-"""Proxies: what is sent to them, what goes through them, and who is told secrets."""
+"""Proxies: requests to them, tunnels through them, and credentials."""
 
 import base64
 
@@ -19,7 +19,7 @@ def login(name, password):
 
 
 @gen.coroutine
-def test_http_goes_through_in_the_absolute_form(client, web, proxy):
+def test_http_request_to_a_proxy_has_the_absolute_form(client, web, proxy):
     response = yield client.fetch(
         f"{web.url}/path?q=1", method="PUT", body=b"body", **proxy.options
     )
@@ -32,7 +32,7 @@ def test_http_goes_through_in_the_absolute_form(client, web, proxy):
 
 
 @gen.coroutine
-def test_refusal_of_a_plain_request_is_an_answer(client, web, proxy):
+def test_refusal_of_a_plain_request_is_the_response(client, web, proxy):
     proxy.login = ("me", "secret")
 
     with pytest.raises(HTTPClientError) as caught:
@@ -46,7 +46,7 @@ def test_refusal_of_a_plain_request_is_an_answer(client, web, proxy):
 
 
 @gen.coroutine
-def test_https_goes_through_a_tunnel(secure_client, secure_web, proxy):
+def test_https_uses_a_tunnel(secure_client, secure_web, proxy):
     response = yield secure_client.fetch(
         f"{secure_web.url}/secret?q=1", method="PUT", body=b"body", **proxy.options
     )
@@ -56,15 +56,13 @@ def test_https_goes_through_a_tunnel(secure_client, secure_web, proxy):
     assert proxy.lines == [f"CONNECT 127.0.0.1:{secure_web.port} HTTP/1.1"]
     assert f"Host: 127.0.0.1:{secure_web.port}".encode() in proxy.heads[0]
     assert (request.target, request.body) == ("/secret?q=1", b"body")
-    # The greeting of TLS, and nothing in plain text.
+    # The TLS handshake, and nothing in plain text.
     assert proxy.tunneled[:1] == b"\x16"
     assert b"secret?q" not in proxy.tunneled
 
 
 @gen.coroutine
-def test_certificate_is_that_of_the_server_behind_the_tunnel(
-    secure_client, secure_web, proxy
-):
+def test_certificate_is_that_of_the_server(secure_client, secure_web, proxy):
     url = f"https://a.test:{secure_web.port}/"
 
     response = yield secure_client.fetch(url, **proxy.options)
@@ -87,9 +85,7 @@ def test_tunnel_to_an_ipv6_address_has_brackets(secure_client, secure_web, proxy
 
 
 @gen.coroutine
-def test_answer_to_connect_is_not_what_the_caller_sees(
-    secure_client, secure_web, proxy
-):
+def test_response_to_connect_is_not_returned(secure_client, secure_web, proxy):
     lines = []
     # RFC 9110, 9.3.6: a client must ignore the length in a 2xx to CONNECT.
     proxy.says_to_connect = (
@@ -106,14 +102,14 @@ def test_answer_to_connect_is_not_what_the_caller_sees(
     assert len([line for line in lines if line.startswith("HTTP/")]) == 1
 
 
-# Who is told secrets.
+# Credentials.
 
 
 @pytest.mark.parametrize(
     ("scheme", "password"), [("http", "søcret"), ("http", None), ("https", "søcret")]
 )
 @gen.coroutine
-def test_login_is_for_the_proxy_alone(
+def test_login_is_sent_only_to_the_proxy(
     secure_client, web, secure_web, proxy, scheme, password
 ):
     proxy.login = ("me", password or "")
@@ -142,16 +138,14 @@ def test_login_is_for_the_proxy_alone(
 
 
 @gen.coroutine
-def test_login_is_not_sent_where_no_proxy_is(client, web):
+def test_login_without_a_proxy_is_not_sent(client, web):
     yield client.fetch(web.url, proxy_username="me", proxy_password="secret")
 
     assert "Proxy-Authorization" not in web.requests[0].headers
 
 
 @gen.coroutine
-def test_login_stays_with_the_proxy_over_a_redirect_to_another_origin(
-    client, web, serve, proxy
-):
+def test_login_is_kept_across_redirects(client, web, serve, proxy):
     proxy.login = ("me", "secret")
     elsewhere = serve(HELLO)
     web.redirect("/", to=elsewhere.url)
@@ -164,12 +158,12 @@ def test_login_stays_with_the_proxy_over_a_redirect_to_another_origin(
     assert "Proxy-Authorization" not in elsewhere.requests[0].headers
 
 
-# Which connections are shared.
+# Shared connections.
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @gen.coroutine
-def test_connection_is_not_shared_with_other_proxies_or_none(
+def test_connection_is_not_shared_across_proxies(
     secure_client, web, secure_web, make_proxy, scheme
 ):
     server = secure_web if scheme == "https" else web
@@ -185,7 +179,7 @@ def test_connection_is_not_shared_with_other_proxies_or_none(
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @gen.coroutine
-def test_connection_is_not_shared_between_logins(
+def test_connection_is_not_shared_across_logins(
     secure_client, web, secure_web, proxy, scheme
 ):
     server = secure_web if scheme == "https" else web

@@ -1,4 +1,4 @@
-"""Proxies that refuse, say rubbish, or say nothing."""
+"""Proxies that refuse, send invalid responses, or are silent."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from tests.helpers.http.peers import Addresses, answer
     "status", ["403 Forbidden", "407 Login", "502 Bad Gateway", "302 Found"]
 )
 @gen.coroutine
-def test_refused_tunnel_is_told_with_its_status_and_not_used_again(
+def test_refused_tunnel_is_an_error_with_its_status(
     secure_client, secure_web, proxy, status
 ):
     proxy.says_to_connect = answer(b"sorry", status, Location="http://a.test/")
@@ -33,7 +33,7 @@ def test_refused_tunnel_is_told_with_its_status_and_not_used_again(
     assert caught.value.code == 599
     assert secure_web.streams == []
 
-    # Its connection is not used again.
+    # Its connection is not reused.
     proxy.says_to_connect = b"HTTP/1.1 200 OK\r\n\r\n"
     response = yield secure_client.fetch(secure_web.url, **proxy.options)
 
@@ -51,18 +51,20 @@ def test_refused_tunnel_is_told_with_its_status_and_not_used_again(
     ids=["rubbish", "too_large", "closes"],
 )
 @gen.coroutine
-def test_bad_answer_to_connect_is_an_error(client, secure_web, proxy, said, errors):
+def test_invalid_response_to_connect_is_an_error(
+    client, secure_web, proxy, said, errors
+):
     proxy.says_to_connect = said
 
     with pytest.raises(errors):
         yield client.fetch(secure_web.url, **proxy.options)
 
-    # It is asked once: the connection was new.
+    # There is no retry, because the connection was new.
     assert len(proxy.heads) == 1
 
 
 @gen.coroutine
-def test_silent_proxy_is_within_the_connect_timeout(client, serve, virtual_clock):
+def test_silent_proxy_is_limited_by_the_connect_timeout(client, serve, virtual_clock):
     server = serve(lambda request: None)
 
     with pytest.raises(HTTPTimeoutError):
@@ -81,12 +83,10 @@ def test_silent_proxy_is_within_the_connect_timeout(client, serve, virtual_clock
 @pytest.mark.parametrize("turns", range(20))
 @pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine
-def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
-    make_client, serve, way, turns
-):
+def test_cancelling_connect_at_any_turn_leaves_no_error(make_client, serve, way, turns):
     server = serve(b"")
     address = ("127.0.0.1", server.port)
-    # Without a thread, so that it takes as many turns each time.
+    # Without a thread, so that it takes the same number of turns each time.
     client = make_client(resolver=Addresses(address))
     options = dict(zip(("proxy_host", "proxy_port"), address, strict=True))
     future = client.fetch("https://a.test/", **options)
@@ -98,12 +98,12 @@ def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
         yield future
     for _ in range(5):
         yield gen.moment
-    # What nobody has asked for is told when it goes; the fixture hears of it.
+    # asyncio logs an error that was never retrieved; the fixture fails then.
     gc.collect()
 
 
 @gen.coroutine
-def test_kept_tunnel_that_died_is_dug_again(secure_client, secure_web, proxy):
+def test_dead_tunnel_is_replaced(secure_client, secure_web, proxy):
     yield secure_client.fetch(secure_web.url, **proxy.options)
 
     proxy.close_connections()

@@ -1,4 +1,4 @@
-"""Fetches that wait for a slot, or begin others; a client that is closed."""
+"""Fetches that wait for a slot or begin others, and closed clients."""
 
 import asyncio
 import socket
@@ -14,7 +14,7 @@ CANCELLED = "Exception after Future was cancelled"
 
 
 @gen.coroutine
-def test_requests_are_taken_in_their_order(make_client, web):
+def test_queued_requests_are_sent_in_order(make_client, web):
     client = make_client(max_clients=1)
 
     yield [client.fetch(f"{web.url}/{n}") for n in range(10)]
@@ -23,7 +23,7 @@ def test_requests_are_taken_in_their_order(make_client, web):
 
 
 @gen.coroutine
-def test_waiting_in_the_queue_is_no_request_time(make_client, web, virtual_clock):
+def test_time_in_the_queue_is_not_request_time(make_client, web, virtual_clock):
     client = make_client(max_clients=1)
     gate = web.hold("/held")
     held = client.fetch(f"{web.url}/held", request_timeout=0)
@@ -54,7 +54,7 @@ def test_redirect_keeps_its_slot(make_client, web):
 
 
 @gen.coroutine
-def test_cancelling_ends_a_fetch_whose_producer_has_begun_another(client, serve):
+def test_fetch_whose_producer_fetches_is_cancelled(client, serve):
     server = serve(lambda request: None if request.method == "PUT" else HELLO)
     inner = []
 
@@ -62,7 +62,7 @@ def test_cancelling_ends_a_fetch_whose_producer_has_begun_another(client, serve)
         inner.append(client.fetch(f"{server.url}/inner"))
         return inner[0]
 
-    # On a kept connection the producer is called within the outer call of fetch.
+    # On a reused connection the producer is called within the outer call of fetch.
     yield client.fetch(server.url)
     outer = client.fetch(server.url, method="PUT", body_producer=produce)
     response = yield inner[0]
@@ -76,12 +76,12 @@ def test_cancelling_ends_a_fetch_whose_producer_has_begun_another(client, serve)
 
 
 @gen.coroutine
-def test_cancelling_ends_a_fetch_whose_resolver_has_begun_another(make_client, serve):
+def test_fetch_whose_resolver_fetches_is_cancelled(make_client, serve):
     server = serve(lambda request: None if request.target == "/outer" else HELLO)
     inner = []
 
     class Asking:
-        """Asks by the client it is for, as a resolver by DNS over HTTPS does."""
+        """Fetches with the client that it serves, as a resolver over HTTPS does."""
 
         def resolve(self, host, port, family=0):
             if host == "a.test":
@@ -103,7 +103,7 @@ def test_cancelling_ends_a_fetch_whose_resolver_has_begun_another(make_client, s
 
 
 @gen.coroutine
-def test_closed_client_says_so(make_client, web):
+def test_fetch_with_a_closed_client_is_an_error(make_client, web):
     client = make_client()
     client.close()
     client.close()

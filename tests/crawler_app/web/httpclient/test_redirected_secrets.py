@@ -1,4 +1,4 @@
-"""Redirects to other origins: what they are not told."""
+"""Cross-origin redirects do not leak credentials."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def secrets_of(request):
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize("where", ["same", "letters", "host", "port"])
 @gen.coroutine
-def test_secrets_are_for_their_origin_alone(named, serve, kind, where):
+def test_secrets_are_sent_only_to_their_origin(named, serve, kind, where):
     elsewhere = serve(HELLO)
     server = serve(lambda request: redirecting(to)(request))
     to = {
@@ -49,7 +49,7 @@ def test_secrets_are_for_their_origin_alone(named, serve, kind, where):
 
 
 @gen.coroutine
-def test_secrets_are_not_for_the_same_host_without_tls(
+def test_secrets_are_not_sent_to_the_same_host_without_tls(
     make_client, secure_web, serve, certificates
 ):
     server = serve(HELLO)
@@ -63,7 +63,7 @@ def test_secrets_are_not_for_the_same_host_without_tls(
 
 
 @gen.coroutine
-def test_secrets_do_not_come_back_with_another_redirect(named, serve):
+def test_secrets_are_not_restored_by_another_redirect(named, serve):
     def script(request):
         where = {"/start": "b.test:{}/away", "/away": "a.test:{}/back"}
         if request.target not in where:
@@ -83,7 +83,7 @@ def test_secrets_do_not_come_back_with_another_redirect(named, serve):
 
 
 @gen.coroutine
-def test_login_in_the_location_of_another_origin_is_dropped(named, serve):
+def test_credentials_in_a_foreign_location_are_dropped(named, serve):
     server = serve(lambda request: redirecting(to)(request))
     to = f"http://them:y@b.test:{server.port}/target"
 
@@ -94,7 +94,7 @@ def test_login_in_the_location_of_another_origin_is_dropped(named, serve):
 
 
 @gen.coroutine
-def test_host_of_the_caller_is_for_the_first_request(named, serve):
+def test_host_header_is_only_for_the_first_request(named, serve):
     server = serve(lambda request: redirecting(to)(request))
     to = f"http://b.test:{server.port}/target"
 

@@ -1,4 +1,4 @@
-"""Redirects: which are followed, by which request, and on which connection."""
+"""Redirects: which are followed, with which request, and on which connection."""
 
 import pytest
 from tornado.httpclient import HTTPRequest
@@ -38,7 +38,7 @@ def test_method_and_body_after_a_redirect(client, serve, status, method):
     if becomes_get:
         assert "Content-Length" not in last.headers
     assert last.headers["X-Kept"] == "1"
-    # The request is the caller's own, as he made it.
+    # The response has the request of the caller.
     assert response.request is request
     assert (request.method, request.url) == (method, f"{server.url}/start")
     assert server.used == [0, 0]
@@ -48,7 +48,7 @@ def test_method_and_body_after_a_redirect(client, serve, status, method):
     ("status", "method", "body"), [(307, "PUT", b"body"), (303, "GET", b"")]
 )
 @gen.coroutine
-def test_produced_body_is_produced_again_if_the_method_stays(
+def test_body_is_produced_again_if_the_method_stays(
     client, serve, status, method, body
 ):
     server = serve(redirecting("/target", status))
@@ -74,7 +74,7 @@ NOWHERE = {
 
 @pytest.mark.parametrize("kind", NOWHERE)
 @gen.coroutine
-def test_redirect_that_leads_nowhere_is_a_response(client, serve, kind):
+def test_redirect_without_a_location_is_the_response(client, serve, kind):
     said = NOWHERE[kind]
     server = serve(answer(**said))
 
@@ -86,7 +86,7 @@ def test_redirect_that_leads_nowhere_is_a_response(client, serve, kind):
 
 
 @gen.coroutine
-def test_circle_ends_with_the_last_redirect_as_it_is(client, serve):
+def test_redirect_loop_ends_with_the_last_redirect(client, serve):
     server = serve(lambda r: redirecting(r.target + "x", body=b"b")(r))
 
     response = yield client.fetch(f"{server.url}/", max_redirects=3, raise_error=False)
@@ -119,7 +119,7 @@ def test_circle_ends_with_the_last_redirect_as_it_is(client, serve):
     ],
 )
 @gen.coroutine
-def test_location_may_be_written_in_many_ways(client, serve, location, target):
+def test_each_spelling_of_a_location_is_followed(client, serve, location, target):
     def script(request):
         if len(server.requests) > 1:
             return HELLO
@@ -147,7 +147,7 @@ def test_location_may_be_written_in_many_ways(client, serve, location, target):
     ],
 )
 @gen.coroutine
-def test_location_that_is_no_web_address_is_refused(client, serve, location):
+def test_location_with_another_scheme_is_refused(client, serve, location):
     server = serve(redirecting(location))
 
     with pytest.raises(ValueError):
@@ -155,7 +155,7 @@ def test_location_that_is_no_web_address_is_refused(client, serve, location):
 
 
 @gen.coroutine
-def test_location_with_a_host_in_utf8_is_followed_to_its_idna_name(make_client, web):
+def test_utf8_host_in_a_location_becomes_idna(make_client, web):
     client = make_client(hostname_mapping={IDNA_NAME: "127.0.0.1"})
     location = f"http://bücher.test:{web.port}/target"
     web.script = redirecting(location.encode().decode("latin-1"))
@@ -168,7 +168,7 @@ def test_location_with_a_host_in_utf8_is_followed_to_its_idna_name(make_client, 
 
 
 @gen.coroutine
-def test_location_that_is_there_twice_is_followed_once(client, serve):
+def test_repeated_location_is_followed_once(client, serve):
     moved = b"HTTP/1.1 302 Found\r\n" + b"Location: /target\r\n" * 2
     moved += b"Content-Length: 0\r\n\r\n"
     server = serve(lambda request: HELLO if request.target == "/target" else moved)
@@ -186,7 +186,7 @@ def test_location_that_is_there_twice_is_followed_once(client, serve):
     ("size", "is_kept"), [(0, True), (1000, True), (65536, True), (65537, False)]
 )
 @gen.coroutine
-def test_connection_is_kept_if_the_body_of_the_redirect_is_small(
+def test_connection_is_kept_if_the_redirect_has_a_small_body(
     client, serve, size, is_kept
 ):
     server = serve(redirecting("/target", body=b"x" * size))
@@ -199,7 +199,7 @@ def test_connection_is_kept_if_the_body_of_the_redirect_is_small(
 
 @pytest.mark.parametrize("announced", [None, 10**12])
 @gen.coroutine
-def test_endless_body_of_a_redirect_holds_nothing_up(client, serve, announced):
+def test_endless_body_of_a_redirect_is_not_read(client, serve, announced):
     @gen.coroutine
     def forever(request):
         yield request.stream.write(
@@ -222,7 +222,7 @@ def test_endless_body_of_a_redirect_holds_nothing_up(client, serve, announced):
 
 @pytest.mark.parametrize("part", [b"", b"look th"])
 @gen.coroutine
-def test_body_of_a_redirect_that_never_comes_is_not_waited_for(
+def test_missing_body_of_a_redirect_is_not_waited_for(
     client, serve, virtual_clock, part
 ):
     said = answer(status="302 Found", Location="/target", Content_Length=10) + part
@@ -248,7 +248,7 @@ def test_body_of_a_redirect_is_not_decoded(client, serve):
 
 
 @gen.coroutine
-def test_time_limit_holds_for_all_hops_together(client, web, virtual_clock):
+def test_request_timeout_covers_all_redirects(client, web, virtual_clock):
     @gen.coroutine
     def slow(request):
         yield gen.sleep(4)

@@ -1,4 +1,4 @@
-"""Bodies of requests: given, produced, and left unread."""
+"""Request bodies: given, produced, and unread ones."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ PRODUCERS = [produce_at_once, produce_in_steps, produce_natively]
 
 @pytest.mark.parametrize("produce", PRODUCERS)
 @gen.coroutine
-def test_produced_body_comes_in_chunks_or_has_its_length(client, web, produce):
+def test_produced_body_is_chunked_or_has_a_length(client, web, produce):
     of_a_length = {"Content-Length": str(len(WHOLE))}
 
     for headers in ({}, of_a_length, {}):
@@ -72,7 +72,7 @@ def test_producer_may_write_nothing(client, web):
 @pytest.mark.parametrize("length", [len(WHOLE) - 1, len(WHOLE) + 1])
 @pytest.mark.parametrize("produce", PRODUCERS)
 @gen.coroutine
-def test_produced_body_of_another_length_is_an_error(client, serve, produce, length):
+def test_wrong_length_of_a_produced_body_is_an_error(client, serve, produce, length):
     server = serve(lambda request: None, reads_bodies=False)
 
     with pytest.raises(ValueError, match=str(length)):
@@ -84,7 +84,7 @@ def test_produced_body_of_another_length_is_an_error(client, serve, produce, len
         )
     yield server.gone(0)
 
-    # What the server has got of it is never the whole body.
+    # The server never receives the whole body.
 
 
 @gen.coroutine
@@ -120,6 +120,6 @@ def test_producer_waits_for_a_server_that_does_not_read(client, serve, virtual_c
     )
 
     assert response.body == b"hello"
-    # What the buffers of the kernel hold, and little more.
+    # The size of the kernel's buffers, and little more.
     assert 0 < stalled_at < count * len(part) / 4
     assert written == count * len(part)

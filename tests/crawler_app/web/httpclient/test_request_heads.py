@@ -1,4 +1,4 @@
-"""What the head of a request looks like to the server."""
+"""Request heads, as the server receives them."""
 
 import datetime
 import gc
@@ -20,18 +20,18 @@ def lines_of(request):
 
 
 def fields(request, name):
-    """Return the values of a header in the order they came."""
+    """Return the values of a header in their order."""
     return request.headers.get_list(name)
 
 
 @gen.coroutine
-def test_request_of_a_plain_url_has_no_more_than_it_needs(client, web):
+def test_request_has_only_the_necessary_headers(client, web):
     yield client.fetch(web.url)
 
     first, *rest = lines_of(web.requests[0])
     names = sorted(line.partition(":")[0] for line in rest)
     assert first == "GET / HTTP/1.1"
-    # An HTTP/1.1 connection is kept without a word.
+    # An HTTP/1.1 connection is kept alive by default.
     assert names == ["Accept-Encoding", "Host", "User-Agent"]
 
 
@@ -65,7 +65,7 @@ def test_target_is_the_path_and_the_query(client, web, path, target):
 
 @pytest.mark.parametrize("path", ["/\r\nX: y", "/a\nb", "/\tx", "/?\r\n\r\nGET /x"])
 @gen.coroutine
-def test_line_breaks_in_a_url_break_no_line(client, web, path):
+def test_line_breaks_in_a_url_are_escaped(client, web, path):
     try:
         yield client.fetch(web.url + path)
     except ValueError:
@@ -77,7 +77,7 @@ def test_line_breaks_in_a_url_break_no_line(client, web, path):
 
 
 @gen.coroutine
-def test_host_is_what_the_url_names(make_client, web):
+def test_host_header_is_that_of_the_url(make_client, web):
     names = ["a.test", "xn--bcher-kva.test", "A.Test"]
     client = make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
     client_of_port_80 = make_client(
@@ -129,7 +129,7 @@ PUT = {"method": "PUT", "body": b"x"}
 POST = {"method": "POST", "body": b""}
 NO_BODY = {"method": "PUT", "allow_nonstandard_methods": True}
 
-# What is asked for, a name, and the values that are sent for it.
+# Options, the name of a header, and the values that are sent.
 FIELDS = {
     "codings": ({}, "Accept-Encoding", ["gzip, deflate, br, zstd"]),
     "own codings": ({"headers": {"Accept-Encoding": "x"}}, "Accept-Encoding", ["x"]),
@@ -164,7 +164,7 @@ FIELDS = {
         "Authorization",
         ["Basic bWU6"],
     ),
-    # RFC 9110, 8.6: a method that could have a body says so even if it is empty.
+    # RFC 9110, 8.6: a method that allows a body sends the length of an empty one too.
     "length of nothing": (POST, "Content-Length", ["0"]),
     "length of UTF-8": ({"method": "PUT", "body": "ü"}, "Content-Length", ["2"]),
     "length of no body": (NO_BODY, "Content-Length", ["0"]),
@@ -178,7 +178,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("what", FIELDS)
 @gen.coroutine
-def test_field_is_sent_as_it_is_asked_for(client, web, what):
+def test_header_option_is_sent(client, web, what):
     options, name, values = FIELDS[what]
     yield client.fetch(web.url, **options)
 
@@ -209,9 +209,7 @@ def test_credentials_of_the_url_are_sent_once(client, web, userinfo, sent):
 @pytest.mark.parametrize("has_body", [True, False])
 @pytest.mark.parametrize("name", ["Content-Length", "Transfer-Encoding", "Host"])
 @gen.coroutine
-def test_header_that_must_be_there_once_is_not_sent_twice(
-    client, web, name, has_body, values
-):
+def test_unique_header_is_not_sent_twice(client, web, name, has_body, values):
     options = {"headers": several(name, *values)}
     if has_body:
         options |= {"method": "PUT", "body_producer": lambda write: write(b"12345")}
@@ -223,7 +221,7 @@ def test_header_that_must_be_there_once_is_not_sent_twice(
 
 
 class Value(str):
-    """A value of a header that can be seen to be forgotten."""
+    """A header value with a weak reference, to observe that it is freed."""
 
 
 @pytest.mark.parametrize(

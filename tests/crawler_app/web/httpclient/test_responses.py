@@ -1,4 +1,4 @@
-"""What a response has: its head, its body, trailers, and the times."""
+"""Responses: head, body, trailers, and times."""
 
 import pytest
 
@@ -45,9 +45,9 @@ def test_response_has_what_was_received(client, serve):
     ],
 )
 @gen.coroutine
-def test_trailers_that_were_announced_are_there(client, serve, announced, sent, seen):
+def test_announced_trailers_are_returned(client, serve, announced, sent, seen):
     field = f"Trailer: {announced}\r\n".encode() if announced else b""
-    # The body looks like trailers, to be taken for them.
+    # The body looks like trailers, but is not.
     body = b"8\r\nA: b\r\n\r\n\r\n0\r\n"
     said = CHUNKED + field + b"\r\n" + body + sent + b"\r\n"
 
@@ -85,7 +85,7 @@ TIMES = [
 
 
 @gen.coroutine
-def test_times_are_told_in_the_order_they_come(client, web):
+def test_times_have_the_order_of_their_phases(client, web):
     responses = []
     for _ in range(2):
         responses.append((yield client.fetch(web.url)))
@@ -104,7 +104,7 @@ def test_times_are_told_in_the_order_they_come(client, web):
 
 
 @gen.coroutine
-def test_times_are_those_of_the_last_request(client, web, virtual_clock):
+def test_times_are_measured_from_the_last_request(client, web, virtual_clock):
     @gen.coroutine
     def slow(request):
         yield gen.sleep(3)

@@ -1,4 +1,4 @@
-"""TLS: who is trusted, who is shown which certificate, and what a context costs."""
+"""TLS: trusted servers, client certificates, and cached contexts."""
 
 import datetime
 import shutil
@@ -24,7 +24,7 @@ HELLO = answer(b"hello")
 
 @pytest.fixture
 def needs_client_cert(serve, certificates):
-    """Serve those that have a certificate, and tell them their name."""
+    """Serve clients that have a certificate, and respond with their name."""
 
     def page(request):
         subject = request.stream.socket.getpeercert()["subject"]
@@ -35,18 +35,18 @@ def needs_client_cert(serve, certificates):
     return serve(page, ssl_options=context)
 
 
-# Who is trusted.
+# Trusted servers.
 
 
 @pytest.fixture
 def trusts(certificates, other_certificates):
-    """Return options of requests, by what they say of whom to trust."""
+    """Return options of requests by the trust that they express."""
     ca = certificates.ca
     return {
         "nothing": {},
         "ca_certs": {"ca_certs": ca},
         "other ca_certs": {"ca_certs": other_certificates.ca},
-        # Those of a dict or a context go before a file, which need not be there.
+        # The options of a dict or a context take precedence over a file, which need not exist.
         "dict": {
             "ssl_options": {"ca_certs": ca, "cert_reqs": ssl.CERT_REQUIRED},
             "ca_certs": "/no/file",
@@ -55,7 +55,7 @@ def trusts(certificates, other_certificates):
             "ssl_options": ssl.create_default_context(cafile=ca),
             "ca_certs": "/no/file",
         },
-        "anybody": {"validate_cert": False},
+        "anyone": {"validate_cert": False},
     }
 
 
@@ -67,7 +67,7 @@ def trusts(certificates, other_certificates):
         ("ca_certs", ["127.0.0.1", "a.test"], ["elsewhere.test"]),
         ("dict", ["127.0.0.1"], ["elsewhere.test"]),
         ("context", ["127.0.0.1"], ["elsewhere.test"]),
-        ("anybody", ["127.0.0.1", "elsewhere.test"], []),
+        ("anyone", ["127.0.0.1", "elsewhere.test"], []),
     ],
 )
 @gen.coroutine
@@ -102,9 +102,7 @@ def only_subject(tmp_path):
 
 
 @gen.coroutine
-def test_name_in_the_subject_of_a_certificate_does_not_count(
-    named, serve, only_subject
-):
+def test_name_in_the_subject_of_a_certificate_is_ignored(named, serve, only_subject):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(only_subject)
     web = serve(lambda request: HELLO, ssl_options=context)
@@ -119,7 +117,7 @@ def test_name_in_the_subject_of_a_certificate_does_not_count(
 
 
 @gen.coroutine
-def test_missing_file_is_told(client, secure_web):
+def test_missing_file_is_an_error(client, secure_web):
     with pytest.raises(FileNotFoundError):
         yield client.fetch(secure_web.url, ca_certs="/no/such/file.pem")
     with pytest.raises(FileNotFoundError):
@@ -128,12 +126,12 @@ def test_missing_file_is_told(client, secure_web):
         )
 
 
-# Who we are.
+# Client certificates.
 
 
 @pytest.mark.parametrize("is_dict", [False, True])
 @gen.coroutine
-def test_server_that_needs_a_certificate_is_shown_it(
+def test_client_certificate_is_sent_on_request(
     client, needs_client_cert, certificates, is_dict
 ):
     cert, key = certificates.client_files("someone")
@@ -148,7 +146,7 @@ def test_server_that_needs_a_certificate_is_shown_it(
 
 
 @gen.coroutine
-def test_server_that_needs_a_certificate_refuses_who_has_none(
+def test_missing_client_certificate_is_an_error(
     client, needs_client_cert, certificates
 ):
     # With TLS 1.3 the server's refusal comes after the client's handshake.
@@ -159,7 +157,7 @@ def test_server_that_needs_a_certificate_refuses_who_has_none(
 
 
 @gen.coroutine
-def test_renewed_certificate_is_shown_on_a_new_connection(
+def test_renewed_client_certificate_is_used_on_a_new_connection(
     client, needs_client_cert, certificates
 ):
     cert, key = certificates.client_files("renewed", common_name="before")
@@ -192,14 +190,14 @@ def test_renewed_authority_is_trusted_on_a_new_connection(
     assert response.body == b"hello"
 
 
-# What the server sees.
+# Server names.
 
 
 @pytest.mark.parametrize(
     ("host", "seen"), [("a.test", "a.test"), ("A.TEST", "a.test"), ("127.0.0.1", None)]
 )
 @gen.coroutine
-def test_server_is_told_the_name_it_is_asked_by(named, serve, certificates, host, seen):
+def test_sni_is_the_name_in_the_url(named, serve, certificates, host, seen):
     names = []
     context = certificates.server_context()
     context.sni_callback = lambda sock, name, context: names.append(name)
@@ -211,7 +209,7 @@ def test_server_is_told_the_name_it_is_asked_by(named, serve, certificates, host
 
 
 @gen.coroutine
-def test_header_host_does_not_change_who_must_be_certified(
+def test_host_header_does_not_change_the_certified_name(
     named, secure_web, certificates
 ):
     response = yield named.fetch(
@@ -225,7 +223,7 @@ def test_header_host_does_not_change_who_must_be_certified(
 
 
 @gen.coroutine
-def test_large_bodies_go_both_ways(client, secure_web, certificates):
+def test_large_bodies_are_sent_and_received(client, secure_web, certificates):
     body = bytes(range(256)) * 10_000
     secure_web.script = lambda request: answer(request.body)
 
@@ -239,7 +237,7 @@ def test_large_bodies_go_both_ways(client, secure_web, certificates):
 
 
 @gen.coroutine
-def test_times_of_the_handshake_are_told(client, secure_web, certificates):
+def test_handshake_time_is_measured(client, secure_web, certificates):
     times = []
     for _ in range(2):
         response = yield client.fetch(secure_web.url, ca_certs=certificates.ca)
@@ -251,7 +249,7 @@ def test_times_of_the_handshake_are_told(client, secure_web, certificates):
     assert (reused["connect"], reused["appconnect"]) == (0, 0)
 
 
-# What it costs.
+# Cached contexts.
 
 
 @gen.coroutine

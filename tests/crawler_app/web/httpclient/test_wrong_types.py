@@ -1,7 +1,7 @@
-"""Requests with values of wrong types: they fail alone, and in their Future.
+"""Requests with values of wrong types fail in their Future, and affect no other fetch.
 
-Whatever is wrong is told by the Future, never by the call, since a caller with many
-fetches under way looks for errors there.
+The Future has every error, never the call, because a caller with many fetches under way looks for
+errors there.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ WRONG = [
     {"header_callback": 5},
     {"method": "PUT", "body_producer": 5},
 ]
-# What matters for https:// only.
+# Options that matter only for https://.
 WRONG_FOR_TLS = [
     {"ssl_options": {"ciphers": ["A"]}},
     {"ssl_options": {"cert_reqs": "x"}},
@@ -55,17 +55,17 @@ def url_for(options, server):
 
 @contextlib.asynccontextmanager
 async def client_of_one_slot():
-    """Yield a server and its client; see that nothing is under way at the end."""
+    """Yield a server and its client; assert that no fetch is under way at the end."""
     async with serving() as (server, client):
         yield server, client
-        # It has one slot, so this would wait for whatever was left.
+        # It has one slot, so this would wait for any other fetch.
         assert (await client.fetch(server.url)).body == b"good"
         assert len(client.queue) == 0
 
 
 @pytest.mark.parametrize("situation", ["new", "kept", "queued"])
 @wrong_requests
-def test_wrong_request_fails_in_its_future_and_harms_no_other(options, situation):
+def test_wrong_request_fails_only_in_its_future(options, situation):
     async def main():
         async with client_of_one_slot() as (server, client):
             others = [client.fetch(server.url)] if situation != "new" else []
@@ -82,7 +82,7 @@ def test_wrong_request_fails_in_its_future_and_harms_no_other(options, situation
     run(main)
 
 
-def test_limit_that_is_too_large_to_count_with_fails_in_its_future():
+def test_timeout_too_large_for_a_float_fails_in_its_future():
     async def main():
         async with client_of_one_slot() as (server, client):
             failing = client.fetch(server.url, connect_timeout=10**400)
@@ -93,7 +93,7 @@ def test_limit_that_is_too_large_to_count_with_fails_in_its_future():
 
 
 @pytest.mark.parametrize("name", ["connect_timeout", "request_timeout"])
-def test_limit_without_an_end_is_one(name):
+def test_infinite_timeout_is_accepted(name):
     async def main():
         async with client_of_one_slot() as (server, client):
             response = await client.fetch(server.url, **{name: math.inf})

@@ -1,4 +1,4 @@
-"""The cache of robots.txt: servers of every kind, one fetch of each, time."""
+"""The robots.txt cache: responses of every kind, retries, expiry, concurrent callers."""
 
 import asyncio
 import gc
@@ -27,15 +27,15 @@ RULES = b"User-agent: *\nDisallow: /private\n"
 
 
 class Web:
-    """Gives the same answers on every origin, and counts.
+    """Responds in the same way on every origin, and counts requests.
 
     Attributes:
-        status, body, headers: What robots.txt is.
+        status, body, headers: Those of robots.txt.
         redirects: The Location of each path that redirects; None for no such header.
-        error: What every fetch raises.
-        requests: The URLs that were asked for.
+        error: Raised by every fetch.
+        requests: The requested URLs.
         cancelled: Set when a fetch is cancelled.
-        gate: Until it is open, no answer is given.
+        gate: Responses wait until it is open.
     """
 
     def __init__(self):
@@ -76,7 +76,7 @@ def cache(web, clock):
 
 
 @gen.coroutine
-def test_rules_are_fetched_and_known_from_then_on(cache, web):
+def test_rules_are_fetched_once(cache, web):
     assert cache.known(PAGE) is None
 
     rules = yield cache.ask(PAGE)
@@ -143,7 +143,7 @@ def test_redirects_are_followed(cache, web, hops, is_read):
 
 
 @gen.coroutine
-def test_rules_from_another_host_are_those_of_the_origin_asked(cache, web):
+def test_redirected_rules_belong_to_the_original_origin(cache, web):
     web.redirects["/robots.txt"] = f"{ELSEWHERE}/caf\u00c3\u00a9"
 
     rules = yield cache.ask(PRIVATE)
@@ -165,7 +165,7 @@ def test_rules_from_another_host_are_those_of_the_origin_asked(cache, web):
     ],
 )
 @gen.coroutine
-def test_redirect_that_leads_nowhere_is_no_file(cache, web, location, requests):
+def test_redirect_without_a_target_means_no_file(cache, web, location, requests):
     web.redirects["/robots.txt"] = location
 
     assert (yield cache.ask(PRIVATE)) == Rules()
@@ -174,14 +174,14 @@ def test_redirect_that_leads_nowhere_is_no_file(cache, web, location, requests):
 
 @pytest.mark.parametrize(("status", "is_allowed"), [(404, True), (500, False)])
 @gen.coroutine
-def test_status_behind_a_redirect_counts(cache, web, status, is_allowed):
+def test_status_after_a_redirect_counts(cache, web, status, is_allowed):
     web.redirects["/robots.txt"] = "/moved"
     web.status = status
 
     assert (yield cache.ask(PRIVATE)).allows(PRIVATE) is is_allowed
 
 
-# No answer: 2.3.1.4.
+# No response: 2.3.1.4.
 
 PASSING = ["dns", "refused", "network", "timeout", "connection_closed"]
 LASTING = ["tls", "too_large", "bad_response", "bad_request"]
@@ -192,7 +192,7 @@ LASTING = ["tls", "too_large", "bad_response", "bad_request"]
     [*((each, True) for each in PASSING), *((each, False) for each in LASTING)],
 )
 @gen.coroutine
-def test_whatever_goes_wrong_nothing_is_allowed(cache, web, reason, is_passing):
+def test_any_error_disallows_everything(cache, web, reason, is_passing):
     web.error = FetchError(reason, "it failed")
 
     rules = yield cache.ask(PAGE)
@@ -204,9 +204,9 @@ def test_whatever_goes_wrong_nothing_is_allowed(cache, web, reason, is_passing):
 
 
 @gen.coroutine
-def test_missing_answer_keeps_nothing_of_the_exchange_alive():
+def test_missing_response_keeps_no_exchange_alive():
     class Body:
-        """What a frame of the fetcher had in hand."""
+        """An object in a frame of the fetcher."""
 
     bodies = weakref.WeakSet()
 
@@ -228,7 +228,7 @@ def test_missing_answer_keeps_nothing_of_the_exchange_alive():
 
 
 @gen.coroutine
-def test_fault_that_is_no_answer_reaches_whoever_asks_and_is_not_kept(cache, web):
+def test_internal_error_is_raised_and_not_cached(cache, web):
     web.error = ArchiveError("the disk is full")
     answers = [cache.ask(PAGE) for _ in range(2)]
 
@@ -252,7 +252,7 @@ HEADERS = st.dictionaries(
     st.sampled_from([*PASSING, *LASTING, *([""] * 9)]),
 )
 @gen.coroutine
-def test_no_answer_makes_the_cache_raise(status, headers, body, reason):
+def test_any_response_is_accepted(status, headers, body, reason):
     @gen.coroutine
     def fetch(url):
         if reason:
@@ -272,7 +272,7 @@ def test_no_answer_makes_the_cache_raise(status, headers, body, reason):
 
 
 @gen.coroutine
-def test_rules_are_fetched_anew_after_a_day(cache, web, clock):
+def test_rules_are_fetched_again_after_a_day(cache, web, clock):
     yield cache.ask(PRIVATE)
     web.body = b""
 
@@ -286,7 +286,7 @@ def test_rules_are_fetched_anew_after_a_day(cache, web, clock):
 
 
 @gen.coroutine
-def test_old_rules_go_on_while_the_server_fails(cache, web, clock):
+def test_old_rules_are_used_while_the_server_fails(cache, web, clock):
     rules = yield cache.ask(PRIVATE)
     web.status = 503
     clock.now += A_DAY_S
@@ -301,7 +301,7 @@ def test_old_rules_go_on_while_the_server_fails(cache, web, clock):
 
 
 @gen.coroutine
-def test_failing_server_is_asked_ever_less_and_then_not(cache, web, clock):
+def test_failing_server_is_asked_less_and_less_often(cache, web, clock):
     web.status = 500
     pauses = []
     while (rules := (yield cache.ask(PAGE))).retry_at is not None:
@@ -321,7 +321,7 @@ def test_failing_server_is_asked_ever_less_and_then_not(cache, web, clock):
 
 
 @gen.coroutine
-def test_pauses_begin_anew_after_an_answer(cache, web, clock):
+def test_pauses_restart_after_a_response(cache, web, clock):
     web.status = 500
     yield cache.ask(PAGE)
     clock.now += 1.0
@@ -341,20 +341,18 @@ def test_pauses_begin_anew_after_an_answer(cache, web, clock):
     [(1.0, "120", 120.0), (1.0, "0", 1.0), (1.0, "soon", 1.0), (0.25, "", 0.25)],
 )
 @gen.coroutine
-def test_first_pause_is_the_longer_of_ours_and_the_servers(
-    web, clock, first_pause_s, retry_after, pause_s
-):
+def test_first_pause_is_the_longer_one(web, clock, first_pause_s, retry_after, pause_s):
     cache = RobotsCache(web.fetch, USER_AGENT, first_pause_s, clock)
     web.status, web.headers = 429, {"Retry-After": retry_after}
 
     assert (yield cache.ask(PAGE)).retry_at == pause_s
 
 
-# Many callers.
+# Concurrent callers.
 
 
 @gen.coroutine
-def test_fifty_callers_are_one_fetch(cache, web):
+def test_fifty_callers_share_one_fetch(cache, web):
     web.gate.clear()
     answers = [cache.ask(PAGE if i % 2 else PRIVATE) for i in range(50)]
     yield gen.moment
@@ -369,7 +367,7 @@ def test_fifty_callers_are_one_fetch(cache, web):
 
 
 @gen.coroutine
-def test_cancelled_callers_leave_the_others_alone(cache, web):
+def test_cancelled_callers_do_not_affect_others(cache, web):
     web.gate.clear()
     answers = [cache.ask(PAGE) for _ in range(3)]
 
@@ -404,7 +402,7 @@ def test_fetch_is_cancelled_with_the_last_caller(cache, web):
 
 
 @gen.coroutine
-def test_asking_while_the_fetch_is_being_cancelled_begins_another():
+def test_new_caller_during_a_cancellation_starts_another_fetch():
     fetches = []
 
     @gen.coroutine
@@ -433,7 +431,7 @@ def test_asking_while_the_fetch_is_being_cancelled_begins_another():
     assert len(fetches) == 2
 
 
-# What is kept.
+# The size of the cache.
 
 
 @pytest.fixture
@@ -454,8 +452,8 @@ def ten_rules():
     ("most", "asked", "kept"),
     [
         (30, "bcdef", "def"),  # the oldest are forgotten
-        (1, "b", "b"),  # one origin is kept however many rules it has
-        (12, "baaaaa", "b"),  # asking again and again forgets no other
+        (1, "b", "b"),  # one origin is kept with any number of rules
+        (12, "baaaaa", "b"),  # asking repeatedly drops no other
     ],
 )
 @gen.coroutine

@@ -1,4 +1,4 @@
-"""What pages and headers ask of robots."""
+"""Robots directives of pages and headers."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ BOTH = {"noindex", "nofollow"}
         ("noindex, index", {"noindex"}),
         ("max-snippet: 20, noindex", {"noindex"}),
         ("unavailable_after: 25 Jun 2026 15:00:00 GMT, nofollow", {"nofollow"}),
-        # Nothing that we would act on.
+        # Directives that we ignore.
         ("max-image-preview: none", set()),
         ("", set()),
         ("all", set()),
@@ -32,7 +32,7 @@ BOTH = {"noindex", "nofollow"}
         ("noindexed, xnofollow, no-index", set()),
     ],
 )
-def test_meta_is_read_for_what_we_act_on(content, asked):
+def test_meta_directives_are_read(content, asked):
     assert directives_in_meta(content) == asked
 
 
@@ -52,10 +52,10 @@ def test_meta_is_read_for_what_we_act_on(content, asked):
         ("nofollow, googlebot: noindex", {"nofollow"}),
         ("*: noindex", {"noindex"}),
         ("robots: noindex", {"noindex"}),
-        # Two headers joined as Tornado joins them: the second is for everybody.
+        # Two headers joined as Tornado joins them: the second is for all robots.
         ("otherbot: noindex,nofollow", {"nofollow"}),
         ("otherbot: noindex,gencoro-crawler: nofollow", {"nofollow"}),
-        # A value is no directive, and a time of day no name.
+        # A value is not a directive, and a time of day is not a name.
         ("max-snippet: 20, noindex", {"noindex"}),
         ("max-image-preview:none", set()),
         ("unavailable_after: 25 Jun 2026 15:00:00 GMT", set()),
@@ -64,17 +64,17 @@ def test_meta_is_read_for_what_we_act_on(content, asked):
         ("unavailable_after: 2026-06-25T15:00:00+00:00, noindex", {"noindex"}),
         ("noindex, unavailable_after: 25 Jun 2026 15:00:00 GMT", {"noindex"}),
         ("otherbot: unavailable_after: 25 Jun 2026 15:00:00 GMT, noindex", set()),
-        # Broken; in doubt we keep away.
+        # Broken headers; if in doubt, they apply to us.
         ("noindex: true", {"noindex"}),
         (",, ,noindex,", {"noindex"}),
         (": noindex", {"noindex"}),
     ],
 )
-def test_header_is_read_for_us(value, asked):
+def test_header_directives_for_us_are_read(value, asked):
     assert directives_in_header(value, "gencoro-crawler") == asked
 
 
-def test_headers_that_are_apart_are_not_taken_for_one():
+def test_separate_headers_are_read_separately():
     values = ["otherbot: noindex", "nofollow"]
 
     assert directives_in_header(values, "gencoro-crawler") == {"nofollow"}

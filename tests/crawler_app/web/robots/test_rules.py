@@ -1,4 +1,4 @@
-"""What a robots.txt says, by the sections of RFC 9309."""
+"""Rules of a robots.txt, by the sections of RFC 9309."""
 
 import re
 from urllib.parse import quote
@@ -28,7 +28,7 @@ def for_all(*lines):
     return "\n".join(["User-agent: *", *lines])
 
 
-# Whose rules: RFC 9309, 2.2.1.
+# Groups: RFC 9309, 2.2.1.
 
 # 5.1 and 5.2.
 SIMPLE_EXAMPLE = """\
@@ -94,11 +94,11 @@ NO_TOKEN = "User-agent: *\nDisallow: /a\n\nUser-agent:\nDisallow: /b"
         (SAME_AGENT_TWICE, "ExampleBot", "/qux", "/foo /bar /baz"),
         (OWN_GROUP, "bot", "/", ""),
         (NO_TOKEN, "1", "/b", "/a"),
-        # Rules before any agent are nobody's.
+        # Rules before any agent apply to none.
         ("Disallow: /\nUser-agent: *\nDisallow: /a", "bot", "/", "/a"),
     ],
 )
-def test_rules_are_those_of_the_groups_for_us(text, user_agent, allowed, disallowed):
+def test_rules_of_all_groups_for_us_apply(text, user_agent, allowed, disallowed):
     assert all(allows(text, path, user_agent) for path in allowed.split())
     assert not any(allows(text, path, user_agent) for path in disallowed.split())
 
@@ -160,7 +160,7 @@ def test_rule_ends_the_head_of_a_group(rule):
     assert allows(text, "/a", "other") is (rule != "Disallow: /")
 
 
-# What matches: RFC 9309, 2.2.2 and 2.2.3.
+# Matching: RFC 9309, 2.2.2 and 2.2.3.
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_longest_rule_wins_and_allow_if_they_are_equal(
 
 
 def test_where_protego_differs_from_the_rfc():
-    """Documented at `Rules.allows`; should this fail, that can go."""
+    """Documented at `Rules.allows`; if this fails, that note can be removed."""
     index = for_all("Disallow: /a/", "Allow: /a/index.html")
     lengths = for_all("Disallow: /*bcd", "Allow: /a?b")
 
@@ -255,7 +255,7 @@ def test_where_protego_differs_from_the_rfc():
     assert allows(lengths, "/a?bcd")
 
 
-# How lines are read.
+# Lines.
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n", " \t\n", "\n# x\n"])
@@ -298,13 +298,13 @@ def test_spellings_of_the_fields(agent, rule):
         b"User-agent\nDisallow\nAllow:",
     ],
 )
-def test_no_rules_in_what_is_no_robots_txt(body):
+def test_other_documents_have_no_rules(body):
     assert rules_of(body) == Rules()
     assert allows(body, "/")
 
 
 @pytest.mark.parametrize("char", ["\0", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
-def test_what_is_no_line_end_is_part_of_a_pattern(char):
+def test_other_white_space_is_part_of_a_pattern(char):
     text = for_all(f"Disallow: /a{char}Disallow: /")
 
     assert allows(text, "/a")
@@ -322,7 +322,7 @@ def test_half_a_mebibyte_is_read_up_to_a_line_end():
 
 
 @given(st.binary() | st.text().map(str.encode), st.text())
-def test_nothing_fails_whatever_the_file_is(body, path):
+def test_any_file_is_parsed(body, path):
     url = canonicalize(f"http://a.test/{path}")
     for head in (
         b"",
@@ -350,7 +350,7 @@ def test_a_url_matches_its_own_path(path, more):
     assert not rules.allows(canonicalize(f"{url}{more}"))
 
 
-# What else it tells.
+# Crawl-delay and Sitemap.
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_crawl_delay(value, delay_s):
 
 
 @pytest.mark.parametrize(("user_agent", "delay_s"), [("a", 9.0), ("bot", None)])
-def test_crawl_delay_is_of_the_agents_above_it(user_agent, delay_s):
+def test_crawl_delay_belongs_to_the_agents_above(user_agent, delay_s):
     assert rules_of(OWN_GROUP, user_agent).crawl_delay_s == delay_s
 
 
@@ -392,13 +392,13 @@ Sitemap:
     )
 
 
-def test_sitemaps_are_not_without_number():
+def test_number_of_sitemaps_is_limited():
     lines = [f"Sitemap: /{i}" for i in range(rules.MAX_SITEMAPS + 1)]
 
     assert len(rules_of("\n".join(lines)).sitemaps) == rules.MAX_SITEMAPS
 
 
-def test_patterns_beyond_the_limit_forbid_more_and_never_less():
+def test_patterns_beyond_the_limit_only_forbid_more():
     patterns = "".join(f"Allow: /p{number}/*x\n" for number in range(MAX_PATTERNS))
     more = "Allow: /a*/open\nDisallow: /a\nDisallow: /b/*.pdf$\nDisallow: /c\nAllow: /c/d\n"
 
