@@ -27,10 +27,10 @@ def answer(body=b"", status="200 OK", **headers):
 
 
 def run(main, client="requests"):
-    """Run a coroutine on a loop of its own, and return its result.
+    """Run a coroutine on a new loop, and return its result.
 
     Args:
-        client: Where no thread and no library has a clock of its own, time is virtual.
+        client: Time is virtual if neither a thread nor a library of it has its own clock.
     """
     is_virtual = client in ("pooled", "simple")
     make_loop = VirtualClock().new_event_loop if is_virtual else asyncio.new_event_loop
@@ -56,10 +56,9 @@ def run_with(server, main, client="requests"):
 
 
 def fetch(client, url, *more, extra=None, **options):
-    """Return a fetcher's answers, Fetched or FetchError, one after the other.
+    """Return a fetcher's outcomes, Fetched or FetchError, in sequence.
 
-    The first URL is the seed if no option says otherwise.  To be yielded; a single
-    answer is no list.
+    The first URL is the seed by default.  To be yielded; a single outcome is not a list.
 
     Args:
         extra: Headers of each request.
@@ -93,7 +92,7 @@ def fetch_from(
     ssl=None,
     **options,
 ):
-    """Fetch from a server that follows a script; return the answer and the server.
+    """Fetch from a server that plays a script; return the outcome and the server.
 
     Args:
         paths: One for each fetch; "/" if there is none.

@@ -1,8 +1,8 @@
-"""Pages that a parser may take far longer for than for their size.
+"""Pages whose parsing may take far longer than their size suggests.
 
-A page is a few runs, each of one piece many times over: start tags, with attributes that
-differ or not, closed or not, with text or not.  What multiplies in a parser is the number
-of open elements, of attributes, and of blocks, so these are what the runs are made of.
+A page consists of a few runs, each of one repeated piece: start tags, with equal or different
+attributes, closed or not, with text or not.  The cost of a parser multiplies with open elements,
+attributes and blocks, so the runs consist of these.
 """
 
 from hypothesis import strategies as st
@@ -56,7 +56,7 @@ _pieces = st.lists(_elements(), min_size=1, max_size=3).map("".join)
 
 
 def hostile_pages(size):
-    """Return a strategy for pages of about so many characters."""
+    """Return a strategy for pages of about this number of characters."""
     return st.lists(_pieces, min_size=1, max_size=4).map(
         lambda pieces: "".join(_run(piece, size // len(pieces)) for piece in pieces)
     )

@@ -1,8 +1,8 @@
-"""Values of Refresh headers, plain and odd; a test compares Chromium with each."""
+"""Ordinary and odd values of Refresh headers; a test compares each with Chromium."""
 
 __all__ = ["REFERENCE_BY_VALUE"]
 
-# What each leads to; "" for nowhere else.
+# The target of each; "" for none.
 REFERENCE_BY_VALUE = {
     "0;url=/to": "/to",
     "0; URL = /to": "/to",

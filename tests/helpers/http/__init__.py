@@ -1,1 +1,1 @@
-"""The other ends of HTTP: servers that keep the rules, and some that break them."""
+"""HTTP servers and proxies for the tests: correct ones, and faulty ones."""

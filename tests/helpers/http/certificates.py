@@ -1,4 +1,4 @@
-"""Certificates for servers and clients of the tests, and fixtures that make them."""
+"""Certificates for the servers and clients of the tests, and their fixtures."""
 
 import ssl
 
@@ -9,7 +9,7 @@ __all__ = ["Certificates", "certificates", "other_certificates"]
 
 
 class Certificates:
-    """An authority of its own, and what it has signed, in files.
+    """A certificate authority, and the files that it has signed.
 
     Attributes:
         ca: Path of the authority's certificate.
@@ -32,10 +32,7 @@ class Certificates:
         return context
 
     def client_files(self, name, common_name=None):
-        """Write a client's certificate and key; return their paths.
-
-        A second time the files of this name are replaced.
-        """
+        """Write a client's certificate and key, replacing files of this name; return their paths."""
         cert, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
         issued = self._issue(f"{name}.test", common_name=common_name or name)
         issued.cert_chain_pems[0].write_to_path(str(cert))
@@ -53,5 +50,5 @@ def certificates(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def other_certificates(tmp_path_factory):
-    """Return those of another authority, which nobody knows."""
+    """Return those of another authority, which no test trusts."""
     return Certificates(tmp_path_factory.mktemp("other_certificates"))

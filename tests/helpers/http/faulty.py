@@ -1,12 +1,10 @@
-"""A server on loopback that breaks the rules, and what is to hold whenever it does.
+"""A server on loopback with faults, and the assertions that hold for each fault.
 
-A connection of the server plays a script: a coroutine function that gets the server's
-end of it, reads requests and sends bytes.  After its script, and from the first request
-on where there is none, it answers every request with the body "good".  So whether a
-client used a connection again can be counted.
+A connection of the server plays a script: a coroutine function that gets the server's end of it,
+reads requests and sends bytes.  After its script, or without one, it answers every request with
+the body "good", so tests can count whether a connection was reused.
 
-Rule: `exchange` asserts what every fault has in common, so a test says only what is
-particular about one.
+Rule: `exchange` asserts what all faults have in common; a test asserts only its particular fault.
 """
 
 import asyncio
@@ -46,10 +44,10 @@ __all__ = [
     "settle",
 ]
 
-# In virtual time: reached at once where everything waits.
+# In virtual time, which advances immediately if everything waits.
 STUCK_S = 1000.0
 
-# In real time, for what turns in a circle.
+# In real time, for endless loops.
 ENDLESS_S = 120.0
 
 # A response that leaves the connection open.
@@ -57,7 +55,7 @@ GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 
 
 async def settle(turns: int = 20) -> None:
-    """Let the loop turn, so that whoever can run has run."""
+    """Run the loop for some turns, so that all ready callbacks have run."""
     for _ in range(turns):
         await asyncio.sleep(0)
 
@@ -66,11 +64,11 @@ class Peer:
     """The server's end of one connection.
 
     Attributes:
-        address: Of the client.
-        heads: Of every request that was read: request line and headers.
-        sent_bytes: What was handed to the connection.
-        is_gone: Whether the client's end was seen to close.
-        is_followed: Whether there is a connection that was made after this one.
+        address: That of the client.
+        heads: Request line and headers of every request that was read.
+        sent_bytes: The number of bytes written to the connection.
+        is_gone: Set when the client has closed its end.
+        is_followed: Set when another connection was made after this one.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
@@ -84,7 +82,7 @@ class Peer:
         self.is_followed = asyncio.Event()
 
     async def request(self) -> bytes:
-        """Read a request and return its body, which has to have a Content-Length."""
+        """Read a request and return its body, which must have a Content-Length."""
         head = await self._reader.readuntil(b"\r\n\r\n")
         self.heads.append(head)
         _, has_length, rest = head.lower().partition(b"\r\ncontent-length:")
@@ -92,14 +90,14 @@ class Peer:
         return await self._reader.readexactly(length)
 
     async def request_head(self) -> None:
-        """Read the head of a request, and of its body at most what buffers hold."""
+        """Read the head of a request; of its body, buffers may hold a part."""
         self.heads.append(await self._reader.readuntil(b"\r\n\r\n"))
 
     async def read(self) -> bytes:
         return await self._reader.read(65536)
 
     async def send(self, *parts: bytes) -> None:
-        """Send all parts; where the client is slow, wait for it."""
+        """Send all parts, waiting for a slow client."""
         for part in parts:
             if self._is_half_closed:
                 raise BrokenPipeError("nothing can be sent after half_close")
@@ -111,27 +109,27 @@ class Peer:
         """Send each part when the one before has been read."""
         for part in parts:
             await self.send(part)
-            # One turn for the client's end to become readable and one for it to read;
-            # in the third this coroutine would still be ahead of it.
+            # One turn until the client's end is readable, and one to read it; in the third,
+            # this coroutine would still run before the client.
             await settle(3)
 
     def close(self) -> None:
         self._writer.close()
 
     def half_close(self) -> None:
-        """End what is sent, and go on reading."""
+        """Stop sending, and continue reading."""
         self._is_half_closed = True
         self._writer.write_eof()
 
     def reset(self) -> None:
-        """Have the client's end fail with ECONNRESET."""
+        """Reset the connection, so that the client gets ECONNRESET."""
         connection = self._writer.get_extra_info("socket")
         linger = struct.pack("ii", 1, 0)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self._writer.transport.abort()
 
     async def gone(self) -> None:
-        """Read, and forget, until the client has closed its end."""
+        """Read and discard until the client has closed its end."""
         with contextlib.suppress(OSError):
             while await self._reader.read(65536):
                 pass
@@ -164,7 +162,7 @@ Script = Callable[[Peer], Awaitable[None]]
 
 
 class Loopback(Resolver):
-    """Finds every name at 127.0.0.1, without a thread: in as many turns each time.
+    """Resolves every name to 127.0.0.1 without a thread, in a fixed number of turns.
 
     Args:
         ask: Called with each name first; it may wait, or raise.
@@ -182,15 +180,15 @@ class Loopback(Resolver):
 
 
 class FaultServer:
-    """Plays one script per connection, in their order, and then answers well.
+    """Plays one script per connection, in order, and then answers normally.
 
     Args:
-        then: What connections after these play; None answers well.
-        ssl: A context, for one that speaks TLS.
+        then: The script of further connections; None answers normally.
+        ssl: A context for TLS; None for plain TCP.
 
     Attributes:
         peers: The connections so far.
-        url: Of its root, with the slash.
+        url: The URL of its root, with the slash.
     """
 
     def __init__(
@@ -219,7 +217,7 @@ class FaultServer:
 
     async def start(self) -> None:
         listening = socket.create_server(("127.0.0.1", 0))
-        # Small, so that few bytes are under way when nobody reads them.
+        # Small, so that few unread bytes are buffered.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         # asyncio sets it only for sockets that name their protocol; it is inherited.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -231,13 +229,13 @@ class FaultServer:
         self.url = f"{scheme}://127.0.0.1:{self.port}/"
 
     async def stop(self) -> None:
-        await settle()  # whoever is at the door comes in before it is closed
+        await settle()  # connections that wait are accepted before closing
         self._server.close()
         for task in self._tasks:
             task.cancel()
         results = await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
-        await settle(50)  # until the client, too, has seen the end of it
+        await settle(50)  # until the client has noticed the end, too
         for result in results:
             if isinstance(result, Exception):
                 raise result
@@ -274,7 +272,7 @@ def answers(*parts: bytes, end: Callable[[Peer], None] | None = None) -> Script:
     """Return a script that reads a request, sends parts and ends the connection.
 
     Args:
-        end: How, a method of Peer; None leaves the connection open.
+        end: A method of Peer; None leaves the connection open.
     """
 
     async def script(peer: Peer) -> None:
@@ -300,16 +298,16 @@ def repeats(part: bytes, *, after: bytes = b"", pause_s: float = 0.0) -> Script:
 
 
 async def says_nothing(peer: Peer) -> None:
-    """Read whatever comes, and answer nothing."""
+    """Read everything, and answer nothing."""
     await peer.gone()
 
 
-# What is to hold.
+# Assertions.
 
 
 @dataclasses.dataclass
 class Exchange:
-    """What came of an exchange with a server that played a script.
+    """The result of an exchange with a server that played a script.
 
     Attributes:
         outcome: The response, or the error.
@@ -331,12 +329,12 @@ def body_for(method: str) -> dict[str, Any]:
 
 
 def new_client(**options: Any) -> Any:
-    """Return a client of its own, with one slot if not told otherwise."""
+    """Return a new client, by default with one slot."""
     return PooledAsyncHTTPClient(force_instance=True, **({"max_clients": 1} | options))
 
 
 async def attempt(client: Any, url: str, **options: Any) -> Any:
-    """Return the response, whatever its status, or the error."""
+    """Return the response, with any status, or the error."""
     try:
         return await client.fetch(url, raise_error=False, **options)
     except Exception as exc:  # an outcome like any other
@@ -350,7 +348,7 @@ async def serving(
     """Yield a server, and a client whose connections to it are gone at the end.
 
     Args:
-        options: Of the client, which has one slot if not told otherwise.
+        options: Of the client, which has one slot by default.
     """
     async with FaultServer(*scripts, ssl=ssl) as server:
         client = new_client(**options)
@@ -370,11 +368,11 @@ def exchange(
 ) -> Exchange:
     """Fetch from a server that plays a script on its first connection.
 
-    Asserts that the same client then fetches well from the same server; that it has
-    closed a connection that it did not use again; and what `run` asserts.
+    Asserts that the same client then fetches from the same server; that it has closed a
+    connection that it did not reuse; and what `run` asserts.
 
     Args:
-        is_https: Take the server for one that speaks TLS.
+        is_https: Whether to fetch with https, although the server has no TLS.
         client: Options of the client.
         options: Of the request.
     """
@@ -404,7 +402,7 @@ def fetch_twice(
 
     Args:
         script: Of the first connection; others are of those after it.
-        between: Gets the server's end of the connection, and runs between the two.
+        between: Called between the two with the server's end of the connection.
         options: Of the second request.
     """
 
@@ -425,15 +423,15 @@ def fetch_twice(
 
 
 def run(main: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine on a loop of its own, in virtual time, and return its result.
+    """Run a coroutine on a new loop, in virtual time, and return its result.
 
     Asserts that no task and no timer is left, and that neither the loop nor Tornado
     reported an error.
     """
     reports: list[object] = []
-    # What was there before need not be looked through for what is lost.  It stays frozen, as
-    # at the beginning of a file: to thaw it would make the next collection a slow one.
-    # Garbage that is frozen stays for ever, and asyncio looks through every task there is.
+    # Objects from before need not be searched for leaks.  They stay frozen, as at the beginning
+    # of a file, because thawing them would make the next collection slow.  Collected first,
+    # because frozen garbage stays for ever, and asyncio iterates over all tasks.
     gc.collect()
     gc.freeze()
     asyncio_loop = VirtualClock().new_event_loop()
@@ -470,7 +468,7 @@ async def _watched(main: Callable[[], Awaitable[Any]]) -> Any:
 
 @contextlib.contextmanager
 def _errors_logged() -> Iterator[list[logging.LogRecord]]:
-    """Collect what is logged as an error, by whomever."""
+    """Collect the errors that are logged, by any logger."""
     records: list[logging.LogRecord] = []
     handler = logging.Handler(logging.ERROR)
     handler.emit = records.append  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""A small real forward proxy on loopback: tunnels by CONNECT, and the absolute form."""
+"""A small forward proxy on loopback: CONNECT tunnels, and the absolute form."""
 
 import base64
 import urllib.parse
@@ -21,13 +21,13 @@ NEEDS_LOGIN = answer(
 
 
 class ForwardProxy(RawServer):
-    """Forwards what it is asked to, whatever the host is named, to 127.0.0.1.
+    """Forwards requests for any host to 127.0.0.1.
 
     Attributes:
-        login: User name and password that it wants, or None.
-        says_to_connect: What it answers to CONNECT; the tunnel is dug if it begins with
-            a 200.  None: it closes the connection.
-        tunneled: What clients have sent through all tunnels.
+        login: The user name and password that it requires, or None.
+        says_to_connect: Its response to CONNECT; a 200 opens the tunnel.  None closes the
+            connection.
+        tunneled: The data that clients have sent through all tunnels.
     """
 
     def __init__(self):
@@ -44,12 +44,12 @@ class ForwardProxy(RawServer):
 
     @property
     def heads(self):
-        """Return the head of every request it was sent, in bytes."""
+        """Return the head of every request that it received, in bytes."""
         return [request.head for request in self.requests]
 
     @property
     def lines(self):
-        """Return the request line of every request it was sent."""
+        """Return the request line of every request that it received."""
         return [head.split(b"\r\n")[0].decode() for head in self.heads]
 
     def _say(self, request):
@@ -95,7 +95,7 @@ class ForwardProxy(RawServer):
 
     @gen.coroutine
     def _forward(self, request):
-        """Ask a server whose answer has a length, by a connection of its own."""
+        """Forward a request on a new connection; the response must have a length."""
         url = urllib.parse.urlsplit(request.target)
         request.headers.pop("Proxy-Authorization", None)
         path = url._replace(scheme="", netloc="").geturl() or "/"

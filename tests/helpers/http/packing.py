@@ -1,6 +1,6 @@
-"""Content codings: how a server packs a body.
+"""Content codings: compresses a body as a server does.
 
-br and zstd need a package; each is known as soon as one is installed.
+br and zstd need a package; each is available if one is installed.
 """
 
 import gzip
@@ -26,6 +26,6 @@ for coding, package in [
 
 
 def raw_deflate(body: bytes) -> bytes:
-    """Pack by deflate without the wrapping of zlib, as some servers do."""
+    """Compress with deflate without zlib's header, as some servers do."""
     packer = zlib.compressobj(wbits=-15)
     return packer.compress(body) + packer.flush()

@@ -1,7 +1,6 @@
-"""The other ends: servers on loopback that note which request came by which connection.
+"""Servers on loopback that record which request came on which connection.
 
-A server says what a script tells it to, since no HTTP server can be told to break the
-rules.
+A server sends the bytes of a script, because no HTTP server can be made to violate HTTP.
 """
 
 import os
@@ -31,10 +30,10 @@ __all__ = [
 
 
 class Request(NamedTuple):
-    """A request as a server has seen it.
+    """A request as received by a server.
 
     Attributes:
-        connection: The number of the connection it came by, from 0 on.
+        connection: The number of its connection, from 0.
         stream: That connection.
     """
 
@@ -64,25 +63,25 @@ def answer(body=b"", status="200 OK", version="1.1", **headers):
 
 
 def redirecting(to, status=302, body=b"", **headers):
-    """Return a script: every path but /target, which says hello, is redirected."""
+    """Return a script that redirects every path except /target, which returns hello."""
     said = answer(body, f"{status} Moved", Location=to, **headers)
     return lambda request: answer(b"hello") if request.target == "/target" else said
 
 
 class RawServer(TCPServer):
-    """Answers every request with what a script says.
+    """Answers every request with the response of a script.
 
     Args:
-        script: The bytes of every answer; or a function of the `Request` that returns
-            the bytes, or is a coroutine that writes to the request's stream itself.
-        reads_bodies: Whether the body of a request is read before the script is asked.
+        script: The bytes of every response; or a function of the `Request` that returns the
+            bytes, or a coroutine that writes to the request's stream itself.
+        reads_bodies: Whether the body of a request is read before the script is called.
 
     Attributes:
         address: Host and port.
-        pages: Scripts of some paths, which go before the one for all.
-        requests: Every `Request`, as it came.
-        streams: Every connection, as it came.
-        ended: Futures, one for each connection: the script has come to its end.
+        pages: Scripts of single paths, which precede the general one.
+        requests: Every `Request`, in order.
+        streams: Every connection, in order.
+        ended: A Future for each connection, done when its script has ended.
     """
 
     def __init__(self, script, *, reads_bodies=True, host="127.0.0.1", **options):
@@ -124,12 +123,12 @@ class RawServer(TCPServer):
 
     @gen.coroutine
     def gone(self, number):
-        """Wait until a connection is closed, which is the client's doing."""
+        """Wait until the client has closed a connection."""
         yield self.connected(number + 1)
         yield self._closed[number].wait()
 
     def hold(self, path):
-        """Keep requests for a path waiting; return the Event that lets them go."""
+        """Hold requests for a path; return the Event that releases them."""
         gate = Event()
         self._gates.append(gate)
 
@@ -152,7 +151,7 @@ class RawServer(TCPServer):
             stream.close()
 
     def handle_stream(self, stream, address):
-        # Or the second of two writes might come after virtual time has jumped.
+        # Otherwise the second of two writes might arrive after virtual time has jumped.
         stream.set_nodelay(True)
         self.streams.append(stream)
         self._arrival.notify_all()
@@ -207,7 +206,7 @@ def read_body(stream, headers):
 
 
 class Addresses(Resolver):
-    """Answers every question with the same addresses, and notes the questions."""
+    """Resolves every name to the same addresses, and records the names."""
 
     def initialize(self, *addresses):
         self.asked = []
@@ -224,7 +223,7 @@ class Addresses(Resolver):
 
 
 def listening():
-    """Return the ports at which this process listens."""
+    """Return the ports on which this process listens."""
     return {
         sock.getsockname()[1]
         for sock in tcp_sockets()
@@ -233,7 +232,7 @@ def listening():
 
 
 def client_sockets():
-    """Return the connections that this process has opened: port there by port here."""
+    """Return the connections that this process has opened: remote port by local port."""
     ports = listening()
     found = {}
     for sock in tcp_sockets():
@@ -247,7 +246,7 @@ def client_sockets():
 
 
 def tcp_sockets():
-    """Yield the TCP sockets of this process, each as long as it is looked at."""
+    """Yield the TCP sockets of this process; each is closed after its iteration."""
     for name in os.listdir("/proc/self/fd"):
         try:
             duplicate = os.dup(int(name))
@@ -264,7 +263,7 @@ def tcp_sockets():
 
 
 def refusing_port(host="127.0.0.1"):
-    """Return a port where nobody listens, and the socket that keeps it so."""
+    """Return a port that refuses connections, and the socket that reserves it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family)
     sock.bind((host, 0))
@@ -272,9 +271,9 @@ def refusing_port(host="127.0.0.1"):
 
 
 def black_hole():
-    """Return a port that answers no connection attempt, and the sockets that make it so.
+    """Return a port that ignores connection attempts, and the sockets that keep it so.
 
-    Its backlog is full, and then Linux drops what asks for a connection.
+    Its backlog is full, and then Linux drops connection requests.
     """
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))

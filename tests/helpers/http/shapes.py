@@ -1,4 +1,4 @@
-"""Responses with the body "ok", and the second response that waits behind them."""
+"""Responses with the body "ok", and a second response to put behind them."""
 
 __all__ = [
     "CHUNKED",
@@ -10,7 +10,7 @@ __all__ = [
     "with_length",
 ]
 
-# What must never be the answer to the next request.
+# Must never be the response to the next request.
 POISON = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
 
 OK = b"HTTP/1.1 200 OK\r\n"

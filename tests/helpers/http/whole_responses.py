@@ -1,4 +1,4 @@
-"""A hypothesis strategy that writes valid responses and knows what they say."""
+"""A hypothesis strategy for valid responses, with their expected contents."""
 
 import gzip
 import itertools
@@ -20,14 +20,14 @@ PACKERS = {
 
 
 class Whole(NamedTuple):
-    """A response, and what a client is to make of it.
+    """A response, and its expected contents.
 
     Attributes:
         raw: All of it, with informational responses before it.
         head: The last head.
         fields: Name and value of headers that are not about the body.
         encoded: The body in its content coding.
-        is_until_close: Whether it ends with its connection.
+        is_until_close: Whether its body ends with the connection.
     """
 
     raw: bytes
@@ -43,7 +43,7 @@ class Whole(NamedTuple):
 TOKEN = st.text("abcXYZ019!#$%&'*+-.^_`|~", min_size=1, max_size=12)
 VISIBLE = [chr(code) for code in (*range(0x21, 0x7F), *range(0x80, 0x100))]
 WORD = st.text(VISIBLE, max_size=12)
-# Blanks within are kept, those around are no part of it.
+# Spaces inside are kept, surrounding ones are not part of it.
 VALUE = st.lists(WORD, max_size=4).map(" ".join).map(lambda text: text.strip(" \t"))
 BLANK = st.sampled_from(["", " ", "  ", "\t", " \t "])
 BODY = st.one_of(
@@ -76,7 +76,7 @@ def _in_chunks(draw: st.DrawFn, content: bytes) -> bytes:
 
 @st.composite
 def whole_responses(draw: st.DrawFn) -> Whole:
-    """Write a response that is valid, of any form there is."""
+    """Draw a valid response of any form."""
     status = draw(st.sampled_from([200, 204, 206, 299, 304, 404, 500, 599, 999]))
     has_body = status not in (204, 304)
     reason = draw(VALUE)
@@ -117,11 +117,10 @@ def whole_responses(draw: st.DrawFn) -> Whole:
 
 
 def is_one_response(sent: bytes, head: bytes, encoded: bytes) -> bool:
-    """Tell whether bytes are one response, to the last byte, with this head and body.
+    """Return whether bytes are exactly one response, with this head and body.
 
-    By the shortest reading there is: what was sent ends with the head, as it is, and a
-    body whose length or chunks come to just this.  Ends of lines behind it are no part
-    of any response, so they may be there.
+    Checked in the simplest way: the data ends with the unchanged head, and a body whose length
+    or chunks match.  Line ends behind it are allowed, as they are not part of a response.
     """
     while sent:
         if _is_just(sent, head, encoded):
@@ -154,7 +153,7 @@ def _are_informational(heads: bytes) -> bool:
 
 
 def _dechunked(content: bytes) -> bytes | None:
-    """Return what chunks hold; None if they are odd or not all there is."""
+    """Return the content of chunks; None if they are invalid or not all of the data."""
     body = b""
     while True:
         line, found, content = content.partition(b"\r\n")
