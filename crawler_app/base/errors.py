@@ -47,7 +47,7 @@ class ConfigError(CrawlerError):
 
 
 class ServerAwayError(ConfigError):
-    """The server of a frontier cannot be reached when a worker starts; it may be later."""
+    """The server of a frontier cannot be reached when a worker starts, but may be later."""
 
 
 class UrlError(CrawlerError):
@@ -117,7 +117,7 @@ class SearchIndexError(StorageError):
 
 
 class ObjectStorageError(StorageError):
-    """Object storage does not answer, refuses, or has something else than expected."""
+    """Object storage does not answer, refuses, or has unexpected contents."""
 
 
 class SearchError(CrawlerError):

@@ -1,7 +1,7 @@
 """Joins URLs as browsers do, and compares them.
 
-Pure.  `join` follows the WHATWG URL standard, so that a site is asked for what a browser
-would ask it for.  `dedup_key` normalizes more; its result is compared and never fetched.
+Pure.  `join` follows the WHATWG URL standard, so that a site gets the
+requests that a browser would send.  `dedup_key` normalizes more; its result is compared and never fetched.
 """
 
 import functools
@@ -52,8 +52,8 @@ MAX_HOST_CHARS = 255
 
 _SUB_DELIMS = "!$&'()*+,;="
 _ALLOWED = "/:@?" + _SUB_DELIMS
-# What Heritrix leaves out too: the IDs of Java, PHP and ASP.NET, and under names that are used
-# for other things as well, IDs of the lengths that PHP makes.
+# As in Heritrix: the IDs of Java, PHP and ASP.NET, and under names with other uses too, IDs of
+# the lengths that PHP generates.
 _SESSION = re.compile(
     r";jsessionid=[^/?;&]*"
     r"|/\((?:[AFSX]\([^()/?]+\))+\)(?=/)"
@@ -87,7 +87,7 @@ _ODD_ESCAPE = re.compile(
 )
 # Sub-delimiters, ":" and "@", in upper case.
 _DELIMITER_ESCAPE = re.compile(_NO_PERCENT + "%(2[146-9ABC]|3[A-B]|3D|40)")
-# What a canonical URL may contain although RFC 3986 has it escaped.
+# Characters that a canonical URL may contain although RFC 3986 requires escapes.
 _ESCAPE_BY_CHAR = {
     char: f"%{char:02X}"
     for char in range(128)
@@ -147,10 +147,10 @@ def reference_in_header(value: str) -> str:
 def dedup_key(url: str) -> str:
     """Return the key by which canonical URLs are compared.
 
-    Equal for URLs that servers do not tell apart: with the escapes normalized, sub-delimiters
+    Equal for URLs that servers treat as equal: with the escapes normalized, sub-delimiters
     and ``:@`` in the path unescaped (although RFC 3986 allows a difference), without an
-    empty query, and with single slashes; and without a session ID, which says who asks for a
-    page and not which.  The key of a key is the key itself.
+    empty query, and with single slashes; and without a session ID, which identifies the
+    visitor and not the page.  The key of a key is the key itself.
 
     >>> dedup_key("http://a.test/f%28x%29//b?") == dedup_key("http://a.test/f(x)/b")
     True
@@ -277,7 +277,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_mixed_content(page: str, target: str) -> bool:
-    """Return whether a page loads something in a way that browsers refuse.
+    """Return whether a resource is mixed content, which browsers block.
 
     Source: W3C, Mixed Content, and Secure Contexts, 3.1, for loopback.
 
@@ -319,7 +319,7 @@ def join(base: str, reference: str) -> str:
 
 
 def join_or_nothing(base: str, reference: str) -> str:
-    """Do the same as `join`, but return "" if the reference is empty or invalid.
+    """Join like `join`, but return "" if the reference is empty or invalid.
 
     >>> join_or_nothing("http://a.test/", "b"), join_or_nothing("http://a.test/", "tel:1")
     ('http://a.test/b', '')

@@ -80,7 +80,7 @@ class Objects:
         self._root = str(root).rstrip("/")
         protocol = self._fs.protocol
         self._protocols = {protocol} if isinstance(protocol, str) else {*protocol}
-        # Whether a checksum of the store was found to be something else, as with KMS.
+        # Whether the store's checksums are known to be something else, as with KMS.
         self._has_other_checksums = False
 
     def write(self, name: str, data: bytes) -> None:
@@ -95,7 +95,7 @@ class Objects:
             self._fs.mv(self._path(f"{name}.new"), self._path(name))
 
     def put(self, path: Path, name: str) -> None:
-        """Write a file, and verify what the store has."""
+        """Write a file, and verify the object in the store."""
         size_bytes = path.stat().st_size
         options = S3_OPTIONS if "s3" in self._protocols else {}
         with self._errors():
@@ -105,7 +105,7 @@ class Objects:
             info = self._fs.info(self._path(name))
         if info["size"] != size_bytes or not self._agrees(path, name, info):
             raise ObjectStorageError(
-                f"{self.url}/{name}: the store has something else than was sent"
+                f"{self.url}/{name}: the stored object differs from the file"
             )
 
     def _agrees(self, path: Path, name: str, info: dict[str, Any]) -> bool:
@@ -183,7 +183,7 @@ def _file_system(url: str) -> tuple[Any, str]:
             "of the store, such as s3fs"
         ) from None
     try:
-        # What the store has now, not what it had when this process looked last.
+        # The current state of the store, not the one cached by fsspec.
         found: tuple[Any, str] = core.url_to_fs(url, use_listings_cache=False)
     except (ImportError, ValueError) as exc:  # such as "Install s3fs to access S3"
         raise ConfigError(f"{url}: {exc}") from None

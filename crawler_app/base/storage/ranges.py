@@ -7,8 +7,8 @@ from crawler_app.base.storage.objects import Objects
 
 __all__ = ["RangeFile"]
 
-# A request takes 20 to 50 ms, in which a megabyte arrives too; and what is read next is often
-# beside what was read last.
+# A request takes 20 to 50 ms, about as long as the transfer of a megabyte; and the next read is
+# often close to the last one.
 BLOCK_BYTES = 2**20
 
 # Size of the block cache, which all files share.
@@ -19,7 +19,7 @@ class RangeFile(io.RawIOBase):
     """An object, for reading.
 
     Args:
-        size_bytes: Of the object; more may have been appended since.
+        size_bytes: The size of the object; more may have been appended since.
 
     >>> objects = Objects("memory://example/ranges")
     >>> objects.write("letters", b"abcdef")

@@ -27,10 +27,10 @@ from crawler_app.base.text.formatting import error_words
 
 __all__ = ["MAX_CACHE_BYTES", "Cache", "StoredTables", "cache_home"]
 
-# The tables of some twenty million captures and pages.
+# The tables of about twenty million captures and pages.
 MAX_CACHE_BYTES = 20 * 10**9
 
-# A worker makes another snapshot, and removes the last, while this is downloaded.
+# A worker may replace the snapshot while it is being downloaded.
 ATTEMPTS = 5
 
 
@@ -60,7 +60,7 @@ class StoredTables:
         on_step: Progress callback.
 
     Attributes:
-        catalogue: What the store has.
+        catalogue: The contents of the store.
 
     Raises:
         ConfigError: the URL cannot be used, or a package for it is missing.
@@ -150,7 +150,9 @@ class StoredTables:
                 megabytes(table.size_bytes),
             )
         if digest.hexdigest() != table.sha256:
-            raise ObjectStorageError(f"{self.url}/{name} is not what was uploaded")
+            raise ObjectStorageError(
+                f"{self.url}/{name} differs from the uploaded table"
+            )
 
     def _make_room(self, size_bytes: int) -> None:
         """Delete the least recently used snapshots, but none that this process reads."""

@@ -1,4 +1,4 @@
-"""`Uploads`: which files of an archive have been moved to object storage.
+"""`Uploads`: the files of an archive that have been moved to object storage.
 
 ``uploads.json`` in a directory lists such files: the staging directory of a worker,
 and the cache of what was downloaded of one.
@@ -26,14 +26,14 @@ UPLOADS_NAME = "uploads.json"
 
 @dataclass(slots=True, frozen=True)
 class Uploads:
-    """What of an archive is in object storage.
+    """The part of an archive that is in object storage.
 
     Attributes:
-        url: Where; its last part is the UUID of the store.
+        url: The URL of the store; its last part is the UUID.
         bytes_by_file: The sizes of the WARC files there, by their numbers.
         snapshot: The number of the last snapshot of the tables.
         snapshot_bytes: Its size.
-        unlisted_bytes: The size of the files that were uploaded since.
+        unlisted_bytes: The size of the files uploaded after it.
     """
 
     url: str
@@ -49,7 +49,7 @@ class Uploads:
 
 
 def load_uploads(directory: Path) -> Uploads | None:
-    """Return what of the archive in a directory is in object storage; None if nothing.
+    """Return the uploaded part of the archive in a directory; None if there is none.
 
     Raises:
         ArchiveError: that file is damaged.
@@ -84,7 +84,7 @@ def save_uploads(directory: Path, uploads: Uploads) -> None:
     with create(new) as file:
         json.dump(asdict(uploads), file)
         file.flush()
-        # Files that it names are removed next, and would be missing without it.
+        # The files that it names are removed next, and could not be found without it.
         os.fsync(file.fileno())
     new.replace(path)
 

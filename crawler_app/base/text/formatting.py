@@ -45,10 +45,10 @@ def sentence(words: str) -> str:
 
 
 def error_words(error: Exception, path: object = "") -> str:
-    """Return what an error says, without the number that an `OSError` begins with.
+    """Return the message of an error, without the number at the start of an `OSError`.
 
     Args:
-        path: Left out if the error is about it, as the message names it already.
+        path: Omitted if the error is about it, because the message names it already.
 
     >>> full = OSError(28, "No space left on device", "docs/lock")
     >>> error_words(full), error_words(full, "docs/lock"), error_words(ValueError("no"))

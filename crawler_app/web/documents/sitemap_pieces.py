@@ -1,6 +1,6 @@
 """The content of a sitemap, unpacked and in UTF-8, in pieces of limited size.
 
-Pure.  Rule: time and memory are bounded whatever the bytes are; a limit raises `CutError`
+Pure.  Rule: time and memory are bounded for any input; a limit raises `CutError`
 after all pieces before it.
 """
 

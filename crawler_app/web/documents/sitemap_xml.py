@@ -4,7 +4,7 @@ Pure.  It uses expat directly, not `xml.etree`, which builds a tree that is not 
 not report entity declarations.  Elements are recognized by prefix and position, not by
 namespace, because many sites use ``image:loc`` without declaring ``image``.
 
-After an error, reading continues with the entry that contains it, mended, or the next one.
+After an error, reading continues with the repaired entry that contains it, or the next one.
 """
 
 import itertools

@@ -155,7 +155,7 @@ def test_reader_of_a_removed_snapshot_takes_the_next(faulty, tmp_path):
     assert (tables.path / INDEX).read_bytes() == b"2" * 100
     assert tables.fetch(ARCHIVE_TABLE) and tables.catalogue.snapshot == 2
     worker.objects.write(object_name(INDEX, 2), b"3" * 100)
-    with pytest.raises(ObjectStorageError, match="is not what was uploaded"):
+    with pytest.raises(ObjectStorageError, match="differs from the uploaded table"):
         StoredTables(worker.url, Cache(tmp_path / "other")).fetch(INDEX)
     assert not list((tmp_path / "other").glob("**/*sqlite*"))
 
