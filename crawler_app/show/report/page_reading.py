@@ -45,7 +45,7 @@ __all__ = ["DocumentReader"]
 MAX_FOUND = 100_000
 
 
-class _Resolved(NamedTuple):
+class _ResolvedLink(NamedTuple):
     """The target of a reference, and what is wrong with it."""
 
     number: int
@@ -77,7 +77,7 @@ class DocumentReader:
         self._tables = tables
         self._archived = archived
         self._agent = agent
-        self._found_by_link: dict[tuple[str, str], _Resolved] = {}
+        self._found_by_link: dict[tuple[str, str], _ResolvedLink] = {}
         self._documents = 0
 
     def add(self, record: UrlRecord) -> None:
@@ -157,7 +157,7 @@ class DocumentReader:
         mention: Callable[[int], Mention],
     ) -> None:
         """Count the references of a document, and store those to subjects."""
-        found_by_link: dict[str, _Resolved] = {}
+        found_by_link: dict[str, _ResolvedLink] = {}
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
@@ -187,14 +187,14 @@ class DocumentReader:
         self._tables.add_loads(loaded, document.key)
         self._tables.add_links(links)
 
-    def _find(self, base: str, link: str) -> _Resolved:
+    def _find(self, base: str, link: str) -> _ResolvedLink:
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._found_by_link.get(place)
         if found is None:
             number = number_of(dedup_key(join_or_nothing(base, link) if link else base))
             end = self._targets.end_by_number.get(number, number)
             target = self._targets.target_by_number.get(number)
-            found = _Resolved(end, target, problem_in(base, link))
+            found = _ResolvedLink(end, target, problem_in(base, link))
             if len(self._found_by_link) >= MAX_FOUND:
                 self._found_by_link.clear()
             self._found_by_link[place] = found

@@ -95,7 +95,7 @@ class RobotsCache:
         self._user_agent = user_agent
         self._first_pause_s = first_pause_s
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}  # the oldest entry first
+        self._kept: dict[str, _CachedRules] = {}  # the oldest entry first
         self._size = 0
         self._questions: dict[str, _Question] = {}
 
@@ -229,7 +229,7 @@ class RobotsCache:
     def _keep(self, origin: str, rules: Rules, finding: Finding) -> Rules:
         self._drop(origin)
         self._size += rules.size
-        self._kept[origin] = _Kept(rules, finding.until, finding.pauses)
+        self._kept[origin] = _CachedRules(rules, finding.until, finding.pauses)
         while self._size > MAX_KEPT and len(self._kept) > 1:
             self._drop(next(iter(self._kept)))
         return rules
@@ -241,7 +241,7 @@ class RobotsCache:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedRules:
     """The cache entry of an origin.
 
     Attributes:
