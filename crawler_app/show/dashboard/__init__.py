@@ -37,7 +37,7 @@ from crawler_app.show.dashboard.address import (
 )
 from crawler_app.show.dashboard.events import Ending
 from crawler_app.show.dashboard.feed import Feed
-from crawler_app.show.dashboard.handlers import Parts, application
+from crawler_app.show.dashboard.handlers import DashboardContext, application
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.show.dashboard.searcher import Searcher
 from gencoro import gen
@@ -140,10 +140,10 @@ class Dashboard:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as cleanup:
             bound = cleanup.enter_context(_bind(self._host, self._port))
-            parts = self._make_parts(cleanup)
+            context = self._make_context(cleanup)
             server = _Server(
-                application(parts),
-                trusted=parts.trusted,
+                application(context),
+                trusted=context.trusted,
                 idle_connection_timeout=IDLE_S,
                 body_timeout=IDLE_S,
                 max_header_size=MAX_HEAD_BYTES,
@@ -152,7 +152,7 @@ class Dashboard:
             server.add_socket(bound)
             cleanup.callback(server.close)
             cleanup.callback(self.end, "")
-            self._feed, self._after = parts.feed, parts.after
+            self._feed, self._after = context.feed, context.after
             self._cleanup = cleanup.pop_all()
         self._announce(*bound.getsockname()[:2])
         return self
@@ -190,12 +190,12 @@ class Dashboard:
         self._feed.end(Ending(summary, make_report is not None, is_staying=True))
         yield self._after.closed
 
-    def _make_parts(self, cleanup: contextlib.ExitStack) -> Parts:
+    def _make_context(self, cleanup: contextlib.ExitStack) -> DashboardContext:
         searcher = None
         if self._index_paths:
             searcher = Searcher(self._index_paths)
             cleanup.callback(searcher.close)
-        return Parts(
+        return DashboardContext(
             self._monitor,
             Access(self._token, self._host),
             self._token,

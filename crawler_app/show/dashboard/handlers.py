@@ -36,7 +36,7 @@ from crawler_app.store.index.rendering import to_json as hits_to_json
 from gencoro import gen
 from gencoro.concurrent import Future
 
-__all__ = ["AfterEnd", "Parts", "application"]
+__all__ = ["AfterEnd", "DashboardContext", "application"]
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class AfterEnd:
 
 
 @dataclass(slots=True, frozen=True)
-class Parts:
+class DashboardContext:
     """The objects that the handlers share.
 
     Attributes:
@@ -98,8 +98,8 @@ class Parts:
 class Handler(RequestHandler):
     """Base class: refuses requests without the token, and sets safe headers."""
 
-    def initialize(self, parts: Parts) -> None:
-        self.parts = parts
+    def initialize(self, context: DashboardContext) -> None:
+        self.context = context
 
     def set_default_headers(self) -> None:
         self.clear_header("Server")
@@ -110,12 +110,12 @@ class Handler(RequestHandler):
         self.set_header("Referrer-Policy", "no-referrer")
 
     def prepare(self) -> None:
-        refusal = self.parts.access.refusal(self.request)
+        refusal = self.context.access.refusal(self.request)
         if refusal:
             self.refuse(403, refusal)
         else:
             connection = cast(HTTP1Connection, self.request.connection)
-            self.parts.trusted.add(connection.stream)
+            self.context.trusted.add(connection.stream)
 
     def refuse(self, status: int, sentence: str) -> None:
         """Answer with an error and a sentence for people."""
@@ -157,7 +157,7 @@ class DashboardPageHandler(Handler):
     """Serves the page."""
 
     def get(self) -> None:
-        token = html.escape(urllib.parse.quote(self.parts.token, safe=""))
+        token = html.escape(urllib.parse.quote(self.context.token, safe=""))
         page = (FILES / "page.html").read_text(encoding="utf-8")
         self.finish(page.replace("{token}", token))
 
@@ -173,13 +173,13 @@ class FileHandler(Handler):
 class EventsHandler(Handler):
     """Sends server-sent events until the browser disconnects or the crawl ends."""
 
-    def initialize(self, parts: Parts) -> None:
-        super().initialize(parts)
+    def initialize(self, context: DashboardContext) -> None:
+        super().initialize(context)
         self._ended: Future[None] = Future()
 
     @gen.coroutine
     def get(self) -> Generator[Any, Any, None]:
-        feed = self.parts.feed
+        feed = self.context.feed
         if feed.is_full:
             self.refuse(
                 503, "Too many pages show this crawl already; close one of them."
@@ -213,24 +213,24 @@ class StateHandler(Handler):
     """Answers with the latest sample."""
 
     def get(self) -> None:
-        self.finish(to_json(self.parts.feed.latest()))
+        self.finish(to_json(self.context.feed.latest()))
 
 
 class SearchHandler(Handler):
     """Searches the index; a search ends if its browser disconnects."""
 
-    def initialize(self, parts: Parts) -> None:
-        super().initialize(parts)
+    def initialize(self, context: DashboardContext) -> None:
+        super().initialize(context)
         self._is_wanted = True
 
     @gen.coroutine
     def get(self) -> Generator[Any, Any, None]:
         query, offset = self.get_query_argument("q", ""), self._offset()
-        if self.parts.searcher is None:
+        if self.context.searcher is None:
             self._fail(404, "this crawl has no index to search")
             return
         try:
-            result = yield self.parts.searcher.find(
+            result = yield self.context.searcher.find(
                 query, offset, lambda: self._is_wanted
             )
             self.finish(hits_to_json(result))
@@ -259,7 +259,7 @@ class MetricsHandler(Handler):
 
     def get(self) -> None:
         accept = self.request.headers.get("Accept", "")
-        text, content_type = self.parts.metrics.render(accept)
+        text, content_type = self.context.metrics.render(accept)
         self.set_header("Content-Type", content_type)
         self.finish(text)
 
@@ -269,7 +269,7 @@ class ControlHandler(Handler):
 
     def prepare(self) -> None:
         super().prepare()
-        if not self._finished and self.parts.after.is_over:
+        if not self._finished and self.context.after.is_over:
             self.refuse(409, "The crawl has ended.")
 
 
@@ -277,9 +277,9 @@ class ActionHandler(ControlHandler):
     """Pauses, unpauses or stops the crawl."""
 
     def post(self, action: str) -> None:
-        crawl = self.parts.monitor.crawl
+        crawl = self.context.monitor.crawl
         {"pause": crawl.pause, "unpause": crawl.unpause, "stop": crawl.stop}[action]()
-        self.parts.monitor.look()  # so that all viewers see it immediately
+        self.context.monitor.look()  # so that all viewers see it immediately
         self.set_status(204)
 
 
@@ -290,11 +290,11 @@ class PaceHandler(ControlHandler):
         keys = self.request.body_arguments
         try:
             pace = read_pace({key: self.get_body_argument(key) for key in keys})
-            self.parts.monitor.crawl.change_pace(pace)
+            self.context.monitor.crawl.change_pace(pace)
         except ConfigError as exc:
             self.refuse(400, f"{sentence(str(exc))}.")
             return
-        self.parts.monitor.look()
+        self.context.monitor.look()
         self.set_status(204)
 
 
@@ -303,7 +303,7 @@ class ReportHandler(Handler):
 
     @gen.coroutine
     def get(self) -> Generator[Any, Any, None]:
-        after = self.parts.after
+        after = self.context.after
         if after.make_report is None:
             self.refuse(404, "There is no report of this crawl yet.")
             return
@@ -325,7 +325,7 @@ class CloseHandler(Handler):
     """Closes the dashboard of a crawl that has ended."""
 
     def post(self) -> None:
-        if not self.parts.after.is_over:
+        if not self.context.after.is_over:
             self.refuse(409, "The crawl is still running.")
             return
         self.set_status(204)
@@ -333,13 +333,13 @@ class CloseHandler(Handler):
         self.finish().add_done_callback(lambda _: self._close())
 
     def _close(self) -> None:
-        if not self.parts.after.closed.done():
-            self.parts.after.closed.set_result(None)
+        if not self.context.after.closed.done():
+            self.context.after.closed.set_result(None)
 
 
-def application(parts: Parts) -> Application:
+def application(context: DashboardContext) -> Application:
     """Return the application with all handlers."""
-    arguments = {"parts": parts}
+    arguments = {"context": context}
     return Application(
         [
             (path, handler, arguments)

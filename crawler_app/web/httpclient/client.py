@@ -14,7 +14,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.web.httpclient.decode_queue import DecodeQueue
 from crawler_app.web.httpclient.dialing import AddressCheck, Dialer
-from crawler_app.web.httpclient.fetch import Equipment, Fetch
+from crawler_app.web.httpclient.fetch import ClientContext, Fetch
 from crawler_app.web.httpclient.pool import ConnectionPool
 from crawler_app.web.httpclient.response import PooledHTTPResponse
 
@@ -102,7 +102,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         self._pool = ConnectionPool(
             self._loop, max_clients if max_idle is None else max_idle, idle_timeout
         )
-        self._equipment = Equipment(
+        self._context = ClientContext(
             loop=self._loop,
             pool=self._pool,
             dialer=Dialer(self._loop, resolver, check_address, self._pool.discard),
@@ -158,7 +158,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         """Queue a request; if it is invalid, call the callback and return None."""
         try:
             self._require_loop()
-            fetch = Fetch(request, callback, self._on_end, self._equipment)
+            fetch = Fetch(request, callback, self._on_end, self._context)
         except Exception as exc:  # ValueError, or due to a value of a wrong type
             # Without the traceback, which refers to the Future that will hold the error.
             error = exc.with_traceback(None)

@@ -35,7 +35,7 @@ from crawler_app.web.httpclient.redirect import redirected
 from crawler_app.web.httpclient.request import outgoing, settings_of
 from crawler_app.web.httpclient.response import PooledHTTPResponse, ResponseHead
 
-__all__ = ["Equipment", "Fetch"]
+__all__ = ["ClientContext", "Fetch"]
 
 # Limits for the body of a redirect, which is read only to keep the connection.
 MAX_REDIRECT_BODY_BYTES = 64 * 1024
@@ -50,7 +50,7 @@ _KEEP_ALIVE_TIMEOUT = re.compile(r"\btimeout\s*=\s*(\d{1,6})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Equipment:
+class ClientContext:
     """The objects that all fetches of a client share."""
 
     loop: asyncio.AbstractEventLoop
@@ -82,14 +82,14 @@ class Fetch:
         request: HTTPRequest,
         callback: Callable[[HTTPResponse], None],
         on_end: Callable[["Fetch"], None],
-        equipment: Equipment,
+        context: ClientContext,
     ) -> None:
         self.is_over = False
         self._original = request
         self._callback: Callable[[HTTPResponse], None] | None = callback
         self._on_end = on_end
-        self._equipment = equipment
-        self._loop = equipment.loop
+        self._context = context
+        self._loop = context.loop
         self._take_request(request)
         self._redirects_left = 0
         if self._settings["follow_redirects"]:
@@ -184,7 +184,7 @@ class Fetch:
         if not isinstance(request.headers, HTTPHeaders):
             request.headers = HTTPHeaders(request.headers)
         self._request = request
-        self._settings = settings_of(request, self._equipment.defaults)
+        self._settings = settings_of(request, self._context.defaults)
         self._outgoing = outgoing(self._settings)
 
     def _fail_or_raise(self, error: Exception) -> None:
@@ -198,7 +198,7 @@ class Fetch:
         self._hop_began_at = self._loop.time()
         self._start_time = time.time()
         request = self._outgoing
-        connection = self._equipment.pool.take(request.key, request.is_repeatable)
+        connection = self._context.pool.take(request.key, request.is_repeatable)
         if connection is not None:
             self._progress = NOT_DIALED
             self._begin_exchange(connection)
@@ -209,7 +209,7 @@ class Fetch:
         self._set_timer(self._settings["connect_timeout"], self._on_connect_timeout)
         self._progress = DialProgress()
         key = self._outgoing.key
-        self._dialing = self._equipment.dialer.dial(key, self._progress)
+        self._dialing = self._context.dialer.dial(key, self._progress)
         self._dialing.add_done_callback(self._dialed)
 
     def _dialed(self, dialing: "asyncio.Future[Connection]") -> None:
@@ -232,9 +232,9 @@ class Fetch:
             self._outgoing,
             connection,
             self,
-            self._equipment.max_head_bytes,
+            self._context.max_head_bytes,
             self._loop,
-            is_lenient=self._equipment.is_lenient,
+            is_lenient=self._context.is_lenient,
         )
         self._exchange.start()
 
@@ -267,7 +267,7 @@ class Fetch:
             self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)
             self._body = CountedBody(MAX_REDIRECT_BODY_BYTES)
             return self._body
-        max_bytes = self._equipment.max_body_bytes
+        max_bytes = self._context.max_body_bytes
         if has_body:
             _check_length(head, max_bytes)
         if self._settings["header_callback"] is not None:
@@ -275,9 +275,9 @@ class Fetch:
                 self._settings["header_callback"](line)
         coding = None
         if self._settings["decompress_response"]:
-            coding = undo_coding(head, max_bytes, self._equipment.is_lenient)
+            coding = undo_coding(head, max_bytes, self._context.is_lenient)
         self._coding = coding
-        exchange, decode_queue = self._exchange, self._equipment.decode_queue
+        exchange, decode_queue = self._exchange, self._context.decode_queue
         assert exchange is not None
         callback = self._settings["streaming_callback"]
         if callback is None:
@@ -303,7 +303,7 @@ class Fetch:
         assert exchange is not None and exchange.head is not None
         if exchange.is_reusable:
             server_timeout_s = _keep_alive_timeout_s(exchange.head)
-            self._equipment.pool.put(exchange.connection, server_timeout_s)
+            self._context.pool.put(exchange.connection, server_timeout_s)
         if self._follows(exchange.head):
             self._redirect(exchange.head)
         else:

@@ -97,7 +97,7 @@ class RobotsCache:
         self._clock = clock
         self._kept: dict[str, _CachedRules] = {}  # the oldest entry first
         self._size = 0
-        self._questions: dict[str, _Question] = {}
+        self._pending_by_origin: dict[str, _PendingFetch] = {}
 
     def known(self, url: str) -> Rules | None:
         """Return the rules of a canonical URL's origin; None if missing or expired."""
@@ -117,10 +117,10 @@ class RobotsCache:
             answer.set_result(rules)
             return answer
         origin = origin_of(url)
-        question = self._questions.get(origin)
-        if question is None:
-            question = self._begin(origin)
-        return self._wait(origin, question)
+        pending = self._pending_by_origin.get(origin)
+        if pending is None:
+            pending = self._begin(origin)
+        return self._wait(origin, pending)
 
     def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
         """Keep the result of another process; return its rules, or None if they are old."""
@@ -133,31 +133,31 @@ class RobotsCache:
             rules = _unreachable(finding)
         return self._keep(origin, rules, finding)
 
-    def _begin(self, origin: str) -> "_Question":
-        question = _Question(self._learn(origin))
-        self._questions[origin] = question
+    def _begin(self, origin: str) -> "_PendingFetch":
+        pending = _PendingFetch(self._learn(origin))
+        self._pending_by_origin[origin] = pending
         gen.future_add_done_callback(
-            question.answer, lambda _: self._end(origin, question)
+            pending.answer, lambda _: self._end(origin, pending)
         )
-        return question
+        return pending
 
-    def _end(self, origin: str, question: "_Question") -> None:
-        if self._questions.get(origin) is question:
-            del self._questions[origin]
+    def _end(self, origin: str, pending: "_PendingFetch") -> None:
+        if self._pending_by_origin.get(origin) is pending:
+            del self._pending_by_origin[origin]
 
-    def _wait(self, origin: str, question: "_Question") -> "gen.Future[Rules]":
+    def _wait(self, origin: str, pending: "_PendingFetch") -> "gen.Future[Rules]":
         """Return a Future for one caller, which can be cancelled while others wait."""
 
         def leave(copy: "gen.Future[Rules]") -> None:
-            question.waiters -= 1
-            if not question.waiters:
+            pending.waiters -= 1
+            if not pending.waiters:
                 # Removed immediately: the next caller would be cancelled with it.
-                self._end(origin, question)
-                question.answer.cancel()
+                self._end(origin, pending)
+                pending.answer.cancel()
 
-        question.waiters += 1
+        pending.waiters += 1
         copy: gen.Future[Rules] = gen.Future()
-        gen.chain_future(question.answer, copy)
+        gen.chain_future(pending.answer, copy)
         copy.add_done_callback(leave)
         return copy
 
@@ -254,7 +254,7 @@ class _CachedRules:
 
 
 @dataclass(slots=True)
-class _Question:
+class _PendingFetch:
     """One fetch of robots.txt, and how many callers wait for it."""
 
     answer: "gen.Future[Rules]"

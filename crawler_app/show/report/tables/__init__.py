@@ -18,8 +18,8 @@ __all__ = [
     "Cell",
     "DisplayUrl",
     "Limits",
-    "Maker",
     "Table",
+    "TableMaker",
     "all_in_csv",
     "command",
     "home_of",
@@ -107,7 +107,7 @@ class Table:
 
 
 @dataclass(slots=True)
-class Maker:
+class TableMaker:
     """Makes the tables and cells of one report, within its limits."""
 
     report: Report

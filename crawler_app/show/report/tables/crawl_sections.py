@@ -14,7 +14,7 @@ from crawler_app.base.reasons import meaning_of
 from crawler_app.base.text.formatting import cut, duration, number, sentence, size
 from crawler_app.run.results.comparison import Vanished
 from crawler_app.run.results.summary import FINISHED
-from crawler_app.show.report.tables import Cell, Maker, Table, shown
+from crawler_app.show.report.tables import Cell, Table, TableMaker, shown
 from crawler_app.show.report.verdict import unchecked
 
 __all__ = ["compared", "crawl", "not_checked", "skipped"]
@@ -27,7 +27,7 @@ OPTION_BY_KEY = {option.key: option for option in options_of(CrawlConfig)}
 ERROR_CHARS = 160
 
 
-def compared(maker: Maker) -> Table:
+def compared(maker: TableMaker) -> Table:
     """Return the differences from the previous crawl."""
     comparison = maker.report.comparison
     heads = ["Change", "URLs", "Examples"]
@@ -62,7 +62,7 @@ def compared(maker: Maker) -> Table:
     return table
 
 
-def _vanished(maker: Maker, pages: Sequence[Vanished]) -> list[Cell]:
+def _vanished(maker: TableMaker, pages: Sequence[Vanished]) -> list[Cell]:
     lines = [
         dataclasses.replace(line, note=meaning_of(page.reason))
         for line, page in zip(
@@ -72,7 +72,7 @@ def _vanished(maker: Maker, pages: Sequence[Vanished]) -> list[Cell]:
     return [Cell("Vanished"), Cell(f"{len(pages):,}"), Cell(lines=lines)]
 
 
-def skipped(maker: Maker) -> Table:
+def skipped(maker: TableMaker) -> Table:
     """Return the skipped URLs by reason."""
     summary = maker.report.summary
     rows = [
@@ -90,7 +90,7 @@ def skipped(maker: Maker) -> Table:
     return table
 
 
-def not_checked(maker: Maker) -> Table:
+def not_checked(maker: TableMaker) -> Table:
     """Return the URLs that failed because of a limit or an error of the crawl."""
     failures = maker.report.not_checked
     rows = [
@@ -111,7 +111,7 @@ def not_checked(maker: Maker) -> Table:
     return table
 
 
-def crawl(maker: Maker) -> Table:
+def crawl(maker: TableMaker) -> Table:
     """Return the settings of the crawl, and the amount of data that it stored."""
     report = maker.report
     values: dict[str, Any] = {}

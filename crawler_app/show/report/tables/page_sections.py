@@ -15,7 +15,14 @@ from crawler_app.show.report.report_data import (
     ProblemKind,
     ReportedLink,
 )
-from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Maker, Table, shown
+from crawler_app.show.report.tables import (
+    LINES,
+    Cell,
+    DisplayUrl,
+    Table,
+    TableMaker,
+    shown,
+)
 
 __all__ = [
     "SECTION_BY_KIND",
@@ -67,43 +74,43 @@ SECTION_BY_KIND = {
 }
 
 
-def titles(maker: Maker) -> Table:
+def titles(maker: TableMaker) -> Table:
     """Return the pages whose titles are missing, repeated or long."""
     return _pages(maker, "titles", "Titles")
 
 
-def descriptions(maker: Maker) -> Table:
+def descriptions(maker: TableMaker) -> Table:
     """Return the pages whose descriptions are missing, repeated or long."""
     return _pages(maker, "descriptions", "Descriptions")
 
 
-def headings(maker: Maker) -> Table:
+def headings(maker: TableMaker) -> Table:
     """Return the pages without a main heading, or with several."""
     return _pages(maker, "headings", "Main headings")
 
 
-def search(maker: Maker) -> Table:
+def search(maker: TableMaker) -> Table:
     """Return the pages that search engines are asked not to list."""
     return _pages(maker, "search", "Not for search engines")
 
 
-def orphans(maker: Maker) -> Table:
+def orphans(maker: TableMaker) -> Table:
     """Return the pages that only a sitemap leads to."""
     return _pages(maker, "orphans", "Orphans")
 
 
-def soft_404(maker: Maker) -> Table:
+def soft_404(maker: TableMaker) -> Table:
     """Return the hosts that answer with a page for a URL that does not exist."""
     return _pages(maker, "soft-404", "Soft 404")
 
 
-def _of_section(maker: Maker, section: str) -> list[Problem]:
+def _of_section(maker: TableMaker, section: str) -> list[Problem]:
     return [
         each for each in maker.report.problems if SECTION_BY_KIND[each.kind] == section
     ]
 
 
-def _pages(maker: Maker, section: str, title: str) -> Table:
+def _pages(maker: TableMaker, section: str, title: str) -> Table:
     """Return a table with the pages of each problem of a section."""
     problems = _of_section(maker, section)
     rows = [
@@ -120,7 +127,7 @@ def _pages(maker: Maker, section: str, title: str) -> Table:
     return table
 
 
-def _total(maker: Maker, problems: Iterable[Problem]) -> int:
+def _total(maker: TableMaker, problems: Iterable[Problem]) -> int:
     """Return the number of rows that the problems would have without limits."""
     counts = maker.report.problem_counts
     has_subject = {problem.kind: bool(problem.subject) for problem in problems}
@@ -133,14 +140,14 @@ def _words(problem: Problem) -> str:
     return f"{words}: “{subject}”" if subject else words
 
 
-def _examples(maker: Maker, problem: Problem) -> list[DisplayUrl]:
+def _examples(maker: TableMaker, problem: Problem) -> list[DisplayUrl]:
     lines = maker.lines(problem.examples)
     if problem.count > len(lines):
         lines.append(DisplayUrl(f"and {problem.count - len(lines):,} more"))
     return lines
 
 
-def images(maker: Maker) -> Table:
+def images(maker: TableMaker) -> Table:
     """Return the images without an alternative text or a size."""
     problems = _of_section(maker, "images")
     problems.sort(key=lambda problem: -problem.count)
@@ -159,7 +166,7 @@ def images(maker: Maker) -> Table:
     return table
 
 
-def malformed(maker: Maker) -> Table:
+def malformed(maker: TableMaker) -> Table:
     """Return the malformed references."""
     found = maker.report.malformed
     rows = [
@@ -177,7 +184,7 @@ def malformed(maker: Maker) -> Table:
     return table
 
 
-def mixed_content(maker: Maker) -> Table:
+def mixed_content(maker: TableMaker) -> Table:
     """Return what https pages load over http."""
     table = _references(
         maker, maker.report.mixed_content, "mixed-content", "Mixed content"
@@ -186,14 +193,16 @@ def mixed_content(maker: Maker) -> Table:
     return table
 
 
-def moved(maker: Maker) -> Table:
+def moved(maker: TableMaker) -> Table:
     """Return the redirects that pages link to, each with its target."""
     table = _references(maker, maker.report.moved, "moved", "Links to redirects")
     table.heads[0] = "Redirect"
     return table
 
 
-def _references(maker: Maker, found: Sequence[Moved], anchor: str, title: str) -> Table:
+def _references(
+    maker: TableMaker, found: Sequence[Moved], anchor: str, title: str
+) -> Table:
     rows = [
         [
             _with_end(maker, each),
@@ -208,7 +217,7 @@ def _references(maker: Maker, found: Sequence[Moved], anchor: str, title: str) -
     return table
 
 
-def _with_end(maker: Maker, each: Moved) -> Cell:
+def _with_end(maker: TableMaker, each: Moved) -> Cell:
     cell = maker.link(each.url)
     if not each.end:
         return cell
@@ -218,7 +227,7 @@ def _with_end(maker: Maker, each: Moved) -> Cell:
     return dataclasses.replace(cell, lines=[line])
 
 
-def _pages_with(maker: Maker, each: Malformed | Moved) -> list[DisplayUrl]:
+def _pages_with(maker: TableMaker, each: Malformed | Moved) -> list[DisplayUrl]:
     link_by_page: dict[str, ReportedLink] = {}
     for link in each.links:
         link_by_page.setdefault(link.page, link)
@@ -237,7 +246,7 @@ def _place(link: ReportedLink) -> str:
     return f"line {link.line:,}" if link.line else ""
 
 
-def linked(maker: Maker) -> Table:
+def linked(maker: TableMaker) -> Table:
     """Return the most linked pages."""
     rows = [
         [maker.link(each.url), Cell(f"{each.pages:,}")]
@@ -251,7 +260,7 @@ def linked(maker: Maker) -> Table:
     return table
 
 
-def heavy(maker: Maker) -> Table:
+def heavy(maker: TableMaker) -> Table:
     """Return the large and slow files that browsers load for pages."""
     files = maker.report.heavy
     rows = [

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crawler_app.show.report.report_data import Report
-from crawler_app.show.report.tables import Limits, Maker, Table
+from crawler_app.show.report.tables import Limits, Table, TableMaker
 from crawler_app.show.report.tables.broken_links import BrokenList
 from crawler_app.show.report.tables.crawl_sections import (
     compared,
@@ -148,7 +148,7 @@ ADVICE = {
 
 def tables_of(report: Report, limits: Limits) -> Iterator[Table]:
     """Return the tables that are not empty."""
-    maker = Maker(report, limits)
+    maker = TableMaker(report, limits)
     tables = (section(maker) for section in SECTIONS)
     return (table for table in tables if table.rows or table.words)
 

@@ -9,7 +9,7 @@ from crawler_app.base.reasons import is_broken, meaning_of, reason_of_status
 from crawler_app.base.text.formatting import bar_percent, cut, number, seconds, size
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.show.report.report_data import Chain, Duplicates
-from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Maker, Table
+from crawler_app.show.report.tables import LINES, Cell, DisplayUrl, Table, TableMaker
 
 __all__ = [
     "chains",
@@ -30,7 +30,7 @@ TITLE_CHARS = 120
 NOT_MODIFIED = 304
 
 
-def statuses(maker: Maker) -> Table:
+def statuses(maker: TableMaker) -> Table:
     """Return the number of URLs by HTTP status."""
     report = maker.report
     counts = sorted(report.summary.count_by_status.items())
@@ -44,7 +44,7 @@ def statuses(maker: Maker) -> Table:
     return maker.table("statuses", "Responses", ["Status", "URLs"], rows, is_half=True)
 
 
-def depths(maker: Maker) -> Table:
+def depths(maker: TableMaker) -> Table:
     """Return the number of pages by depth."""
     pages_by_depth = sorted(maker.report.summary.pages_by_depth.items())
     deeper = sum(n for depth, n in pages_by_depth if depth >= MAX_DEPTHS)
@@ -65,7 +65,7 @@ def depths(maker: Maker) -> Table:
     )
 
 
-def loops(maker: Maker) -> Table:
+def loops(maker: TableMaker) -> Table:
     """Return the redirect loops."""
     loops = maker.report.summary.loops
     rows = [
@@ -81,7 +81,7 @@ def loops(maker: Maker) -> Table:
     )
 
 
-def chains(maker: Maker) -> Table:
+def chains(maker: TableMaker) -> Table:
     """Return the redirect chains, and the response at their ends."""
     chains = maker.report.chains
     words = ""
@@ -97,7 +97,7 @@ def chains(maker: Maker) -> Table:
     return table
 
 
-def _chain(maker: Maker, chain: Chain) -> list[Cell]:
+def _chain(maker: TableMaker, chain: Chain) -> list[Cell]:
     if chain.reason is None:
         end = Cell("not fetched")
     elif chain.status is None:
@@ -108,21 +108,23 @@ def _chain(maker: Maker, chain: Chain) -> list[Cell]:
     return [Cell(lines=maker.chain(chain.urls)), end]
 
 
-def slowest(maker: Maker) -> Table:
+def slowest(maker: TableMaker) -> Table:
     """Return the slowest fetches."""
     table = _ranking(maker, "slowest", "Slowest", maker.report.summary.slowest)
     table.words = "From the request to the last byte." if table.rows else ""
     return table
 
 
-def largest(maker: Maker) -> Table:
+def largest(maker: TableMaker) -> Table:
     """Return the largest bodies."""
     table = _ranking(maker, "largest", "Largest", maker.report.largest)
     table.words = "After decompression." if table.rows else ""
     return table
 
 
-def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) -> Table:
+def _ranking(
+    maker: TableMaker, anchor: str, title: str, ranked: Sequence[Ranked]
+) -> Table:
     rows = [
         [
             maker.link(each.url),
@@ -135,7 +137,7 @@ def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) ->
     return Table(anchor, title, heads, rows, numbers=("Time", "Size"), is_half=True)
 
 
-def duplicates(maker: Maker) -> Table:
+def duplicates(maker: TableMaker) -> Table:
     """Return the identical pages that do not declare one common canonical URL."""
     groups = [g for g in maker.report.duplicates if not g.canonical]
     declared = len(maker.report.duplicates) - len(groups)
@@ -161,7 +163,7 @@ def duplicates(maker: Maker) -> Table:
     return table
 
 
-def _group(maker: Maker, group: Duplicates) -> list[Cell]:
+def _group(maker: TableMaker, group: Duplicates) -> list[Cell]:
     lines = maker.lines(group.urls, LINES)
     if len(group.urls) > LINES:
         lines.append(DisplayUrl(f"and {len(group.urls) - LINES:,} more"))
@@ -173,7 +175,7 @@ def _group(maker: Maker, group: Duplicates) -> list[Cell]:
     ]
 
 
-def hosts(maker: Maker) -> Table:
+def hosts(maker: TableMaker) -> Table:
     """Return the counts of each host."""
     hosts = maker.report.summary.hosts
     rows = [
