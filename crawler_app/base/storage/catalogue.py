@@ -26,6 +26,7 @@ CATALOGUE_NAME = "catalogue.json"
 ARCHIVE_TABLE = "archive.sqlite3"
 INDEX = "crawl.sqlite"
 
+# Increased with each incompatible change, so that an older program refuses the file.
 VERSION = 1
 
 

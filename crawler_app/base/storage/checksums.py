@@ -15,6 +15,7 @@ __all__ = ["PART_BYTES", "agrees", "pieces_of", "sha256_of"]
 # Of a multipart upload; S3 allows 10,000 parts, so an object may have 160 GB.
 PART_BYTES = 16 * 2**20
 
+# Read at a time, so that hashing an archive file takes little memory.
 PIECE_BYTES = 2**20
 MD5_DIGITS = 32
 

@@ -37,9 +37,10 @@ from crawler_app.web.documents.references import Use
 
 __all__ = ["ReferenceTracker"]
 
+# RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
 
-# Targets that are remembered as written, by directory.
+# Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
 
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")

@@ -22,6 +22,7 @@ __all__ = [
 LOOPBACK = "127.0.0.1"
 ANY_PORT = f"{LOOPBACK}:0"
 
+# A port has 16 bits.
 MAX_PORT = 65535
 
 _ADDRESS = re.compile(r"(?:(?P<host>\[[^\[\]]*\]|[\w.-]*):)?(?P<port>[0-9]+)", re.ASCII)

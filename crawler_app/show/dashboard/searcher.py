@@ -18,6 +18,7 @@ from gencoro import gen
 
 __all__ = ["HITS_AT_ONCE", "Searcher"]
 
+# The hits on one screen; the page asks for more.
 HITS_AT_ONCE = 10
 
 # In half a million pages, every query takes less.

@@ -52,6 +52,7 @@ MIN_LINKING_PAGE_BYTES = 90
 # Number of broken URLs from which on the page has a filter.
 MIN_FILTERED = 8
 
+# Two lines on a large screen; the explanation may quote an error of the server.
 EXPLANATION_CHARS = 300
 
 DIRECTORY = Path(__file__).parent

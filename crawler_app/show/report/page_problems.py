@@ -28,6 +28,7 @@ MAX_SUBJECTS = 100
 MAX_PAGES = 100
 MAX_EXAMPLES = 10
 
+# The length of rankings in the JSON; the page shows fewer.
 RANKED = 100
 
 LISTED = "is_page AND coalesce(is_noindex, 0) = 0 AND canonical = ''"

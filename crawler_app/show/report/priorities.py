@@ -29,6 +29,7 @@ __all__ = ["MAX_PRIORITIES", "PERMANENT", "Priority", "priorities_of"]
 # Longer lists are not read.
 MAX_PRIORITIES = 3
 
+# A line, so that the problem beside a malformed reference stays visible.
 REFERENCE_CHARS = 80
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.

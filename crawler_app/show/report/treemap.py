@@ -32,6 +32,7 @@ VISIBLE_SHARE = 0.008
 # A folder with at least this share of its parent is replaced by its subfolders.
 DOMINANT_SHARE = 0.9
 
+# The title of a box is one line; the ends of a path identify it best.
 FOLDER_CHARS = 70
 
 # The order of the kinds in a box, from the left.

@@ -24,6 +24,7 @@ __all__ = [
     "unchecked",
 ]
 
+# The error is quoted inside a sentence.
 ERROR_CHARS = 100
 
 

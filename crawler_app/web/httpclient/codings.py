@@ -14,6 +14,7 @@ from crawler_app.web.httpclient.errors import BadResponseError, ResponseTooLarge
 
 __all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
 
+# Small enough to stop a bomb soon after the limit, large enough to cost little per byte.
 PIECE_BYTES = 64 * 1024
 
 # Some servers compress twice by mistake; more than that is abuse.

@@ -23,6 +23,7 @@ __all__ = ["BrokenItem", "BrokenList", "LinkingPage", "badge_of", "broken_list"]
 # Pages that are visible without a click.
 VISIBLE_LINKING_PAGES = 3
 
+# Enough to find the link on its page, and to recognize the error.
 TEXT_CHARS = 80
 ERROR_CHARS = 160
 

@@ -22,6 +22,7 @@ __all__ = ["compared", "crawl", "not_checked", "skipped"]
 # Seeds that are shown.
 MAX_SEEDS = 10
 
+# A header or a pattern may be of any length.
 OPTION_CHARS = 120
 OPTION_BY_KEY = {option.key: option for option in options_of(CrawlConfig)}
 ERROR_CHARS = 160

@@ -40,6 +40,7 @@ __all__ = [
     "titles",
 ]
 
+# Twice the length of a title that search engines show in full.
 SUBJECT_CHARS = 120
 
 # The finding for each kind, by the anchor of its section.

@@ -25,8 +25,10 @@ __all__ = [
 # Bars of the histogram of depths; one more bar is for all deeper pages.
 MAX_DEPTHS = 24
 
+# Twice the length of a title that search engines show in full.
 TITLE_CHARS = 120
 
+# The response to a conditional request of a later crawl; no error, and no redirect.
 NOT_MODIFIED = 304
 
 

@@ -49,6 +49,7 @@ from gencoro.concurrent import future_set_exception_unless_cancelled, run_on_exe
 
 __all__ = ["RequestsFetcher"]
 
+# A read at a time: an aborted exchange is noticed, and the limit checked, between two of them.
 CHUNK_BYTES = 64 * 1024
 
 # How long `close` waits for threads to stop.
