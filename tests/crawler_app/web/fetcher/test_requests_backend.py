@@ -18,7 +18,7 @@ import urllib3
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
-from crawler_app.web.fetcher import requests_
+from crawler_app.web.fetcher import requests_backend
 from crawler_app.web.fetcher.requests_backend import RequestsFetcher
 from gencoro import gen
 from tests.helpers.fetching import LIMIT, answer, fetch_from, run, run_with
@@ -434,7 +434,7 @@ def test_close_ends_fetches_under_way():
 
 
 def test_close_does_not_wait_for_ever(adapter, monkeypatch):
-    monkeypatch.setattr(requests_, "CLOSE_WITHIN_S", 0.2)
+    monkeypatch.setattr(requests_backend, "CLOSE_WITHIN_S", 0.2)
     is_here, may_go, is_over = (threading.Event() for _ in range(3))
 
     def stuck(request, context):
@@ -474,7 +474,7 @@ def test_fetch_after_close_fails(adapter):
 
 
 def test_thread_may_end_after_the_loop(adapter, monkeypatch):
-    monkeypatch.setattr(requests_, "CLOSE_WITHIN_S", 0.0)
+    monkeypatch.setattr(requests_backend, "CLOSE_WITHIN_S", 0.0)
     adapter.register_uri("GET", URL, text=lambda *_: time.sleep(0.3) or "x")
 
     @gen.coroutine
