@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from crawler_app.web.documents.files import assets_of_file
 from crawler_app.web.documents.html import parse_html
+from crawler_app.web.documents.non_html import assets_of_file
 from crawler_app.web.documents.outline import outline_of
 from crawler_app.web.documents.reader import Reader
 from crawler_app.web.documents.references import Use
