@@ -14,19 +14,19 @@ __all__ = ["cpu_samples"]
 # The kernel rounds it up to its clock tick, which is 4 ms on most machines.
 EVERY_S = 0.001
 
-# By the path below crawler_app, or its first part.
+# By a beginning of the path below crawler_app; the longest counts.
 PART_BY_PATH = {
-    "httpclient": "fetch",
-    "fetcher": "fetch",
-    "http_headers.py": "fetch",
-    "documents": "HTML",
-    "sandbox": "HTML",
-    "documents/link_cache.py": "links",
-    "urls.py": "links",
-    "crawl/admission.py": "links",
-    "crawl/scope.py": "links",
-    "crawl/traps.py": "links",
-    "frontier": "frontier",
+    "web/httpclient/": "fetch",
+    "web/fetcher/": "fetch",
+    "base/http_headers.py": "fetch",
+    "web/documents/": "HTML",
+    "web/sandbox/": "HTML",
+    "web/documents/link_cache.py": "links",
+    "base/urls.py": "links",
+    "run/crawl/admission.py": "links",
+    "run/crawl/scope.py": "links",
+    "run/crawl/traps.py": "links",
+    "store/frontier/": "frontier",
 }
 
 
@@ -51,7 +51,9 @@ def part_of(frame):
     while frame is not None:
         _, found, path = frame.f_code.co_filename.rpartition("/crawler_app/")
         if found:
-            package = path.partition("/")[0]
-            return PART_BY_PATH.get(path) or PART_BY_PATH.get(package, "rest")
+            known = [
+                beginning for beginning in PART_BY_PATH if path.startswith(beginning)
+            ]
+            return PART_BY_PATH[max(known, key=len)] if known else "rest"
         frame = frame.f_back
     return "rest"
