@@ -28,11 +28,11 @@ sys.path.insert(0, str(ROOT))
 from frontier_load import LEASE_S, Site, cpu_of_server, page_of
 from postgres_over_time import over_time
 
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.install import install
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.reading import PostgresReader
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -80,10 +80,12 @@ class Sqlite:
 class Postgres:
     """A worker of a frontier in PostgreSQL."""
 
-    def __init__(self, place, site):
+    def __init__(self, location, site):
         self._loop = IOLoop(make_current=False)
-        store = Store(str(uuid.uuid4()))  # two that share one wait for each other
-        self._frontier = PostgresFrontier(place, store=store, buffered=BATCH)
+        store = StoreLocation(
+            str(uuid.uuid4())
+        )  # two that share one wait for each other
+        self._frontier = PostgresFrontier(location, store=store, buffered=BATCH)
         self._site = site
         self._loop.run_sync(self._frontier.open)
         self._frontier.add(site.seeds())
@@ -105,9 +107,9 @@ class Postgres:
         return cpu_s / done
 
 
-def beside_sqlite(place, directory, pages, postmaster):
+def beside_sqlite(location, directory, pages, postmaster):
     """Print the CPU time a page of both, and of the server."""
-    sqlite, postgres = Sqlite(directory, Site(0)), Postgres(place, Site(0))
+    sqlite, postgres = Sqlite(directory, Site(0)), Postgres(location, Site(0))
     figures = []
     for _ in range(ROUNDS):
         began = cpu_of_server(postmaster)
@@ -122,18 +124,18 @@ def beside_sqlite(place, directory, pages, postmaster):
         print(f"{name:20} {statistics.median(values) * 1e3:.3f} ms of CPU a page")
 
 
-def print_sizes(place):
+def print_sizes(location):
     """Print the size of a known URL, by table, and the dead rows of those that change."""
 
     @gen.coroutine
     def read():
-        connection = yield connect(place)
+        connection = yield connect(location)
         urls = yield connection.fetchval("SELECT count(*) FROM url")
         rows = yield connection.fetch(
             "SELECT regexp_replace(relname, '_[0-9]+$', ''),"
             " sum(pg_total_relation_size(relid))::bigint, sum(n_dead_tup)::bigint"
             " FROM pg_stat_user_tables WHERE schemaname = $1 GROUP BY 1 ORDER BY 2 DESC",
-            place.schema,
+            location.schema,
         )
         yield connection.close()
         return urls, rows
@@ -153,9 +155,9 @@ WHERE state = 'active' AND query LIKE 'SELECT frontier_step%'
 class LockWaits:
     """Looks, in a thread, how many steps under way wait for another's lock."""
 
-    def __init__(self, place):
+    def __init__(self, location):
         self._steps = self._waiting = 0
-        self._place = place
+        self._location = location
         self._has_ended = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -168,7 +170,7 @@ class LockWaits:
         self._thread.join()
 
     def _look(self):
-        with contextlib.closing(PostgresReader(self._place)) as reader:
+        with contextlib.closing(PostgresReader(self._location)) as reader:
             while not self._has_ended.wait(0.01):
                 ((steps, waiting),) = reader._fetch(WAITING)
                 self._steps += steps
@@ -178,13 +180,13 @@ class LockWaits:
         return self._waiting / self._steps
 
 
-def together(place, number, pages, postmaster):
+def together(location, number, pages, postmaster):
     """Have several workers finish pages, each in a process.
 
     Returns how many they finish a second, the server's CPU time for each, and the share of
     their steps that wait for a lock.
     """
-    command = [sys.executable, __file__, "--pages", str(pages), "--url", place.url]
+    command = [sys.executable, __file__, "--pages", str(pages), "--url", location.url]
     workers = [
         subprocess.Popen(
             [*command, "--worker", str(next(numbers))],
@@ -197,7 +199,7 @@ def together(place, number, pages, postmaster):
     for worker in workers:
         worker.stdout.readline()  # it has added its seeds
     cpu_s, began = cpu_of_server(postmaster), time.perf_counter()
-    with LockWaits(place) as waits:
+    with LockWaits(location) as waits:
         for worker in workers:
             worker.stdin.write("\n")
             worker.stdin.flush()
@@ -209,9 +211,9 @@ def together(place, number, pages, postmaster):
     return number * pages / took_s, cpu_s / number / pages, waits.share()
 
 
-def work(place, number, pages):
+def work(location, number, pages):
     """Be one of several workers."""
-    postgres = Postgres(place, Site(number))
+    postgres = Postgres(location, Site(number))
     print("ready", flush=True)
     sys.stdin.readline()
     postgres.pages(pages)
@@ -229,27 +231,27 @@ def main():
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        return work(Place(options.url, "bench"), options.worker, options.pages)
+        return work(CrawlLocation(options.url, "bench"), options.worker, options.pages)
     with (
         tempfile.TemporaryDirectory() as directory,
         running() as server,
     ):
-        place = Place(server.url, "bench")
+        location = CrawlLocation(server.url, "bench")
         postmaster = server.process.pid
         loop = IOLoop(make_current=False)
         if options.minutes is not None:
-            loop.run_sync(lambda: install(place, gap_s=1.0, max_pages=10**9))
+            loop.run_sync(lambda: install(location, gap_s=1.0, max_pages=10**9))
             loop.run_sync(
-                lambda: over_time(place, options.minutes, options.pace, postmaster)
+                lambda: over_time(location, options.minutes, options.pace, postmaster)
             )
             return None
-        loop.run_sync(lambda: install(place))
-        beside_sqlite(place, Path(directory), options.pages, postmaster)
-        print_sizes(place)
+        loop.run_sync(lambda: install(location))
+        beside_sqlite(location, Path(directory), options.pages, postmaster)
+        print_sizes(location)
         pages = options.pages // 4
         numbers_of_workers = (1, options.workers)
         rounds = [
-            [together(place, n, pages // n, postmaster) for n in numbers_of_workers]
+            [together(location, n, pages // n, postmaster) for n in numbers_of_workers]
             for _ in range(ROUNDS // 2)
         ]
         for number, found in zip(

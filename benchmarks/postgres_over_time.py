@@ -11,7 +11,7 @@ import time
 from frontier_load import LEASE_S, Site, cpu_of_server, page_of
 
 from crawler_app.store.frontier.postgres.connecting import connect
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
 
 __all__ = ["over_time"]

@@ -27,7 +27,7 @@ from .commands.demo_site import DemoSite
 from .run.crawl import Crawl, Failure
 from .run.crawl.monitor import Monitor, Sample
 from .run.crawler import Crawler, Result
-from .run.directory import CrawlDirectory, Kept
+from .run.directory import CrawlDirectory, CrawlSizes
 from .run.results.comparison import Comparison
 from .run.results.summary import Summary, summarize
 from .show.dashboard import Dashboard
@@ -47,6 +47,7 @@ __all__ = [
     "Crawl",
     "CrawlConfig",
     "CrawlDirectory",
+    "CrawlSizes",
     "CrawledPage",
     "Crawler",
     "CrawlerError",
@@ -58,7 +59,6 @@ __all__ = [
     "FrontierError",
     "Hit",
     "HookError",
-    "Kept",
     "LeaseLostError",
     "Link",
     "Monitor",

@@ -16,8 +16,8 @@ from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_stored, opened
 from crawler_app.run.directory.stored import StoredCrawl
-from crawler_app.run.results.export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.run.results.summary import is_page
+from crawler_app.run.results.url_export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.show.terminal.steps import Steps
 from crawler_app.store.archive.cdxj import write_cdxj
 from crawler_app.store.archive.wacz import write_wacz

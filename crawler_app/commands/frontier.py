@@ -28,7 +28,7 @@ INIT, COPY, FORGET = "init", "copy", "forget"
 
 INSTALL, CRAWLS, PLACE = (
     f"crawler_app.store.frontier.postgres.{name}"
-    for name in ("install", "crawls", "place")
+    for name in ("install", "crawls", "location")
 )
 MOVING = "crawler_app.run.directory.moving"
 
@@ -81,7 +81,7 @@ def frontier(arguments: argparse.Namespace) -> int:
         words = "DIR URL" if action == COPY else "URL"
         raise ConfigError(f"give `gencrawl frontier {action} {words}`")
     require_frontier("URL", where[-1])
-    place = driven(PLACE).Place(where[-1], arguments.crawl_name)
+    place = driven(PLACE).CrawlLocation(where[-1], arguments.crawl_name)
     do = {INIT: _init, COPY: _copy, FORGET: _forget}[action]
     return do(arguments, place)
 
@@ -118,7 +118,7 @@ def _forget(arguments: argparse.Namespace, place: Any) -> int:
             "say what is gone: --store UUID, or the location of the store"
         )
     with Steps(quiet=arguments.quiet) as steps:
-        done = driven("crawler_app.run.directory.forgetting").forget_lost(
+        done = driven("crawler_app.run.directory.lost_store").forget_lost(
             place, arguments.store, cache_of(arguments), steps
         )
     what = "had nothing left" if done.is_gone else "keeps what it has"
@@ -138,7 +138,7 @@ def add_drop(parser: argparse.ArgumentParser) -> None:
 
 def drop(arguments: argparse.Namespace) -> int:
     """Delete the tables of a crawl, and say so; what was archived stays."""
-    place = driven(PLACE).Place(arguments.url, arguments.crawl_name)
+    place = driven(PLACE).CrawlLocation(arguments.url, arguments.crawl_name)
     run(driven(INSTALL).uninstall, place)
     print(f"deleted the crawl {place}")
     return OK

@@ -130,7 +130,7 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
     """Return the crawl in a directory; the directory of a worker stands for all of them.
 
     Args:
-        options: Of a `crawler_app.run.directory.server.ServerCrawl`.
+        options: Of a `crawler_app.run.directory.server_crawl.ServerCrawl`.
 
     Raises:
         ConfigError: there is none, or it cannot be read.
@@ -143,8 +143,10 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
 
 
 def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCrawl:
-    place = driven("crawler_app.store.frontier.postgres.place").Place(url, name)
-    crawl: StoredCrawl = driven("crawler_app.run.directory.server").ServerCrawl(
+    place = driven("crawler_app.store.frontier.postgres.location").CrawlLocation(
+        url, name
+    )
+    crawl: StoredCrawl = driven("crawler_app.run.directory.server_crawl").ServerCrawl(
         place, path, **options
     )
     return crawl

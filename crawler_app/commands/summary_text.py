@@ -14,7 +14,7 @@ from crawler_app.base.reasons import Reason
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, size
 from crawler_app.base.urls import dedup_key
-from crawler_app.run.directory import Kept
+from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.summary import Summary
 
@@ -34,7 +34,7 @@ TIE = "\N{NO-BREAK SPACE}"
 
 def render_summary(
     summary: Summary,
-    kept: Kept | None = None,
+    kept: CrawlSizes | None = None,
     comparison: Comparison | None = None,
     state: str = "",
 ) -> str:
@@ -94,11 +94,11 @@ def _redirects_line(summary: Summary) -> str:
     return _row("redirects", len(summary.redirects), _counts(found))
 
 
-def _kept_lines(kept: Kept) -> list[str]:
+def _kept_lines(kept: CrawlSizes) -> list[str]:
     """Return the lines about the archive and the index.
 
     >>> from crawler_app.store.archive.totals import ArchiveSummary
-    >>> print("\\n".join(_kept_lines(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), 900))))
+    >>> print("\\n".join(_kept_lines(CrawlSizes(ArchiveSummary(1200, 30, 1, 4_500_000), 900))))
     archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
     index              900   pages
     """

@@ -26,7 +26,7 @@ from crawler_app.show.terminal.steps import Steps
 from gencoro import gen
 
 if TYPE_CHECKING:
-    from crawler_app.run.worker import CrawlWorker, Work
+    from crawler_app.run.crawl_worker import CrawlWorker, Work
 
 __all__ = ["add_work", "begin_and_work", "resume_work", "work"]
 
@@ -65,14 +65,14 @@ def work(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             "give a directory for what this worker fetches, or object storage: --into DIR"
         )
-    module = driven("crawler_app.run.worker")
-    place = module.Place(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
+    module = driven("crawler_app.run.crawl_worker")
+    place = module.CrawlLocation(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
     return work_on(arguments, staged(module.shared_config(place, **given)))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Begin a crawl, unless it has begun, and take part in it."""
-    run(driven("crawler_app.run.worker").begin_shared, config)
+    run(driven("crawler_app.run.crawl_worker").begin_shared, config)
     return work_on(arguments, config)
 
 
@@ -97,7 +97,7 @@ def resume_work(
                 f"{option.flag} was set for all workers when the crawl began, and cannot "
                 "be changed"
             )
-    module = driven("crawler_app.run.worker")
+    module = driven("crawler_app.run.crawl_worker")
     if not LIMITS.isdisjoint(given):
         run(module.limit_shared, config)
     if retried_reasons:
@@ -121,9 +121,9 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
     """Return the class of one worker, or of several; a directory with parts keeps these."""
     has_parts = config.processes > 1 or bool(CrawlDirectory(config.into).parts())
     found: type[CrawlWorker] = (
-        driven("crawler_app.run.processes.shared_run").CrawlWorkers
+        driven("crawler_app.run.processes.postgres_workers").CrawlWorkers
         if has_parts
-        else driven("crawler_app.run.worker").CrawlWorker
+        else driven("crawler_app.run.crawl_worker").CrawlWorker
     )
     return found
 

@@ -22,10 +22,10 @@ from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.hooks import Hooks
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.directory import CrawlDirectory, Kept
+from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
-from crawler_app.run.processes.run import PartsRun
+from crawler_app.run.processes.parts_run import PartsRun
 from crawler_app.run.results.comparison import Comparison, compare
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.store.frontier import FrontierReader
@@ -57,7 +57,7 @@ class Result:
     seed_ends: list[UrlRecord | None]
     limit_reached: str
     was_stopped: bool
-    kept: Kept | None = None
+    kept: CrawlSizes | None = None
     comparison: Comparison | None = None
     had_finished: bool = False
 

@@ -11,7 +11,7 @@ from crawler_app.base.reasons import Reason
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import begin_recrawl, open_stores
 from crawler_app.store import database
-from crawler_app.store.frontier import known
+from crawler_app.store.frontier import saved_keys
 from crawler_app.store.index.columns import columns_of
 
 HOST = "127.0.0.1:9"  # nothing listens there
@@ -78,7 +78,7 @@ async def fill(path, urls):
 def directories(tmp_path_factory):
     paths = []
     monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(known, "MAX_UNSAVED", FEW // 2)
+    monkeypatch.setattr(saved_keys, "MAX_UNSAVED", FEW // 2)
     for urls in (FEW, MANY):
         paths.append(tmp_path_factory.mktemp("crawls") / str(urls))
         asyncio.run(fill(paths[-1], urls))

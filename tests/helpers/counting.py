@@ -5,7 +5,7 @@ import collections
 from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import dedup_key, has_query, host_of
-from crawler_app.store.frontier.counts import RANKED, Host, Kind
+from crawler_app.store.frontier.count_types import RANKED, HostCounts, OutcomeKey
 
 __all__ = ["counts_are_those_of_the_records"]
 
@@ -24,11 +24,11 @@ def counts_are_those_of_the_records(frontier):
     urls, sizes, hosts = collections.Counter(), collections.Counter(), {}
     for record in records:
         name = host_of(record.url)
-        host = hosts.setdefault(name, Host(name))
+        host = hosts.setdefault(name, HostCounts(name))
         if record.outcome is None:
             host.urls += 1
             continue
-        kind = Kind.of(record.depth, record.outcome, record.role)
+        kind = OutcomeKey.of(record.depth, record.outcome, record.role)
         urls[kind] += 1
         sizes[kind] += record.outcome.size_bytes
         host.count(kind, record.outcome)

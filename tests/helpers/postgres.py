@@ -11,8 +11,8 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.store.frontier.postgres.install import install, uninstall
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.postgres_server import USER, newest_binaries, running, url_of
@@ -80,14 +80,14 @@ def workers(postgres_url):
 
 
 def make_crawl(url, crawl="test", **options):
-    """Make a crawl, which replaces one of the same name; return its place."""
-    place = Place(url, crawl)
+    """Make a crawl, which replaces one of the same name; return its location."""
+    location = CrawlLocation(url, crawl)
     loop = IOLoop(make_current=False)
     with contextlib.suppress(ConfigError):
-        loop.run_sync(lambda: uninstall(place))
-    loop.run_sync(lambda: install(place, partitions=2, **options))
+        loop.run_sync(lambda: uninstall(location))
+    loop.run_sync(lambda: install(location, partitions=2, **options))
     loop.close()
-    return place
+    return location
 
 
 def run_sql(url, *statements):
@@ -123,7 +123,7 @@ def url_for_workers(url):
 
 
 class SteppedFrontier(PostgresFrontier):
-    """A worker's frontier whose pump comes to rest around each call.
+    """A worker's frontier whose sender comes to rest around each call.
 
     So what it says is what the server knows.  The time of both is that of the last call,
     which may be ahead of the server by ``skew_s``.
@@ -134,9 +134,9 @@ class SteppedFrontier(PostgresFrontier):
     def __init__(self, url, crawl="test", **options):
         self.now = 0.0
         self._loop = IOLoop(make_current=False)
-        self.place = Place(url, crawl)
+        self.location = CrawlLocation(url, crawl)
         super().__init__(
-            self.place,
+            self.location,
             buffered=0,
             clock=lambda: self.now,
             server_clock=lambda: self.now - self.skew_s,
@@ -153,12 +153,12 @@ class SteppedFrontier(PostgresFrontier):
 
     def another(self):
         """Return another worker of the same crawl."""
-        return SteppedFrontier(self.place.url, self.place.crawl)
+        return SteppedFrontier(self.location.url, self.location.crawl)
 
     def settle(self):
-        """Let the pump come to rest."""
+        """Let the sender come to rest."""
         self.flush()
-        self._asks_books_at = -math.inf
+        self._asks_counts_at = -math.inf
         self._loop.run_sync(self.exchange)
 
     def add(self, candidates, via=None):
@@ -240,7 +240,7 @@ class SteppedFrontier(PostgresFrontier):
     def close(self):
         self.leave()
         self.settle()
-        self._loop.run_sync(self._pump.close)
+        self._loop.run_sync(self._sender.close)
         self.die()
 
     def die(self):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.run.crawl.shared import SharedCrawl
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.reading import PostgresReader
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.run.crawl.worker_crawl import WorkerCrawl
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.web.fetcher import HttpFetcher, make_fetcher
 from gencoro import gen
 from tests.helpers.postgres import make_crawl
@@ -57,20 +57,26 @@ def crawl(tree, postgres_url, run_sync):
         **limits,
     ):
         urls = urls or [postgres_url] * workers
-        place = Place(urls[0], "test") if continues else make_crawl(urls[0], **limits)
+        location = (
+            CrawlLocation(urls[0], "test")
+            if continues
+            else make_crawl(urls[0], **limits)
+        )
         seeds = (f"{tree.url}0",)
         config = CrawlConfig(seeds, robots=False, retry_pause_s=0.01)
         crawls = Crawls()
 
         @gen.coroutine
         def work(url):
-            frontier = PostgresFrontier(Place(url, place.crawl), buffered=buffered)
+            frontier = PostgresFrontier(
+                CrawlLocation(url, location.crawl), buffered=buffered
+            )
             with (
                 contextlib.closing(frontier),
                 contextlib.closing(make_fetcher(config)) as fetcher,
             ):
                 yield frontier.open()
-                crawls.append(one := SharedCrawl(config, frontier, fetcher))
+                crawls.append(one := WorkerCrawl(config, frontier, fetcher))
                 # What is to befall them while they crawl comes when all have begun.
                 while len(crawls) < len(urls):
                     yield gen.moment
@@ -78,7 +84,7 @@ def crawl(tree, postgres_url, run_sync):
 
         crawls.join = work
         run_sync(lambda: [during(crawls), *map(work, urls)])
-        readers.append(PostgresReader(place))
+        readers.append(PostgresReader(location))
         return crawls, readers[-1]
 
     yield crawl
@@ -96,7 +102,7 @@ def until_fetched(crawls, pages):
 class Shared:
     """A crawl by several workers: those, and what they have found."""
 
-    crawls: list[SharedCrawl]
+    crawls: list[WorkerCrawl]
     reader: PostgresReader
 
     def total(self, name):
@@ -137,20 +143,20 @@ def crawl_shared(postgres_url, run_sync):
         fetcher=None,
         **options,
     ):
-        place = make_crawl(url or postgres_url, gap_s=gap_s, **dict(limits))
+        location = make_crawl(url or postgres_url, gap_s=gap_s, **dict(limits))
         options = {"retry_pause_s": 0.01, "robots": False} | options
         config = CrawlConfig((seed,), **options)
         crawls = []
 
         @gen.coroutine
         def work(fetcher_class):
-            frontier = PostgresFrontier(place, buffered=buffered)
+            frontier = PostgresFrontier(location, buffered=buffered)
             with (
                 contextlib.closing(frontier),
                 contextlib.closing(fetcher_class(config)) as opened,
             ):
                 yield frontier.open()
-                crawl = opened.crawl = SharedCrawl(config, frontier, opened)
+                crawl = opened.crawl = WorkerCrawl(config, frontier, opened)
                 crawls.append(crawl)
                 yield crawl.run()
                 return opened
@@ -171,7 +177,7 @@ def crawl_shared(postgres_url, run_sync):
                     *(work(fetcher or HttpFetcher) for _ in range(workers)),
                 ]
             )
-        readers.append(PostgresReader(place))
+        readers.append(PostgresReader(location))
         return Shared(crawls, readers[-1])
 
     yield run

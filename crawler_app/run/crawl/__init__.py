@@ -25,8 +25,8 @@ Beside the path::
     estimate     how much is done, and how long the rest will take
     malloc       keeps freed memory for the next page
     time_slice   interrupts long work on one page
-    shared       one worker's crawl of a frontier that it shares
-    sharing      what it tells other workers about hosts
+    worker_crawl one worker's crawl of a frontier that it shares
+    host_updates what it tells other workers about hosts
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and
@@ -91,7 +91,7 @@ from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.pace import Pace, with_pace
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.redirecting import RedirectReader
-from crawler_app.run.crawl.soft_404 import SoftErrorProber
+from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
@@ -222,7 +222,7 @@ class Crawl:
             self._reader,
             observer,
         )
-        self._soft_errors = SoftErrorProber(
+        self._soft_errors = Soft404Detector(
             context,
             functools.partial(self._fetching.fetch, is_archived=False),
             self._permission.is_allowed,

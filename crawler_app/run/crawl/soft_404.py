@@ -17,13 +17,13 @@ from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.redirecting import REDIRECTS
 from gencoro import gen
 
-__all__ = ["SoftErrorProber"]
+__all__ = ["Soft404Detector"]
 
 # More than a site needs to send visitors to its error page.
 MAX_REDIRECTS = 3
 
 
-class SoftErrorProber:
+class Soft404Detector:
     """Asks the hosts of a run.
 
     Args:

@@ -22,7 +22,7 @@ directory that of a worker.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
 `uploading` empties it, `snapshot` copies its tables, `remote` reads what is there, and
-`forgetting` has fetched again what is gone with a store.
+`lost_store` has fetched again what is gone with a store.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.
@@ -43,7 +43,7 @@ from crawler_app.base.safe_files import create, open_regular
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
 from crawler_app.run.directory.lock import LOCK_NAME, DirectoryLock, not_writable
-from crawler_app.run.directory.stored import Kept, StoredCrawl, resume_command
+from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
 from crawler_app.run.directory.union import UnionFrontier
 from crawler_app.store.archive.captures import database_path
 from crawler_app.store.archive.totals import summary
@@ -52,7 +52,7 @@ from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index import PageIndex
 
-__all__ = ["CrawlDirectory", "Kept"]
+__all__ = ["CrawlDirectory", "CrawlSizes"]
 
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
@@ -349,12 +349,12 @@ class CrawlDirectory(StoredCrawl):
         """Return whether this directory has an index."""
         return self.index_path.exists()
 
-    def own_kept(self) -> Kept:
+    def own_kept(self) -> CrawlSizes:
         """Return the size of the archive and of the index of this directory."""
         if not self.index_path.exists():
-            return Kept(summary(self.path), None)
+            return CrawlSizes(summary(self.path), None)
         with contextlib.closing(PageIndex(self.index_path, read_only=True)) as index:
-            return Kept(summary(self.path), len(index))
+            return CrawlSizes(summary(self.path), len(index))
 
     def has_archive(self) -> bool:
         """Return whether this directory has a table of captures."""

@@ -18,8 +18,8 @@ from crawler_app.base.progress import OnStep, no_step
 from crawler_app.base.urls import host_of
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.frontier.postgres.copying import Beginning, copy_frontier
-from crawler_app.store.frontier.postgres.files import StoredFile
-from crawler_app.store.frontier.postgres.place import Place, Store
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.sqlite_rows import StoredFile
 from crawler_app.web.politeness import least_gap_s
 from gencoro import gen
 
@@ -30,7 +30,11 @@ logger = logging.getLogger(__name__)
 
 @gen.coroutine
 def move_frontier(
-    path: Path | str, place: Place, *, partitions: int = 8, on_step: OnStep = no_step
+    path: Path | str,
+    location: CrawlLocation,
+    *,
+    partitions: int = 8,
+    on_step: OnStep = no_step,
 ) -> Generator[Any, Any, int]:
     """Copy the frontier of a crawl to a server, where workers go on; return how many URLs.
 
@@ -47,7 +51,9 @@ def move_frontier(
     config = directory.config()
     if config.frontier:
         raise ConfigError(f"the frontier of {path} is in PostgreSQL already")
-    moved = dataclasses.replace(config, frontier=place.url, crawl_name=place.crawl)
+    moved = dataclasses.replace(
+        config, frontier=location.url, crawl_name=location.crawl
+    )
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(directory)
         files = list(_opened(directory, cleanup))
@@ -56,7 +62,7 @@ def move_frontier(
         if any(file.has_previous() for file in files):
             logger.warning("The comparison with the previous crawl is not copied.")
         urls: int = yield copy_frontier(
-            place,
+            location,
             files,
             _beginning(config),
             partitions=partitions,
@@ -78,7 +84,7 @@ def _opened(
         location = str(each.path.resolve())
         file = StoredFile(
             each.frontier_path,
-            Store(each.make_store_key(), socket.gethostname(), location),
+            StoreLocation(each.make_store_key(), socket.gethostname(), location),
             *(number, len(begun)),
             is_part=bool(parts),
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from crawler_app.base.storage.catalogue import ARCHIVE_TABLE, INDEX
 from crawler_app.base.storage.tables import StoredTables
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.run.directory.stored import Kept
+from crawler_app.run.directory.stored import CrawlSizes
 from crawler_app.store.archive.totals import ArchiveSummary
 from crawler_app.store.index import PageIndex
 
@@ -23,10 +23,10 @@ class RemoteDirectory(CrawlDirectory):
         super().__init__(tables.path)
         self._tables = tables
 
-    def own_kept(self) -> Kept:
+    def own_kept(self) -> CrawlSizes:
         catalogue = self._tables.catalogue
         sizes = catalogue.bytes_by_file.values()
-        return Kept(
+        return CrawlSizes(
             ArchiveSummary(
                 catalogue.captures, catalogue.revisits, len(sizes), sum(sizes)
             ),

@@ -17,11 +17,11 @@ from crawler_app.store.index import PageIndex
 if TYPE_CHECKING:
     from crawler_app.run.directory import CrawlDirectory
 
-__all__ = ["Kept", "StoredCrawl", "resume_command"]
+__all__ = ["CrawlSizes", "StoredCrawl", "resume_command"]
 
 
 @dataclass(slots=True, frozen=True)
-class Kept:
+class CrawlSizes:
     """What a crawl keeps besides the frontier, in numbers.
 
     Attributes:
@@ -105,12 +105,14 @@ class StoredCrawl(abc.ABC):
             cleanup.pop_all()
         return UnionIndex(opened)
 
-    def kept(self) -> Kept:
+    def kept(self) -> CrawlSizes:
         """Return the size of the archive and of the index, also during a crawl."""
         kept = [each.own_kept() for each in self.directories()]
         pages = [each.pages for each in kept if each.pages is not None]
         totals = zip(*(each.archive for each in kept), strict=True)
-        return Kept(ArchiveSummary(*map(sum, totals)), sum(pages) if pages else None)
+        return CrawlSizes(
+            ArchiveSummary(*map(sum, totals)), sum(pages) if pages else None
+        )
 
     def archives(self) -> "list[Path]":
         """Return the directories that have a part of the archive."""

@@ -9,7 +9,7 @@ from crawler_app.base.models import State
 from crawler_app.base.text.escaping import printable
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.results.redirects import Redirects
-from crawler_app.store.archive.members import max_record_bytes
+from crawler_app.store.archive.gzip_members import max_record_bytes
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier, FrontierReader
 from crawler_app.store.frontier.part import PartFrontier

@@ -9,7 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from crawler_app.base.models import State, UrlRecord
 from crawler_app.store.frontier import FrontierReader
-from crawler_app.store.frontier.counts import RANKED, Amount, Host, Kind
+from crawler_app.store.frontier.count_types import (
+    RANKED,
+    Amount,
+    HostCounts,
+    OutcomeKey,
+)
 from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.previous import Differences
 from crawler_app.store.index import PageIndex, SearchResult
@@ -46,14 +51,14 @@ class UnionFrontier(FrontierReader):
     def is_drained(self) -> bool:
         return all(part.is_drained() for part in self._parts)
 
-    def tally(self) -> dict[Kind, Amount]:
-        total: dict[Kind, Amount] = {}
+    def tally(self) -> dict[OutcomeKey, Amount]:
+        total: dict[OutcomeKey, Amount] = {}
         for part in self._parts:
             for kind, amount in part.tally().items():
                 total.setdefault(kind, Amount()).add(amount)
         return total
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[HostCounts]:
         return [host for part in self._parts for host in part.hosts()]
 
     def slowest(self) -> list[UrlRecord]:

@@ -28,9 +28,9 @@ from crawler_app.base.storage.objects import Objects
 from crawler_app.base.storage.uploads import Uploads, load_uploads, save_uploads
 from crawler_app.base.text.formatting import size
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.run.directory.snapshot import make_snapshot
 from crawler_app.run.directory.staging import storage_url
-from crawler_app.store.archive.files import file_name, file_number, paths_of
+from crawler_app.run.directory.table_snapshot import make_snapshot
+from crawler_app.store.archive.warc_files import file_name, file_number, paths_of
 from gencoro import gen
 
 __all__ = ["Uploader", "warn_of_rest"]

@@ -4,21 +4,21 @@ Each process is a whole crawl of a part of the hosts, with a frontier, an archiv
 of its own in ``DIR/part-0`` and up.  A process hands links to hosts of other parts over to
 the main process, which passes them on, and which shows, limits, pauses and stops them all::
 
-    dealing       which part a host belongs to                      pure
-    coordination  limits, levels, and when the crawl has ended       pure
-    messages      messages between the processes                     pure
-    channel       messages over a socket
-    crawl         the crawl of one part
-    connected     what the worker processes share: orders, status reports, shutdown
-    worker        the process of one part
-    processes     starts and restarts the processes
-    run           the whole crawl, in the main process
+    sharding           which part a host belongs to                   pure
+    coordination       limits, levels, and when the crawl has ended   pure
+    process_messages   messages between the processes                 pure
+    channel            messages over a socket
+    part_crawl         the crawl of one part
+    worker_connection  what the worker processes share: orders, status reports, shutdown
+    part_worker        the process of one part
+    part_process       starts and restarts such a process
+    parts_run          the whole crawl, in the main process
 
 With a frontier on a server, which deals out the URLs and keeps the limits, each process is a
 worker of that crawl.  The main process starts, shows, pauses and stops them as above::
 
-    shared_worker  the process of one worker
-    shared_run     all of them, in the main process
+    postgres_worker_process  the process of one worker
+    postgres_workers         all of them, in the main process
 
 Rule 1: a host belongs to one part, so politeness, robots.txt, cookies and the limits of one
 host are as in a single process.

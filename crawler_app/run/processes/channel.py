@@ -7,7 +7,7 @@ from typing import Any
 
 from tornado.iostream import IOStream, StreamClosedError
 
-from crawler_app.run.processes.messages import HEAD, Frame, Kind
+from crawler_app.run.processes.process_messages import HEAD, Frame, MessageType
 from gencoro import gen
 
 __all__ = ["Channel"]
@@ -40,7 +40,7 @@ class Channel:
                 head = yield self._stream.read_bytes(HEAD.size)
                 kind, part, size = HEAD.unpack(head)
                 payload = (yield self._stream.read_bytes(size)) if size else b""
-                handle(Frame(Kind(kind), payload, part))
+                handle(Frame(MessageType(kind), payload, part))
                 yield gen.moment  # many frames in a row must not block the loop
 
     @gen.coroutine

@@ -10,7 +10,7 @@ the others give back what they have not used.
 import dataclasses
 from dataclasses import dataclass, field
 
-from crawler_app.run.processes.messages import Order, Status
+from crawler_app.run.processes.process_messages import Order, Status
 
 __all__ = ["Coordinator"]
 

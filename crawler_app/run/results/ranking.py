@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler_app.base.models import Outcome
-from crawler_app.store.frontier.counts import RANKED
+from crawler_app.store.frontier.count_types import RANKED
 
 __all__ = ["Ranked", "Ranking"]
 

@@ -15,7 +15,7 @@ from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.store.frontier import FrontierReader
-from crawler_app.store.frontier.counts import Amount, Host, Kind
+from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
 
 __all__ = [
     "FINISHED",
@@ -81,7 +81,7 @@ class Summary:
     redirects: Redirects = field(default_factory=lambda: Redirects({}))
     failures: list[UrlRecord] = field(default_factory=list)
     slowest: list[Ranked] = field(default_factory=list)
-    hosts: list[Host] = field(default_factory=list)
+    hosts: list[HostCounts] = field(default_factory=list)
     first_at: float | None = None
     last_at: float | None = None
 
@@ -180,7 +180,7 @@ class Summary:
             "size_bytes": self.size_bytes,
         }
 
-    def _add(self, kind: Kind, amount: Amount) -> None:
+    def _add(self, kind: OutcomeKey, amount: Amount) -> None:
         """Count the URLs of one kind."""
         self.count_by_state[kind.state] += amount.urls
         if amount.first_at is not None and amount.last_at is not None:
@@ -231,7 +231,7 @@ def summarize(
     return summary
 
 
-def _hosts(frontier: FrontierReader, redirects: Redirects) -> list[Host]:
+def _hosts(frontier: FrontierReader, redirects: Redirects) -> list[HostCounts]:
     host_by_name = {host.name: host for host in frontier.hosts()}
     for loop in redirects.loop_by_key.values():
         host_by_name[host_of(loop[0])].broken += 1

@@ -17,7 +17,7 @@ from crawler_app.show.report.report_data import (
     ReportedLink,
 )
 from crawler_app.show.report.verdict import checks
-from crawler_app.store.frontier.counts import Host
+from crawler_app.store.frontier.count_types import HostCounts
 
 __all__ = ["to_json"]
 
@@ -148,7 +148,7 @@ def _duplicates(group: Duplicates) -> dict[str, Any]:
     }
 
 
-def _host(host: Host) -> dict[str, Any]:
+def _host(host: HostCounts) -> dict[str, Any]:
     return {
         "host": host.name,
         "urls": host.urls,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.reasons import AnyReason
-from crawler_app.run.directory import Kept
+from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.summary import Summary
@@ -268,7 +268,7 @@ class Report:
     made_at: float
     state: str
     summary: Summary
-    kept: Kept
+    kept: CrawlSizes
     shape: Shape
     options: dict[str, Any] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)

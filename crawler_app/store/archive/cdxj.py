@@ -23,8 +23,8 @@ from crawler_app.store.archive.captures import (
     Captures,
     table_errors,
 )
-from crawler_app.store.archive.files import file_name, labelled
 from crawler_app.store.archive.record import digits_of
+from crawler_app.store.archive.warc_files import file_name, labelled
 
 __all__ = ["index_lines", "merged_lines", "write_cdxj"]
 

@@ -15,8 +15,7 @@ from crawler_app.store.archive.captures import (
     Capture,
     Captures,
 )
-from crawler_app.store.archive.files import Files
-from crawler_app.store.archive.members import compress, is_compressed
+from crawler_app.store.archive.gzip_members import compress, is_compressed
 from crawler_app.store.archive.record import (
     Reference,
     Stamp,
@@ -25,6 +24,7 @@ from crawler_app.store.archive.record import (
     request_record,
     sha1_of,
 )
+from crawler_app.store.archive.warc_files import Files
 
 __all__ = ["Recorder", "payload_key"]
 

@@ -29,8 +29,7 @@ from crawler_app.store.archive.captures import (
     Capture,
     Captures,
 )
-from crawler_app.store.archive.files import file_number, paths_of, uploaded
-from crawler_app.store.archive.members import (
+from crawler_app.store.archive.gzip_members import (
     MAX_RECORD_BYTES,
     Member,
     TooLargeError,
@@ -39,6 +38,7 @@ from crawler_app.store.archive.members import (
 )
 from crawler_app.store.archive.record import parse_date
 from crawler_app.store.archive.recorder import payload_key
+from crawler_app.store.archive.warc_files import file_number, paths_of, uploaded
 
 __all__ = ["Recovery", "recover", "whole_bytes"]
 

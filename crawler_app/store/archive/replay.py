@@ -10,9 +10,9 @@ from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.block import facts_of, split_block, unframed
 from crawler_app.store.archive.captures import NOT_MODIFIED, Capture, Captures
-from crawler_app.store.archive.files import file_path, open_file
-from crawler_app.store.archive.members import Member, max_record_bytes, read_member
+from crawler_app.store.archive.gzip_members import Member, max_record_bytes, read_member
 from crawler_app.store.archive.record import urn_of
+from crawler_app.store.archive.warc_files import file_path, open_file
 from crawler_app.web.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.web.httpclient.codings import decoder_of
 

@@ -15,11 +15,11 @@ from crawler_app.store.archive.captures import (
     Captures,
     disk_errors,
 )
-from crawler_app.store.archive.files import Files
-from crawler_app.store.archive.members import MAX_RECORD_BYTES
+from crawler_app.store.archive.gzip_members import MAX_RECORD_BYTES
 from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.recovery import recover
 from crawler_app.store.archive.replay import read_capture
+from crawler_app.store.archive.warc_files import Files
 from crawler_app.store.archive.writer import Writer
 from gencoro import gen
 

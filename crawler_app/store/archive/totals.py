@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler_app.store.archive.captures import Captures, database_path, disk_errors
-from crawler_app.store.archive.files import bytes_by_file
+from crawler_app.store.archive.warc_files import bytes_by_file
 
 __all__ = ["ArchiveSummary", "summary"]
 

@@ -22,7 +22,9 @@ from crawler_app.base.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.base.progress import OnStep, megabytes, no_step
 from crawler_app.store.archive.captures import NOT_MODIFIED, Captures, table_errors
 from crawler_app.store.archive.cdxj import merged_lines
-from crawler_app.store.archive.files import (
+from crawler_app.store.archive.record import format_date
+from crawler_app.store.archive.recovery import whole_bytes
+from crawler_app.store.archive.warc_files import (
     bytes_by_file,
     file_name,
     file_path,
@@ -30,8 +32,6 @@ from crawler_app.store.archive.files import (
     pieces_of,
     uploaded,
 )
-from crawler_app.store.archive.record import format_date
-from crawler_app.store.archive.recovery import whole_bytes
 
 __all__ = ["write_wacz"]
 

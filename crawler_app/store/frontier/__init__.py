@@ -34,14 +34,14 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 Backends::
 
     sqlite  the default, on disk; with sqlite_reading, its reading half; its schema; schedule,
-            the order of claims; group, which commits many steps at once; checkpoints; tally,
-            its counts; previous, what differs from the previous crawl; keys, the numbers of
-            known URLs; and known, which saves them
+            the order of claims; group, which commits many steps at once; checkpoints;
+            stored_counts; previous, what differs from the previous crawl; key_set, the keys
+            of known URLs; and saved_keys, which saves them
     part    the same for one part of a crawl by several processes
     memory  for tests and small crawls
     postgres  in PostgreSQL, shared by the workers of many machines
 
-All count URLs as `crawler_app.store.frontier.counts` describes.
+All count URLs as `crawler_app.store.frontier.count_types` describes.
 """
 
 import abc
@@ -49,7 +49,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from crawler_app.base.models import Candidate, Claim, Outcome, Role, State, UrlRecord
 from crawler_app.base.urls import MAX_KEY_CHARS, dedup_key
-from crawler_app.store.frontier.counts import Amount, Host, Kind
+from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
 from crawler_app.store.frontier.previous import Differences
 
 __all__ = [
@@ -82,11 +82,11 @@ class FrontierReader(abc.ABC):
         """Return how many assets and external URLs are in a state."""
 
     @abc.abstractmethod
-    def tally(self) -> Mapping[Kind, Amount]:
+    def tally(self) -> Mapping[OutcomeKey, Amount]:
         """Return how many URLs there are of each kind."""
 
     @abc.abstractmethod
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[HostCounts]:
         """Return the counts of the hosts that were or will be fetched from."""
 
     @abc.abstractmethod

@@ -29,7 +29,13 @@ from crawler_app.store.frontier import (
     stored_url,
     turn_of,
 )
-from crawler_app.store.frontier.counts import RANKED, Amount, Host, Kind, StateCounts
+from crawler_app.store.frontier.count_types import (
+    RANKED,
+    Amount,
+    HostCounts,
+    OutcomeKey,
+    StateCounts,
+)
 
 __all__ = ["MemoryFrontier"]
 
@@ -256,23 +262,23 @@ class MemoryFrontier(Frontier):
     def count_non_pages(self, state: State) -> int:
         return self._counts.non_pages[state]
 
-    def tally(self) -> dict[Kind, Amount]:
-        amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)
+    def tally(self) -> dict[OutcomeKey, Amount]:
+        amount_by_kind: dict[OutcomeKey, Amount] = collections.defaultdict(Amount)
         for record in self.records():
             if record.outcome is not None:
-                kind = Kind.of(record.depth, record.outcome, record.role)
+                kind = OutcomeKey.of(record.depth, record.outcome, record.role)
                 amount_by_kind[kind].count(record.outcome, record.finished_at)
         return dict(amount_by_kind)
 
-    def hosts(self) -> list[Host]:
-        host_by_name: dict[str, Host] = {}
+    def hosts(self) -> list[HostCounts]:
+        host_by_name: dict[str, HostCounts] = {}
         for url in self._urls:
-            host = host_by_name.setdefault(url.host, Host(url.host))
+            host = host_by_name.setdefault(url.host, HostCounts(url.host))
             outcome = url.record.outcome
             if outcome is None:
                 host.urls += 1
             else:
-                host.count(Kind.of(url.record.depth, outcome), outcome)
+                host.count(OutcomeKey.of(url.record.depth, outcome), outcome)
         return [host for host in host_by_name.values() if host.urls]
 
     def slowest(self) -> list[UrlRecord]:

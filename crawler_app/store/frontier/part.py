@@ -19,7 +19,7 @@ from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.store import database
 from crawler_app.store.frontier import key_of, stored_url
-from crawler_app.store.frontier.keys import Keys
+from crawler_app.store.frontier.key_set import Keys
 from crawler_app.store.frontier.schema import (
     OUTCOME_COLUMNS,
     SCHEMA,

@@ -153,7 +153,7 @@ CREATE TABLE broken_before (url TEXT NOT NULL);
 -- One row if there was a previous crawl.
 CREATE TABLE comparison (was_whole INTEGER NOT NULL);
 
--- The keys of the first URLs, by the buckets of `crawler_app.store.frontier.keys`.
+-- The keys of the first URLs, by the buckets of `crawler_app.store.frontier.key_set`.
 CREATE TABLE known (bucket INTEGER PRIMARY KEY, keys BLOB NOT NULL);
 CREATE TABLE saved (
     last_id INTEGER NOT NULL,          -- of these URLs

@@ -6,7 +6,7 @@ the group are still queued in the file, and the next run fetches them again.  A 
 on hold may then be asked a little early.
 
 What grows with the crawl is on disk, except a number for each known URL (see
-`crawler_app.store.frontier.keys`) and the hosts.  Claims are only in memory, where they cost
+`crawler_app.store.frontier.key_set`) and the hosts.  Claims are only in memory, where they cost
 nothing to write and end with the process: in the file, a claimed URL is queued.
 """
 
@@ -39,8 +39,8 @@ from crawler_app.store.frontier import (
 )
 from crawler_app.store.frontier.checkpoints import Checkpoints
 from crawler_app.store.frontier.group import Group
-from crawler_app.store.frontier.keys import Keys
-from crawler_app.store.frontier.known import load_keys, save_keys
+from crawler_app.store.frontier.key_set import Keys
+from crawler_app.store.frontier.saved_keys import load_keys, save_keys
 from crawler_app.store.frontier.schedule import Host, Queued, Schedule
 from crawler_app.store.frontier.schema import (
     CLEAR_OUTCOME,

@@ -15,8 +15,8 @@ from crawler_app.base.models import State, UrlRecord
 from crawler_app.base.reasons import CONTENT
 from crawler_app.store.database import unusable
 from crawler_app.store.frontier import MAX_QUERIES, FrontierReader
-from crawler_app.store.frontier.counts import Amount, Host, Kind
-from crawler_app.store.frontier.keys import KEY_BITS
+from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
+from crawler_app.store.frontier.key_set import KEY_BITS
 from crawler_app.store.frontier.previous import Differences, Previous
 from crawler_app.store.frontier.schema import (
     HAS_QUERY,
@@ -25,7 +25,7 @@ from crawler_app.store.frontier.schema import (
     open_database,
     record_of,
 )
-from crawler_app.store.frontier.tally import Slowest, Tally
+from crawler_app.store.frontier.stored_counts import Slowest, StoredCounts
 
 __all__ = ["SqliteReader"]
 
@@ -62,7 +62,7 @@ class SqliteReader(FrontierReader):
 
     def _load(self) -> None:
         """Load the in-memory state from the file."""
-        self._tally, self._slowest = Tally(self._db), Slowest(self._db)
+        self._tally, self._slowest = StoredCounts(self._db), Slowest(self._db)
         self._previous = Previous(self._db)
         self._counts = self._tally.by_state()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
@@ -79,11 +79,11 @@ class SqliteReader(FrontierReader):
     def count_non_pages(self, state: State) -> int:
         return self._counts.non_pages[state]
 
-    def tally(self) -> dict[Kind, Amount]:
+    def tally(self) -> dict[OutcomeKey, Amount]:
         tally = self._tally.amount_by_kind
         return {kind: amount for kind, amount in tally.items() if amount.urls}
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[HostCounts]:
         return self._tally.hosts()
 
     def slowest(self) -> list[UrlRecord]:

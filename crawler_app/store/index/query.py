@@ -160,14 +160,14 @@ def parse_query(text: str) -> Query:
         raise SearchError(
             f"a query of {len(text):,} characters; use {MAX_QUERY_CHARS:,} at most"
         )
-    parser = _Parser()
+    parser = _QueryParser()
     # Phones insert typographic quotes by themselves.
     for match in _ITEM.finditer(re.sub("[\u201c-\u201f]", '"', text)):
         parser.take(match)
     return parser.end(text)
 
 
-class _Parser:
+class _QueryParser:
     """The terms parsed so far, and the operator that waits for its right side."""
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ HOMONYMS = {
         "web/documents/page_metadata.py",
         "web/documents/tag_scanner.py",
         "web/documents/html.py",
-        "store/frontier/postgres/batch.py",
+        "store/frontier/postgres/step_changes.py",
         "web/robots/directives.py",
     },
     "should_fetch": {"run/crawl/hooks.py", "run/crawler.py"},

@@ -13,7 +13,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ArchiveError, ConfigError, FrontierError
 from crawler_app.base.models import Candidate, Outcome, State
-from crawler_app.run.directory import CrawlDirectory, Kept
+from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.stores import begin_recrawl, open_stores
 from crawler_app.store.archive.totals import ArchiveSummary
 from crawler_app.store.index.columns import columns_of
@@ -241,7 +241,7 @@ def test_only_what_is_wanted_is_kept(path, directory):
         assert stores.index is None
 
     assert sorted(os.listdir(path)) == ["crawl.json", "frontier.sqlite3"]
-    assert directory.kept() == Kept(ArchiveSummary(0, 0, 0, 0), None)
+    assert directory.kept() == CrawlSizes(ArchiveSummary(0, 0, 0, 0), None)
 
 
 def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):

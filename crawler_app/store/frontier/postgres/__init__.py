@@ -1,22 +1,22 @@
 """The frontier in PostgreSQL, which the workers of many machines share::
 
-    place       where a crawl is: servers, database and name      pure
+    location    where a crawl is: servers, database and name      pure
     connecting  connections to a crawl, whose version is checked
     install     makes the schema of a crawl
     crawls      begins a crawl, lists them, and says who works on one
-    worker      a worker's view, which its crawl uses
-    exchange    when it sends batches, and asks for claims
-    answers     applies the answer to a step
+    postgres_frontier      a worker's view, which its crawl uses
+    step_exchange    when it sends batches, and asks for claims
+    step_results applies the answer to a step
     leases      the claims that it holds                          pure
-    books       the counts of URLs in the last answer             pure
-    batch       the changes of one step, after a flush            pure
-    outbox      the queue of batches to be sent                   pure
-    notes       updates about hosts, sent at once                 pure
-    wire        JSON that PostgreSQL can store                    pure
-    recent      caches of recent links and origins                pure
-    pump        sends steps over the connection, with retries
-    reading     reads the results of all workers, for reports
-    files       a crawl's SQLite files as rows of these tables
+    url_counts       the counts of URLs in the last answer             pure
+    step_changes       the changes of one step, after a flush            pure
+    change_queue     the queue of batches to be sent                   pure
+    host_changes     updates about hosts, sent at once                 pure
+    encoding        JSON that PostgreSQL can store                    pure
+    caches      caches of recent links and origins                pure
+    step_sender        sends steps over the connection, with retries
+    blocking_reader     reads the results of all workers, for reports
+    sqlite_rows       a crawl's SQLite files as rows of these tables
     copying     copies such a crawl
 
 ``tables.sql`` and ``functions.sql`` are what the server stores and does.

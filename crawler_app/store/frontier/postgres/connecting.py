@@ -1,6 +1,6 @@
 """Connections to a crawl in PostgreSQL, whose version is checked.
 
-Rule: the errors of a driver are raised as they are to the pump, which waits for a server that
+Rule: the errors of a driver are raised as they are to the step sender, which waits for a server that
 is away, and to all others as a ConfigError without secrets.
 """
 
@@ -13,7 +13,7 @@ import asyncpg
 
 from crawler_app.base.errors import ConfigError, ServerAwayError
 from crawler_app.base.text.formatting import error_words
-from crawler_app.store.frontier.postgres.place import INVALID, Place
+from crawler_app.store.frontier.postgres.location import INVALID, CrawlLocation
 from gencoro import gen
 
 __all__ = [
@@ -99,23 +99,23 @@ WORKER_SETTINGS = {
 
 
 @gen.coroutine
-def connect(place: Place) -> Generator[Any, Any, Any]:
+def connect(location: CrawlLocation) -> Generator[Any, Any, Any]:
     """Return a connection to a crawl, for reading it.
 
     Raises:
         ConfigError: the server cannot be reached, or the crawl was not installed, or by
             another version.
     """
-    connection = yield connect_to_server(place)
+    connection = yield connect_to_server(location)
     try:
-        yield from _checked(connection, check(connection, place))
+        yield from _checked(connection, check(connection, location))
     except DRIVER_ERRORS as exc:
-        raise cannot_connect(place, exc) from None
+        raise cannot_connect(location, exc) from None
     return connection
 
 
 @gen.coroutine
-def connect_worker(place: Place) -> Generator[Any, Any, Any]:
+def connect_worker(location: CrawlLocation) -> Generator[Any, Any, Any]:
     """Return a connection to a crawl, for making steps.
 
     Raises:
@@ -123,75 +123,77 @@ def connect_worker(place: Place) -> Generator[Any, Any, Any]:
         OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError:
             the server cannot be reached.
     """
-    connection = yield _open(place, WORKER_SETTINGS, STEP_TIMEOUT_S)
-    yield from _checked(connection, check(connection, place))
+    connection = yield _open(location, WORKER_SETTINGS, STEP_TIMEOUT_S)
+    yield from _checked(connection, check(connection, location))
     return connection
 
 
 @gen.coroutine
-def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
+def connect_to_server(location: CrawlLocation) -> Generator[Any, Any, Any]:
     """Return a connection to a server, whether it has the crawl or not.
 
     Raises:
         ConfigError: it cannot be reached.
     """
     try:
-        return (yield _open(place, {}, READ_TIMEOUT_S))
+        return (yield _open(location, {}, READ_TIMEOUT_S))
     except DRIVER_ERRORS as exc:
-        raise cannot_connect(place, exc) from None
+        raise cannot_connect(location, exc) from None
 
 
 @gen.coroutine
 def _open(
-    place: Place, settings: dict[str, str], timeout_s: float
+    location: CrawlLocation, settings: dict[str, str], timeout_s: float
 ) -> Generator[Any, Any, Any]:
     """Connect to the first server that answers, and is of the kind that is wanted."""
-    for url in place.urls:
+    for url in location.urls:
         try:
             connection = yield asyncpg.connect(
                 url,
                 timeout=CONNECT_TIMEOUT_S,
                 command_timeout=timeout_s,
-                target_session_attrs=place.session_attrs,
+                target_session_attrs=location.session_attrs,
                 server_settings={
-                    "application_name": f"gencrawl {place.crawl}",
-                    "search_path": f'"{place.schema}"',
+                    "application_name": f"gencrawl {location.crawl}",
+                    "search_path": f'"{location.schema}"',
                     "jit": "off",
                     **settings,
                 },
             )
-            yield from _checked(connection, _check_settings(connection, place))
+            yield from _checked(connection, _check_settings(connection, location))
             return connection
         except asyncpg.ClientConfigurationError as exc:
-            text = place.without_secrets(str(exc))
+            text = location.without_secrets(str(exc))
             raise ConfigError(
-                f"the URL of the frontier {place} is invalid: {text}"
+                f"the URL of the frontier {location} is invalid: {text}"
             ) from None
         except DRIVER_ERRORS:  # an error of a certificate is a ValueError, too
-            if url == place.urls[-1]:
+            if url == location.urls[-1]:
                 raise
         except configparser.Error:  # its text shows lines of the file
             raise ConfigError(
-                f"the service file of the frontier {place} is invalid, or has a '%'; a "
+                f"the service file of the frontier {location} is invalid, or has a '%'; a "
                 "password is read from PGPASSWORD or ~/.pgpass, too"
             ) from None
         except (ValueError, OverflowError):  # of a port; its text may show the URL
-            raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
-    raise AssertionError("a place has at least one URL")
+            raise ConfigError(f"the URL of the frontier {location} {INVALID}") from None
+    raise AssertionError("a location has at least one URL")
 
 
-def _check_settings(connection: Any, place: Place) -> Generator[Any, Any, None]:
+def _check_settings(
+    connection: Any, location: CrawlLocation
+) -> Generator[Any, Any, None]:
     """Check that the settings of a connection have reached the server.
 
     PgBouncer refuses them, or leaves them out if it is told to; then tables would be made in
     another schema.
     """
     path = yield connection.fetchval("SELECT current_setting('search_path')")
-    if path != f'"{place.schema}"':
-        raise ConfigError(f"cannot connect to {place}: {POOLED}")
+    if path != f'"{location.schema}"':
+        raise ConfigError(f"cannot connect to {location}: {POOLED}")
 
 
-def words_of(exc: Exception, place: Place) -> str:
+def words_of(exc: Exception, location: CrawlLocation) -> str:
     """Return what an error of the driver says, without secrets."""
     if isinstance(exc, asyncpg.InternalClientError):
         return "the connection was lost"  # it speaks of states of the driver
@@ -199,12 +201,12 @@ def words_of(exc: Exception, place: Place) -> str:
         return "connection refused"  # asyncio says "Connect call failed"
     if isinstance(exc, TimeoutError):
         return "no answer in time"  # asyncio says nothing
-    return place.without_secrets(error_words(exc) or type(exc).__name__)
+    return location.without_secrets(error_words(exc) or type(exc).__name__)
 
 
-def cannot_connect(place: Place, exc: Exception) -> ConfigError:
+def cannot_connect(location: CrawlLocation, exc: Exception) -> ConfigError:
     """Return the error to raise for one of the driver."""
-    text = words_of(exc, place)
+    text = words_of(exc, location)
     if isinstance(exc, POOLER_ERRORS):
         text = f"{text.partition(chr(10))[0]}; {POOLED}"
     if isinstance(exc, ssl.SSLCertVerificationError):
@@ -220,7 +222,7 @@ def cannot_connect(place: Place, exc: Exception) -> ConfigError:
     if isinstance(exc, FileNotFoundError):
         text += "; see host, sslrootcert, sslcert and sslkey in the URL"
     error_class = ServerAwayError if isinstance(exc, AWAY) else ConfigError
-    return error_class(f"cannot connect to {place.address}: {text}")
+    return error_class(f"cannot connect to {location.address}: {text}")
 
 
 def _checked(
@@ -233,21 +235,21 @@ def _checked(
         raise
 
 
-def check(connection: Any, place: Place) -> Generator[Any, Any, None]:
+def check(connection: Any, location: CrawlLocation) -> Generator[Any, Any, None]:
     """Check that a crawl is there, and of this version.
 
     Raises:
         ConfigError: it is not.
     """
-    version = yield from version_of(connection, place)
+    version = yield from version_of(connection, location)
     if version != VERSION:
         raise ConfigError(
-            f"the crawl {place} has version {version} of the frontier, and this program "
+            f"the crawl {location} has version {version} of the frontier, and this program "
             f"version {VERSION}; use the version of gencrawl that began it"
         )
 
 
-def version_of(connection: Any, place: Place) -> Generator[Any, Any, int]:
+def version_of(connection: Any, location: CrawlLocation) -> Generator[Any, Any, int]:
     """Return the version of a crawl.
 
     Raises:
@@ -259,12 +261,12 @@ def version_of(connection: Any, place: Place) -> Generator[Any, Any, int]:
         version = None
     except asyncpg.InsufficientPrivilegeError as exc:
         raise ConfigError(
-            f"cannot read the crawl {place}: {words_of(exc, place)}; its owner has to run "
-            f'GRANT SELECT ON ALL TABLES IN SCHEMA "{place.schema}"'
+            f"cannot read the crawl {location}: {words_of(exc, location)}; its owner has to run "
+            f'GRANT SELECT ON ALL TABLES IN SCHEMA "{location.schema}"'
         ) from None
     if version is None:
         raise ConfigError(
-            f"there is no crawl {place}, or this user has no right to it; `gencrawl crawls` "
+            f"there is no crawl {location}, or this user has no right to it; `gencrawl crawls` "
             "lists those that there are, and `gencrawl crawl --frontier` begins one"
         )
     return int(version)

@@ -15,18 +15,22 @@ from crawler_app.base.models import Claim, State
 from crawler_app.base.progress import OnStep
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import dedup_key, host_of
-from crawler_app.store.frontier.counts import Amount
-from crawler_app.store.frontier.postgres.batch import Batch, digest_of
+from crawler_app.store.frontier.count_types import Amount
 from crawler_app.store.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     connect,
     words_of,
 )
-from crawler_app.store.frontier.postgres.files import Hosts, Rows, StoredFile
+from crawler_app.store.frontier.postgres.encoding import decode, encode, encode_text
+from crawler_app.store.frontier.postgres.host_changes import HostChanges
 from crawler_app.store.frontier.postgres.install import install
-from crawler_app.store.frontier.postgres.notes import Notes
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.wire import decode, encode, encode_text
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.sqlite_rows import (
+    FrontierRows,
+    Hosts,
+    StoredFile,
+)
+from crawler_app.store.frontier.postgres.step_changes import ChangeBatch, digest_of
 from gencoro import gen
 
 __all__ = ["Beginning", "copy_frontier"]
@@ -86,7 +90,7 @@ class Beginning(NamedTuple):
 
 @gen.coroutine
 def copy_frontier(
-    place: Place,
+    location: CrawlLocation,
     files: Sequence[StoredFile],
     beginning: Beginning,
     *,
@@ -102,17 +106,17 @@ def copy_frontier(
         ConfigError: the server cannot be used, or the crawl there has begun.
         ServerError: the connection was lost, or the server refuses something.
     """
-    yield install(place, partitions=partitions)
-    connection = yield connect(place)
+    yield install(location, partitions=partitions)
+    connection = yield connect(location)
     try:
         transaction = connection.transaction()
         yield transaction.start()
         copy = _Copy(connection, files, beginning, on_step)
-        urls: int = yield from copy.run(place)
+        urls: int = yield from copy.run(location)
         yield transaction.commit()
     except DRIVER_ERRORS as exc:
-        text = words_of(exc, place)
-        raise ServerError(f"cannot copy to {place}: {text}") from None
+        text = words_of(exc, location)
+        raise ServerError(f"cannot copy to {location}: {text}") from None
     finally:
         connection.terminate()  # which ends a transaction that was not committed
     return urls
@@ -135,12 +139,12 @@ class _Copy:
         self._hosts = Hosts(1)
         self._shift_s = 0.0
 
-    def run(self, place: Place) -> Subgenerator[int]:
+    def run(self, location: CrawlLocation) -> Subgenerator[int]:
         partitions = yield self._connection.fetchval(
             "SELECT partitions FROM crawl WHERE config IS NULL FOR UPDATE"
         )
         if partitions is None:
-            yield from self._check_copied(place)
+            yield from self._check_copied(location)
             return 0
         self._hosts = Hosts(partitions)
         now_s = yield self._connection.fetchval("SELECT server_time()")
@@ -154,7 +158,7 @@ class _Copy:
         yield from self._hand_over_links()
         return urls
 
-    def _check_copied(self, place: Place) -> Subgenerator[None]:
+    def _check_copied(self, location: CrawlLocation) -> Subgenerator[None]:
         """Refuse a crawl that has begun otherwise than by this copy."""
         keys = [file.store.key for file in self._files]
         is_ours = yield self._connection.fetchval(
@@ -162,7 +166,7 @@ class _Copy:
         )
         if not is_ours:
             raise ConfigError(
-                f"the crawl {place} has begun already; choose another name with --crawl"
+                f"the crawl {location} has begun already; choose another name with --crawl"
             )
 
     def _copy_rows(self, table: str, rows: Any) -> Any:
@@ -210,7 +214,7 @@ class _Copy:
                 self._on_step("copying URLs", copied, total)
         return copied
 
-    def _copy_chunk(self, rows: Rows) -> Subgenerator[None]:
+    def _copy_chunk(self, rows: FrontierRows) -> Subgenerator[None]:
         for table in ("url", "outcome", "queue", "crossing", "queried"):
             if found := getattr(rows, table):
                 yield self._copy_rows(table, found)
@@ -271,7 +275,7 @@ class _Copy:
             )
         )
         for step, start in enumerate(range(0, len(links), LINKS_A_STEP), 1):
-            batch = Batch()
+            batch = ChangeBatch()
             for via, candidates in links[start : start + LINKS_A_STEP]:
                 found = yield from self._find(via)
                 batch.add(candidates, *found)
@@ -281,9 +285,9 @@ class _Copy:
             )
         yield self._connection.execute("SELECT frontier_leave($1, $2)", number, epoch)
 
-    def _step_of(self, batch: Batch) -> dict[str, Any]:
+    def _step_of(self, batch: ChangeBatch) -> dict[str, Any]:
         """Return a step that adds what is in a batch, and asks for nothing."""
-        return batch.body(Notes()) | {
+        return batch.body(HostChanges()) | {
             "wanted": 0,
             "lease_s": 0,
             "max_depth": None,

@@ -17,7 +17,7 @@ from crawler_app.store.frontier.postgres.connecting import (
     words_of,
 )
 from crawler_app.store.frontier.postgres.install import install
-from crawler_app.store.frontier.postgres.place import SCHEMA_PREFIX, Place
+from crawler_app.store.frontier.postgres.location import SCHEMA_PREFIX, CrawlLocation
 from gencoro import gen
 
 __all__ = ["Listed", "begin", "crawls_of", "set_limits"]
@@ -60,7 +60,7 @@ class Listed(NamedTuple):
 
 @gen.coroutine
 def begin(
-    place: Place,
+    location: CrawlLocation,
     config: str,
     *,
     gap_s: float,
@@ -80,15 +80,15 @@ def begin(
     Raises:
         ConfigError: the server cannot be used, or has another version of the crawl.
     """
-    yield install(place)
+    yield install(location)
     sql = "SELECT frontier_begin($1, $2, $3, $4)"
-    begun = yield from _asked(place, sql, config, gap_s, max_pages, max_bytes)
+    begun = yield from _asked(location, sql, config, gap_s, max_pages, max_bytes)
     return str(begun)
 
 
 @gen.coroutine
 def set_limits(
-    place: Place, config: str, max_pages: int | None, max_bytes: int | None
+    location: CrawlLocation, config: str, max_pages: int | None, max_bytes: int | None
 ) -> Generator[Any, Any, None]:
     """Set other limits for all workers of a crawl; see `begin`.
 
@@ -99,16 +99,16 @@ def set_limits(
         ConfigError: the server cannot be used.
     """
     sql = "SELECT frontier_limit($1, $2, $3)"
-    yield from _asked(place, sql, config, max_pages, max_bytes)
+    yield from _asked(location, sql, config, max_pages, max_bytes)
 
 
-def _asked(place: Place, sql: str, *args: Any) -> Generator[Any, Any, Any]:
-    connection = yield connect(place)
+def _asked(location: CrawlLocation, sql: str, *args: Any) -> Generator[Any, Any, Any]:
+    connection = yield connect(location)
     try:
         return (yield connection.fetchval(sql, *args))
     except DRIVER_ERRORS as exc:
-        text = words_of(exc, place)
-        raise ConfigError(f"cannot change the crawl {place}: {text}") from None
+        text = words_of(exc, location)
+        raise ConfigError(f"cannot change the crawl {location}: {text}") from None
     finally:
         yield connection.close()
 
@@ -121,10 +121,10 @@ def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
         ConfigError: the server cannot be reached.
         ServerError: the connection was lost.
     """
-    place = Place(url)
-    connection = yield connect_to_server(place)
+    location = CrawlLocation(url)
+    connection = yield connect_to_server(location)
     try:
-        with _read(place):
+        with _read(location):
             schemas = yield connection.fetch(SCHEMAS, SCHEMA_PREFIX)
             found = []
             for (schema,) in schemas:
@@ -153,10 +153,10 @@ def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[Listed]]:
 
 
 @contextmanager
-def _read(place: Place) -> Generator[None, None, None]:
+def _read(location: CrawlLocation) -> Generator[None, None, None]:
     """Turn errors of the driver into ours."""
     try:
         yield
     except DRIVER_ERRORS as exc:
-        text = words_of(exc, place)
-        raise ServerError(f"cannot read {place.address}: {text}") from None
+        text = words_of(exc, location)
+        raise ServerError(f"cannot read {location.address}: {text}") from None

@@ -25,7 +25,7 @@ from crawler_app.store.frontier.postgres.connecting import (
     version_of,
     words_of,
 )
-from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.location import CrawlLocation
 from gencoro import gen
 
 __all__ = ["MAX_PARTITIONS", "install", "uninstall"]
@@ -68,7 +68,7 @@ DROP = 'LOCK TABLE worker IN ACCESS EXCLUSIVE MODE; DROP SCHEMA "{}" CASCADE'
 
 @gen.coroutine
 def install(
-    place: Place,
+    location: CrawlLocation,
     *,
     partitions: int = 8,
     gap_s: float = 0.0,
@@ -88,22 +88,22 @@ def install(
     """
     if not 1 <= partitions <= MAX_PARTITIONS:
         raise ConfigError(f"partitions must be 1 to {MAX_PARTITIONS}, not {partitions}")
-    connection = yield connect_to_server(place)
+    connection = yield connect_to_server(location)
     try:
-        _check_server(connection, place)
+        _check_server(connection, location)
         # Two that install at once: the second waits, and finds what the first has made.
         transaction = connection.transaction()
         yield transaction.start()
         yield connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtext($1))", place.schema
+            "SELECT pg_advisory_xact_lock(hashtext($1))", location.schema
         )
         is_new = not (
             yield connection.fetchval(
-                "SELECT true FROM pg_namespace WHERE nspname = $1", place.schema
+                "SELECT true FROM pg_namespace WHERE nspname = $1", location.schema
             )
         )
         if is_new:
-            yield connection.execute(_script(place.schema, partitions))
+            yield connection.execute(_script(location.schema, partitions))
             yield connection.execute(
                 "INSERT INTO crawl (version, partitions, gap_s, pages_left, bytes_left)"
                 " VALUES ($1, $2, $3, $4, $5)",
@@ -115,55 +115,55 @@ def install(
             )
         yield transaction.commit()
         if not is_new:
-            yield from check(connection, place)
+            yield from check(connection, location)
     except DRIVER_ERRORS as exc:
-        raise ConfigError(_cannot("make", place, exc)) from None
+        raise ConfigError(_cannot("make", location, exc)) from None
     finally:
         yield connection.close()
     return is_new
 
 
 @gen.coroutine
-def uninstall(place: Place) -> Generator[Any, Any, None]:
+def uninstall(location: CrawlLocation) -> Generator[Any, Any, None]:
     """Delete a crawl, of any version, with everything that the server knows of it.
 
     Raises:
         ConfigError: the server cannot be used, or this user does not own the crawl.
     """
-    connection = yield connect_to_server(place)
+    connection = yield connect_to_server(location)
     try:
-        yield from version_of(connection, place)
+        yield from version_of(connection, location)
         while True:
             with contextlib.suppress(asyncpg.DeadlockDetectedError):
-                yield connection.execute(DROP.format(place.schema))
+                yield connection.execute(DROP.format(location.schema))
                 return
     except DRIVER_ERRORS as exc:
-        raise ConfigError(_cannot("delete", place, exc)) from None
+        raise ConfigError(_cannot("delete", location, exc)) from None
     finally:
         yield connection.close()
 
 
-def _check_server(connection: Any, place: Place) -> None:
+def _check_server(connection: Any, location: CrawlLocation) -> None:
     """Check the version of the server, and that the database can store every URL and title."""
     version = connection.get_server_version()
     if version.major < MIN_MAJOR:
         raise ConfigError(
-            f"cannot make the crawl {place}: the server is PostgreSQL {version.major}; "
+            f"cannot make the crawl {location}: the server is PostgreSQL {version.major}; "
             f"version {MIN_MAJOR} or newer is needed"
         )
     encoding = connection.get_settings().server_encoding
     if encoding not in ENCODINGS:
         raise ConfigError(
-            f"cannot make the crawl {place}: the database has the encoding {encoding}; make one "
+            f"cannot make the crawl {location}: the database has the encoding {encoding}; make one "
             "with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         )
 
 
-def _cannot(do: str, place: Place, exc: Exception) -> str:
-    text = words_of(exc, place)
+def _cannot(do: str, location: CrawlLocation, exc: Exception) -> str:
+    text = words_of(exc, location)
     if isinstance(exc, asyncpg.InsufficientPrivilegeError):
         text += f"; the user must {NEEDED[do]}"
-    return f"cannot {do} the crawl {place}: {text}"
+    return f"cannot {do} the crawl {location}: {text}"
 
 
 def _script(schema: str, partitions: int) -> str:

@@ -8,9 +8,9 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.storage.tables import Cache, StoredTables
 from crawler_app.base.storage.uploads import load_uploads
+from crawler_app.run.crawl_worker import CrawlWorker, begin_shared
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.uploading import Uploader
-from crawler_app.run.worker import CrawlWorker, begin_shared
 from crawler_app.store.archive.store import Archive
 from gencoro import gen
 from tests.crawler_app.store.archive.conftest import make_exchange

@@ -6,8 +6,8 @@ import pytest
 
 from crawler_app.base.models import State
 from crawler_app.run.processes.coordination import Coordinator
-from crawler_app.run.processes.dealing import dealer
-from crawler_app.run.processes.messages import Order, Status
+from crawler_app.run.processes.process_messages import Order, Status
+from crawler_app.run.processes.sharding import part_function
 
 
 class Part:
@@ -143,9 +143,9 @@ def test_next_level_begins_when_all_parts_have_done_with_this_one():
 
 def test_hosts_of_start_urls_are_dealt_in_turn_and_others_evenly():
     seeds = [f"http://{name}.test/{name}" for name in "dacb"]
-    part_of = dealer(seeds, 2)
+    part_of = part_function(seeds, 2)
 
     assert [part_of(f"{name}.test") for name in "abcd"] == [0, 1, 0, 1]
-    assert dealer(reversed(seeds), 2)("x.test") == part_of("x.test")
+    assert part_function(reversed(seeds), 2)("x.test") == part_of("x.test")
     others = [part_of(f"{number}.example") for number in range(1000)]
     assert 400 < sum(others) < 600

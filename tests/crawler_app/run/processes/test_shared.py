@@ -11,11 +11,11 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import State
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
-from crawler_app.run.processes.shared_run import CrawlWorkers
-from crawler_app.run.worker import begin_shared
+from crawler_app.run.crawl_worker import begin_shared
+from crawler_app.run.processes.postgres_workers import CrawlWorkers
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.store.frontier.postgres.connecting import connect
-from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.location import CrawlLocation
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.crawler_app.run.processes.conftest import children_of, wait_until
@@ -57,7 +57,7 @@ def forget_the_dead(url):
 
     @gen.coroutine
     def forget():
-        connection = yield connect(Place(url, NAME))
+        connection = yield connect(CrawlLocation(url, NAME))
         names = yield connection.fetch("SELECT id, name FROM worker")
         for number, name in names:
             pid = name.split()[1]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
-from crawler_app.run.results.export import write_urls
+from crawler_app.run.results.url_export import write_urls
 
 
 def url(path):

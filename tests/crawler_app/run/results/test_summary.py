@@ -8,7 +8,7 @@ import pytest
 
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.commands.summary_text import LISTED, render_summary
-from crawler_app.run.directory import Kept
+from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.summary import final_records, summarize
 from crawler_app.store.archive.totals import ArchiveSummary
@@ -162,7 +162,7 @@ def test_counts_come_last_and_only_urls_are_wider_than_80_columns(frontier):
     end(frontier, failures | pages | {"loop": redirect("loop"), "x" * 90: failure()})
     new = [url(path) for path in pages]
     comparison = Comparison(new=new, unreachable=new, was_whole=False)
-    kept = Kept(ArchiveSummary(10**8, 10**8, 10**3, 10**12), 10**8)
+    kept = CrawlSizes(ArchiveSummary(10**8, 10**8, 10**3, 10**12), 10**8)
 
     text = render_summary(summarize(frontier), kept, comparison, "finished")
 

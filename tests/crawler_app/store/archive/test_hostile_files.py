@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crawler_app.base.errors import ArchiveError
 from crawler_app.store.archive.captures import Captures, database_path
 from crawler_app.store.archive.cdxj import write_cdxj
-from crawler_app.store.archive.members import MAX_RECORD_BYTES, compress
+from crawler_app.store.archive.gzip_members import MAX_RECORD_BYTES, compress
 from crawler_app.store.archive.record import parse_record
 from crawler_app.store.archive.recovery import recover
 from crawler_app.store.archive.replay import read_capture

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler_app.base.models import Fetched
-from crawler_app.store.archive import members
+from crawler_app.store.archive import gzip_members
 from crawler_app.store.archive.block import block_of, facts_of, split_block, unframed
-from crawler_app.store.archive.members import compress, read_member
+from crawler_app.store.archive.gzip_members import compress, read_member
 from crawler_app.store.archive.record import (
     Stamp,
     capture_record,
@@ -170,7 +170,7 @@ def test_any_head_and_any_body_are_read_again(head, body):
 def test_a_member_is_what_was_compressed(package, body, is_stored):
     with pytest.MonkeyPatch.context() as patch:
         if package == "zlib":
-            patch.setattr(members, "isal_zlib", None)
+            patch.setattr(gzip_members, "isal_zlib", None)
         member_is_what_was_compressed(body, is_stored)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.store.archive.captures import RESPONSE, Captures
-from crawler_app.store.archive.members import members
+from crawler_app.store.archive.gzip_members import members
 from crawler_app.store.archive.recovery import Recovery, recover
 from crawler_app.store.archive.totals import summary
 

@@ -36,7 +36,7 @@ from crawler_app.base.urls import dedup_key
 from crawler_app.store.frontier import PATIENCE_S, memory, schedule, sqlite_reading
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.store.frontier.part import PartFrontier
-from crawler_app.store.frontier.postgres import reading
+from crawler_app.store.frontier.postgres import blocking_reader
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import examples
@@ -141,7 +141,7 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
 
 
 def test_only_the_newest_queries_are_told(frontier, monkeypatch):
-    for module in (memory, sqlite_reading, reading):
+    for module in (memory, sqlite_reading, blocking_reader):
         monkeypatch.setattr(module, "MAX_QUERIES", 2)
     frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
     told = list(frontier.queries())

@@ -15,9 +15,9 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.moving import move_frontier
 from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.postgres.connecting import connect
-from crawler_app.store.frontier.postgres.files import StoredFile
 from crawler_app.store.frontier.postgres.install import uninstall
-from crawler_app.store.frontier.postgres.place import Place
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.sqlite_rows import StoredFile
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 from tests.crawler_app.run.processes.conftest import started_web
@@ -113,22 +113,22 @@ def hand_over(files):
 
 
 @pytest.fixture
-def place(postgres_url, run_sync):
-    place = Place(postgres_url, NAME)
+def location(postgres_url, run_sync):
+    location = CrawlLocation(postgres_url, NAME)
 
     def drop():
         with contextlib.suppress(Exception):  # it does not exist
-            run_sync(lambda: uninstall(place))
+            run_sync(lambda: uninstall(location))
 
     drop()
-    yield place
+    yield location
     drop()
 
 
-def pages_left(place, run_sync):
+def pages_left(location, run_sync):
     @gen.coroutine
     def ask():
-        connection = yield connect(place)
+        connection = yield connect(location)
         try:
             return (yield connection.fetchval("SELECT pages_left FROM crawl"))
         finally:
@@ -138,7 +138,7 @@ def pages_left(place, run_sync):
 
 
 @pytest.mark.parametrize("parts", [0, 3])
-def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
+def test_every_url_is_there_as_it_was(tmp_path, location, run_sync, parts):
     files = open_files(tmp_path / "crawl", parts)
     fill(files)
     wanted = [record for file in files for record in file.records()]
@@ -147,10 +147,10 @@ def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
     for file in files:
         file.close()
 
-    copied = run_sync(lambda: move_frontier(tmp_path / "crawl", place, partitions=5))
+    copied = run_sync(lambda: move_frontier(tmp_path / "crawl", location, partitions=5))
 
     assert copied == len(wanted) > 20 and tries == 1
-    frontier = SteppedFrontier(place.url, place.crawl)
+    frontier = SteppedFrontier(location.url, location.crawl)
     with contextlib.closing(frontier):
         frontier.now = NOW
         frontier.settle()
@@ -161,7 +161,7 @@ def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
         counts_are_those_of_the_records(frontier)
         assert frontier.known_url("http://a.test") == "http://a.test/x"
         begun = [r for r in wanted if r.state in FETCHED and not r.role.is_non_page]
-        assert pages_left(place, run_sync) == 100 - len(begun)
+        assert pages_left(location, run_sync) == 100 - len(begun)
         # Hosts and URLs that come later get numbers of their own.
         assert frontier.add([found("d.test", "")]) == 1
         # Only what may be claimed is, and a refusal may end.
@@ -179,7 +179,7 @@ def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
     assert sum(done) == sum(record.state is State.DONE for record in wanted)
 
 
-def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, place, run_sync):
+def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, location, run_sync):
     files = open_files(tmp_path / "crawl", 3)
     files[2].add([found("c.test", "moved", 0)])
     claim = files[2].claim(NOW, 60.0)
@@ -194,9 +194,9 @@ def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, place, run_sync):
     for file in files:
         file.close()
 
-    run_sync(lambda: move_frontier(tmp_path / "crawl", place))
+    run_sync(lambda: move_frontier(tmp_path / "crawl", location))
 
-    with contextlib.closing(SteppedFrontier(place.url, place.crawl)) as frontier:
+    with contextlib.closing(SteppedFrontier(location.url, location.crawl)) as frontier:
         claim = frontier.claim(NOW, 60.0)
         assert claim.url == "http://a.test/end"
         first, second, _ = frontier.records()
@@ -211,13 +211,13 @@ def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, place, run_sync):
 
 
 def test_copy_that_fails_leaves_everything_as_it_was(
-    tmp_path, place, gencrawl, monkeypatch
+    tmp_path, location, gencrawl, monkeypatch
 ):
     (file,) = open_files(tmp_path / "crawl", 0)
     fill([file])
     file.close()
     saved = (tmp_path / "crawl/crawl.json").read_text()
-    words = ("frontier", "copy", tmp_path / "crawl", place.url, "--crawl", NAME)
+    words = ("frontier", "copy", tmp_path / "crawl", location.url, "--crawl", NAME)
 
     def fail(self):
         raise asyncpg.ConnectionDoesNotExistError("it has gone")
@@ -227,7 +227,7 @@ def test_copy_that_fails_leaves_everything_as_it_was(
         ended = gencrawl(*words)
     assert ended.status == FAILED and "it has gone" in ended.err
     assert (tmp_path / "crawl/crawl.json").read_text() == saved
-    listed = gencrawl("crawls", place.url).out.splitlines()
+    listed = gencrawl("crawls", location.url).out.splitlines()
     assert [line for line in listed if line.startswith(NAME)] == [
         f"{NAME}  has not begun"
     ]
@@ -244,7 +244,7 @@ def test_copy_that_fails_leaves_everything_as_it_was(
     assert json.loads((tmp_path / "crawl/crawl.json").read_text())["frontier"]
     (other,) = open_files(tmp_path / "other", 0)
     other.close()
-    words = ("frontier", "copy", tmp_path / "other", place.url, "--crawl", NAME)
+    words = ("frontier", "copy", tmp_path / "other", location.url, "--crawl", NAME)
     taken = gencrawl(*words)
     assert taken.status == USAGE and "has begun already" in taken.err
 
@@ -282,10 +282,10 @@ def stop_in_the_middle(run_sync):
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_crawl_that_was_stopped_is_finished_by_two_workers(
-    gencrawl, tmp_path, place, stop_in_the_middle, processes
+    gencrawl, tmp_path, location, stop_in_the_middle, processes
 ):
     whole, moved = tmp_path / "whole", tmp_path / "moved"
-    server = (place.url, "--crawl", NAME)
+    server = (location.url, "--crawl", NAME)
     with started_web() as web:
         wanted = web.tree(120)
         seed = web.url(0, "0")

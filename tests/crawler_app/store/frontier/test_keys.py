@@ -5,7 +5,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.store.frontier.keys import KEY_BITS, Keys
+from crawler_app.store.frontier.key_set import KEY_BITS, Keys
 
 # Few buckets and few keys, so that they meet; and both ends.
 KEYS = st.integers(0, 5) | st.integers(2**KEY_BITS - 5, 2**KEY_BITS - 1)

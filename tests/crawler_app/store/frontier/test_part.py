@@ -108,7 +108,7 @@ def test_link_is_sent_once_unless_a_refusal_has_ended(parts):
 
 
 def test_link_whose_refusal_has_ended_is_sent_after_a_restart_too(parts, monkeypatch):
-    monkeypatch.setattr("crawler_app.store.frontier.known.MAX_UNSAVED", 0)
+    monkeypatch.setattr("crawler_app.store.frontier.saved_keys.MAX_UNSAVED", 0)
     parts.add(0, found("a", 0), found("b", 1, refusal=Reason.TOO_DEEP))
     parts.exchange()
     parts.frontiers[0].close()

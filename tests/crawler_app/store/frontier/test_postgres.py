@@ -21,18 +21,18 @@ from hypothesis.stateful import (
 from crawler_app.base.errors import LeaseLostError
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.urls import dedup_key, host_of
-from crawler_app.store.frontier.counts import RANKED
-from crawler_app.store.frontier.postgres import reading
-from crawler_app.store.frontier.postgres.batch import digest_of
-from crawler_app.store.frontier.postgres.pump import ALIVE_S
-from crawler_app.store.frontier.postgres.reading import (
+from crawler_app.store.frontier.count_types import RANKED
+from crawler_app.store.frontier.postgres import blocking_reader
+from crawler_app.store.frontier.postgres.blocking_reader import (
     ENDED,
     FIND,
     SLOWEST,
     PostgresReader,
 )
-from crawler_app.store.frontier.postgres.recent import OriginNews
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.caches import OriginNews
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.step_changes import digest_of
+from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -430,12 +430,12 @@ def test_late_outcome_of_a_worker_that_was_stopped_is_not_recorded(
 def test_worker_that_joins_gets_the_number_of_one_that_has_gone(workers):
     workers()
     two = workers()
-    number, epoch = two._pump._worker
+    number, epoch = two._sender._worker
     two.leave()
     two.settle()
-    two._loop.run_sync(two._pump.close)
+    two._loop.run_sync(two._sender.close)
 
-    again, new_epoch = workers()._pump._worker
+    again, new_epoch = workers()._sender._worker
     assert (again, new_epoch == epoch) == (number, False)
 
 
@@ -481,11 +481,11 @@ class Crowd:
                 if worker.is_due(self.now):
                     worker.flush()
                 if self._takes(self.deaths):
-                    worker._pump.drop()
+                    worker._sender.drop()
                     return (yield self.crawl())
                 if self._takes(self.cuts):
                     exchange = worker.exchange()
-                    worker._pump._connection.terminate()
+                    worker._sender._connection.terminate()
                     yield exchange
             worker.leave()
             yield worker.run()
@@ -743,9 +743,9 @@ def test_reader_is_closed_while_its_records_are_read(workers):
 
 
 def test_records_are_read_once_from_one_snapshot_after_another(workers, monkeypatch):
-    monkeypatch.setattr(reading, "SNAPSHOT_S", 0.0)
-    monkeypatch.setattr(reading, "FIRST_CHUNK", 2)
-    monkeypatch.setattr(reading, "CHUNK", 2)
+    monkeypatch.setattr(blocking_reader, "SNAPSHOT_S", 0.0)
+    monkeypatch.setattr(blocking_reader, "FIRST_CHUNK", 2)
+    monkeypatch.setattr(blocking_reader, "CHUNK", 2)
     worker = workers()
     worker.add([found(number) for number in range(5)])
     with contextlib.closing(PostgresReader(worker.place)) as reader:

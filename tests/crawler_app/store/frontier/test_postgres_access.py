@@ -20,14 +20,14 @@ import trustme
 from crawler_app.base.errors import ConfigError, ServerError
 from crawler_app.base.models import State
 from crawler_app.store.frontier.postgres import connecting
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.connecting import (
     WORKER_SETTINGS,
     connect,
     connect_to_server,
 )
 from crawler_app.store.frontier.postgres.install import install, uninstall
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -43,24 +43,24 @@ from tests.helpers.shared_crawl import PAGES
 
 
 def test_crawl_is_made_once(postgres_url):
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
     loop = IOLoop(make_current=False)
     with contextlib.closing(SteppedFrontier(postgres_url)) as worker:
         worker.add([found("x")])
 
-    assert loop.run_sync(lambda: install(place)) is False
+    assert loop.run_sync(lambda: install(location)) is False
 
-    with contextlib.closing(PostgresReader(place)) as reader:
+    with contextlib.closing(PostgresReader(location)) as reader:
         assert reader.urls() == [found("x").url]
     loop.close()
 
 
 def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
     loop = IOLoop(make_current=False)
-    loop.run_sync(lambda: uninstall(place))
+    loop.run_sync(lambda: uninstall(location))
 
-    made = loop.run_sync(lambda: [install(place), install(place)])
+    made = loop.run_sync(lambda: [install(location), install(location)])
 
     loop.close()
     assert sorted(made) == [False, True]
@@ -69,21 +69,21 @@ def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
 def test_crawl_of_another_version_is_refused_and_can_be_deleted(
     postgres_url, monkeypatch, gencrawl
 ):
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
     monkeypatch.setattr(connecting, "VERSION", 9)
 
     for use in (
         PostgresReader,
-        lambda place: IOLoop().run_sync(lambda: install(place)),
+        lambda location: IOLoop().run_sync(lambda: install(location)),
     ):
         with pytest.raises(
             ConfigError, match="has version 1 of the frontier.*version 9"
         ):
-            use(place)
+            use(location)
     dropped = gencrawl("drop", postgres_url, "--crawl", "test")
     assert dropped.out.startswith("deleted the crawl test")
     with pytest.raises(ConfigError, match="there is no crawl test"):
-        PostgresReader(place)
+        PostgresReader(location)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_crawl_of_another_version_is_refused_and_can_be_deleted(
 )
 def test_no_error_tells_the_password(postgres, url, says):
     with pytest.raises(ConfigError, match=says) as caught:
-        PostgresReader(Place(url.format(postgres), "docs"))
+        PostgresReader(CrawlLocation(url.format(postgres), "docs"))
 
     assert "hush" not in str(caught.value).replace("/hush", "")
     assert not {"hu", "sh"} & set(re.split(r"\W+", str(caught.value)))
@@ -127,7 +127,7 @@ def test_service_file_that_cannot_be_read_is_not_shown(tmp_path, monkeypatch, te
     monkeypatch.setenv("PGSERVICEFILE", str(path))
 
     with pytest.raises(ConfigError, match="the service file .* is invalid") as caught:
-        PostgresReader(Place("postgresql:///?service=crawls"))
+        PostgresReader(CrawlLocation("postgresql:///?service=crawls"))
 
     shown = "".join(traceback.format_exception(caught.value))
     assert "hu%sh" not in shown and "%sh" not in shown
@@ -146,14 +146,14 @@ def test_state_of_the_driver_is_not_told(postgres_url, monkeypatch):
 @pytest.mark.parametrize("name", ["", "a b", 'x"', "-x", "x" * 41])
 def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
     with pytest.raises(ConfigError, match="is not the name of a crawl"):
-        Place("postgresql://a.test/", name)
+        CrawlLocation("postgresql://a.test/", name)
 
 
 def test_crawl_that_was_not_made_is_refused(postgres_url):
     with pytest.raises(
         ConfigError, match="there is no crawl nothing.*`gencrawl crawls` lists"
     ):
-        PostgresReader(Place(postgres_url, "nothing"))
+        PostgresReader(CrawlLocation(postgres_url, "nothing"))
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
@@ -162,14 +162,14 @@ def test_database_that_cannot_store_every_text_is_refused(
 ):
     name = f"in_{encoding.lower()}"
     make = f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
-    place = Place(f"postgresql://{USER}@/{name}?host={postgres}", "test")
+    location = CrawlLocation(f"postgresql://{USER}@/{name}?host={postgres}", "test")
 
     @gen.coroutine
     def make_there():
         connection = yield asyncpg.connect(postgres_url)
         yield connection.execute(make)
         try:
-            return (yield install(place))
+            return (yield install(location))
         finally:
             yield connection.execute(f"DROP DATABASE {name}")
             yield connection.close()
@@ -188,7 +188,7 @@ def test_server_that_is_too_old_is_refused(postgres_url, run_sync, monkeypatch):
     monkeypatch.setattr("crawler_app.store.frontier.postgres.install.MIN_MAJOR", 1000)
 
     with pytest.raises(ConfigError, match=r"PostgreSQL \d+; version 1000 or newer"):
-        run_sync(lambda: install(Place(postgres_url, "old")))
+        run_sync(lambda: install(CrawlLocation(postgres_url, "old")))
 
 
 # What PgBouncer is told to leave out of the settings of a connection.
@@ -208,9 +208,11 @@ def test_pooler_is_refused_before_anything_is_made(
             with pytest.raises(
                 ConfigError, match="a pooler such as PgBouncer does not"
             ):
-                run_sync(lambda use=use: use(Place(url, "test")))
+                run_sync(lambda use=use: use(CrawlLocation(url, "test")))
 
-    with contextlib.closing(PostgresReader(Place(postgres_url, "test"))) as reader:
+    with contextlib.closing(
+        PostgresReader(CrawlLocation(postgres_url, "test"))
+    ) as reader:
         assert reader._fetch("SELECT FROM pg_tables WHERE schemaname = 'public'") == []
 
 
@@ -250,7 +252,7 @@ def test_server_that_is_silent_is_passed_over(
         silent.listen()
         url = f"postgresql://{USER}@/postgres?host={tmp_path},{postgres}"
 
-        with contextlib.closing(PostgresReader(Place(url, "test"))) as reader:
+        with contextlib.closing(PostgresReader(CrawlLocation(url, "test"))) as reader:
             assert reader.urls() == []
 
 
@@ -261,7 +263,9 @@ def test_server_that_does_not_answer_is_said_to_be_silent(monkeypatch, tmp_path)
         silent.listen()
 
         with pytest.raises(ConfigError, match="no answer in time"):
-            PostgresReader(Place(f"postgresql://{USER}@/postgres?host={tmp_path}"))
+            PostgresReader(
+                CrawlLocation(f"postgresql://{USER}@/postgres?host={tmp_path}")
+            )
 
 
 @pytest.fixture(scope="module")
@@ -297,11 +301,11 @@ def tls(tmp_path_factory):
 
 
 def test_connection_is_encrypted_as_the_url_says(tls, run_sync):
-    place = make_crawl(tls.format("localhost") + "right.pem&sslmode=verify-full")
+    location = make_crawl(tls.format("localhost") + "right.pem&sslmode=verify-full")
 
     @gen.coroutine
     def look():
-        connection = yield connect(place)
+        connection = yield connect(location)
         is_encrypted = yield connection.fetchval(
             "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
         )
@@ -320,10 +324,10 @@ def test_connection_is_encrypted_as_the_url_says(tls, run_sync):
     ],
 )
 def test_server_that_cannot_be_trusted_is_refused(tls, host, options, says):
-    place = Place(f"{tls.format(host)}{options}&sslmode=verify-full", "test")
+    location = CrawlLocation(f"{tls.format(host)}{options}&sslmode=verify-full", "test")
 
     with pytest.raises(ConfigError, match=says):
-        PostgresReader(place)
+        PostgresReader(location)
 
 
 # Rights.
@@ -333,7 +337,7 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
     crawl, postgres_url, run_sync
 ):
     other = make_crawl(postgres_url, "other")
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
     url = url_for_workers(postgres_url)
 
     _, reader = crawl(urls=[url] * 2, continues=True)
@@ -341,7 +345,7 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
     assert reader.count(State.DONE) == PAGES + 1
     counts_are_those_of_the_records(reader)
     assert reader.requeue_urls(reader.urls()) == PAGES + 1
-    reader.unlist(Store())
+    reader.unlist(StoreLocation())
     for statement in (
         "DELETE FROM url",
         "UPDATE crawl SET pages_left = 0",
@@ -351,22 +355,22 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
         "CREATE FUNCTION now() RETURNS float8 LANGUAGE sql AS $$ SELECT 0.0 $$",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            run_sync(lambda sql=statement: execute(Place(url, "test"), sql))
+            run_sync(lambda sql=statement: execute(CrawlLocation(url, "test"), sql))
     with pytest.raises(
         ConfigError, match="cannot delete the crawl test .*must own the crawl"
     ):
-        run_sync(lambda: uninstall(Place(url, "test")))
+        run_sync(lambda: uninstall(CrawlLocation(url, "test")))
     with pytest.raises(ConfigError, match="cannot make .*GRANT CREATE ON DATABASE"):
-        run_sync(lambda: install(Place(url, "more")))
+        run_sync(lambda: install(CrawlLocation(url, "more")))
     with pytest.raises(ConfigError, match="or this user has no right to it"):
-        PostgresReader(Place(url, "other"))
-    for each in (place, other):
-        run_sync(lambda place=each: uninstall(place))
+        PostgresReader(CrawlLocation(url, "other"))
+    for each in (location, other):
+        run_sync(lambda location=each: uninstall(location))
 
 
 @gen.coroutine
-def execute(place, sql):
-    connection = yield connect(place)
+def execute(location, sql):
+    connection = yield connect(location)
     try:
         yield connection.execute(sql)
     finally:
@@ -374,14 +378,14 @@ def execute(place, sql):
 
 
 def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync, gencrawl):
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
     url = url_for_workers(postgres_url)
-    run_sync(lambda: execute(place, "REVOKE SELECT ON crawl FROM crawler"))
+    run_sync(lambda: execute(location, "REVOKE SELECT ON crawl FROM crawler"))
 
     told = 'permission denied for table crawl.*GRANT SELECT .* SCHEMA "gencrawl_test"'
-    for use in (PostgresReader, lambda place: run_sync(lambda: install(place))):
+    for use in (PostgresReader, lambda location: run_sync(lambda: install(location))):
         with pytest.raises(ConfigError, match=told):
-            use(Place(url, "test"))
+            use(CrawlLocation(url, "test"))
     # It is not among the crawls of this user.
     assert "test " not in gencrawl("crawls", url).out
-    run_sync(lambda: uninstall(place))
+    run_sync(lambda: uninstall(location))

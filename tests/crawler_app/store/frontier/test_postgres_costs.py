@@ -4,10 +4,10 @@ import asyncpg
 import pytest
 
 from crawler_app.base.models import State
-from crawler_app.store.frontier.postgres import outbox
-from crawler_app.store.frontier.postgres import worker as worker_module
+from crawler_app.store.frontier.postgres import change_queue
+from crawler_app.store.frontier.postgres import postgres_frontier as worker_module
 from crawler_app.store.frontier.postgres.connecting import WORKER_SETTINGS
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
 from tests.helpers.postgres import LEASE_S, PAGE, found, make_crawl
 
@@ -108,14 +108,14 @@ def test_retries_that_are_due_at_once_are_not_put_back_in_one_step(connect, run_
 
 def test_step_has_time_for_its_links(workers, monkeypatch):
     """However many links the pages of one flush have; else it would be sent for ever."""
-    monkeypatch.setattr(outbox, "MAX_LINKS", 10)
+    monkeypatch.setattr(change_queue, "MAX_LINKS", 10)
     monkeypatch.setattr(worker_module, "MAX_LINKS", 10)
     worker = workers()
     worker.add([found("x")])
     claim = worker.claim(0.0, LEASE_S)
     sent = []
-    make_step = worker._pump.make_step
-    worker._pump.make_step = lambda body: sent.append(body) or make_step(body)
+    make_step = worker._sender.make_step
+    worker._sender.make_step = lambda body: sent.append(body) or make_step(body)
 
     PostgresFrontier.add(worker, [found(n) for n in range(25)], claim)
     for start in range(25, 40, 5):

@@ -11,10 +11,10 @@ import pytest
 
 from crawler_app.base.errors import LeaseLostError
 from crawler_app.base.models import State
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.pump import ALIVE_S
-from crawler_app.store.frontier.postgres.reading import PostgresReader
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
 from gencoro import gen
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import FACTOR
@@ -116,7 +116,7 @@ def test_commits_that_a_replica_lacks_are_made_again(pair):
             if claim is not None:
                 finish(worker, claim)
 
-    with contextlib.closing(PostgresReader(Place(url, "test"))) as reader:
+    with contextlib.closing(PostgresReader(CrawlLocation(url, "test"))) as reader:
         records = list(reader.records())
         assert {record.url for record in records} == {
             found(n).url for n in range(3_000) if n % 1_000 < 60
@@ -160,7 +160,7 @@ def test_disk_that_is_full_pauses_a_worker(small_disk, caplog):
                 while True:
                     file.write(bytes(1 << 16))
             exchange = worker.exchange()
-            while not worker._pump.is_away:
+            while not worker._sender.is_away:
                 assert not exchange.done()
                 yield gen.moment
             ballast.unlink()

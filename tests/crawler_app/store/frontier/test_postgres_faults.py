@@ -7,9 +7,9 @@ import pytest
 
 from crawler_app.base.errors import ServerError
 from crawler_app.base.models import State
-from crawler_app.store.frontier.postgres import connecting, pump
-from crawler_app.store.frontier.postgres.pump import ALIVE_S
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres import connecting, step_sender
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
 from gencoro import gen
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.postgres import (
@@ -51,7 +51,7 @@ def proxy(postgres):
 @pytest.fixture
 def short_lease(monkeypatch):
     """A worker is taken for gone soon, so that a test need not wait for long."""
-    monkeypatch.setattr(pump.Pump, "alive_s", 0.3)
+    monkeypatch.setattr(step_sender.StepSender, "alive_s", 0.3)
 
 
 def nothing_was_lost(reader):
@@ -62,7 +62,11 @@ def nothing_was_lost(reader):
 
 
 def said_once_that_it_was_away(caplog, times=1):
-    said = [each.getMessage() for each in caplog.records if each.name == pump.__name__]
+    said = [
+        each.getMessage()
+        for each in caplog.records
+        if each.name == step_sender.__name__
+    ]
     away = sum("does not answer, trying again" in text for text in said)
     assert 0 < away <= times
     assert sum("answers again" in text for text in said) == away
@@ -121,8 +125,8 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
     worker.claim(0.0, LEASE_S)
     call = "SELECT frontier_step($1, $2, $3, $4, 0.0)"
     wants = {"wanted": 1, "lease_s": 9.0, "held": 1, "alive_s": ALIVE_S}
-    body = pump.encode(
-        worker._outbox.changing(0.0).body(worker._notes) | {"at": 0.0} | wants
+    body = step_sender.encode(
+        worker._queue.changing(0.0).body(worker._host_changes) | {"at": 0.0} | wants
     )
 
     @gen.coroutine
@@ -130,8 +134,8 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
         connection = yield asyncpg.connect(
             postgres_url, server_settings={"search_path": "gencrawl_test"}
         )
-        number, epoch = worker._pump._worker
-        yield connection.fetchval(call, number, epoch, worker._pump._step - 1, body)
+        number, epoch = worker._sender._worker
+        yield connection.fetchval(call, number, epoch, worker._sender._step - 1, body)
         yield connection.close()
 
     run_sync(arrive)
@@ -196,7 +200,7 @@ def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
             for statement in faults:
                 yield connection.execute(statement)
             exchange = worker.exchange()
-            while not worker._pump.is_away:
+            while not worker._sender.is_away:
                 assert not exchange.done()
                 yield gen.moment
         finally:
@@ -317,7 +321,7 @@ def test_connection_that_stalls_is_given_up_and_its_late_message_has_no_effect(
 def test_worker_that_is_stopped_while_the_server_is_away_ends(
     crawl, tree, postgres_url, proxy, monkeypatch, is_stalled
 ):
-    monkeypatch.setattr(pump, "LEAVE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(step_sender, "LEAVE_TIMEOUT_S", 0.1)
     recorded = []
 
     @gen.coroutine

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from crawler_app.base.models import State
-from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import FACTOR, examples
 from tests.helpers.postgres import make_crawl
@@ -30,26 +30,26 @@ AT_ONCE = 2 * (8 + 10 + 25)
 WORKER = """
 import contextlib, sys, time
 from crawler_app.base.config import CrawlConfig
-from crawler_app.run.crawl.shared import SharedCrawl
+from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.web.fetcher import make_fetcher
-from crawler_app.store.frontier.postgres import pump
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres import step_sender
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
 url, seed, alive_s, skew_s = sys.argv[1:]
-pump.Pump.alive_s = float(alive_s)
+step_sender.StepSender.alive_s = float(alive_s)
 config = CrawlConfig((seed,), robots=False, concurrency=8)
 clock = lambda: time.time() + float(skew_s)
 
 @gen.coroutine
 def main():
-    frontier = PostgresFrontier(Place(url, "test"), clock=clock)
+    frontier = PostgresFrontier(CrawlLocation(url, "test"), clock=clock)
     with contextlib.closing(frontier), contextlib.closing(make_fetcher(config)) as fetcher:
         yield frontier.open()
         print("open", flush=True)
-        yield SharedCrawl(config, frontier, fetcher, clock=clock).run()
+        yield WorkerCrawl(config, frontier, fetcher, clock=clock).run()
 
 IOLoop.current().run_sync(main)
 """
@@ -70,7 +70,7 @@ def test_workers_that_are_killed_or_stopped_lose_nothing(tree, start_script):
     at = sorted(chosen.sample(range(PAGES // 10, PAGES * 3 // 4), len(faults)))
     chosen.shuffle(faults)
     with running() as server:
-        place = make_crawl(server.url)
+        location = make_crawl(server.url)
 
         def start(skew_s):
             arguments = server.url, f"{tree.url}0", str(ALIVE_S), str(skew_s)
@@ -98,7 +98,7 @@ def test_workers_that_are_killed_or_stopped_lose_nothing(tree, start_script):
         for worker in workers:
             assert worker.wait() == 0, worker.communicate()
 
-        with contextlib.closing(PostgresReader(place)) as reader:
+        with contextlib.closing(PostgresReader(location)) as reader:
             assert reader.count(State.DONE) == PAGES and reader.is_drained()
             counts_are_those_of_the_records(reader)
     assert len(set(tree.paths)) == PAGES

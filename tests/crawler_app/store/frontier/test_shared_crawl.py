@@ -7,10 +7,10 @@ import pytest
 from crawler_app.base.errors import ServerError
 from crawler_app.base.models import Candidate, State
 from crawler_app.base.urls import host_of
-from crawler_app.store.frontier.postgres import pump
+from crawler_app.store.frontier.postgres import step_sender
 from crawler_app.store.frontier.postgres.install import uninstall
-from crawler_app.store.frontier.postgres.place import Place
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.location import CrawlLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.shared_crawl import PAGES, PATHS
@@ -37,11 +37,11 @@ def test_limit_of_pages_ends_all_workers_and_the_last_get_what_they_need(tree, c
 def test_limit_of_pages_is_reached_with_what_was_leased_and_what_a_dead_worker_had(
     tree, crawl_shared, postgres_url, monkeypatch
 ):
-    monkeypatch.setattr(pump.Pump, "alive_s", 1.0)
+    monkeypatch.setattr(step_sender.StepSender, "alive_s", 1.0)
 
     @gen.coroutine
     def claim_and_die(crawls):
-        dead = PostgresFrontier(Place(postgres_url, "test"))
+        dead = PostgresFrontier(CrawlLocation(postgres_url, "test"))
         yield dead.open()
         dead.add([Candidate(f"{tree.url}59", host_of(tree.url))])
         dead.flush()
@@ -116,7 +116,7 @@ def test_crawl_that_was_deleted_ends_its_workers(crawl, postgres_url, tree):
     def delete(crawls):
         while len(crawls) < 2:
             yield gen.moment
-        yield uninstall(Place(postgres_url, "test"))
+        yield uninstall(CrawlLocation(postgres_url, "test"))
 
     with pytest.raises(ServerError, match="test at .* was deleted: "):
         crawl(2, during=delete)

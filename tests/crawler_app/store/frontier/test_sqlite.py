@@ -20,8 +20,8 @@ from crawler_app.base.errors import (
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import dedup_key
-from crawler_app.store.frontier import checkpoints, known, sqlite
-from crawler_app.store.frontier.counts import RANKED
+from crawler_app.store.frontier import checkpoints, saved_keys, sqlite
+from crawler_app.store.frontier.count_types import RANKED
 from crawler_app.store.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -108,7 +108,7 @@ def agree(frontier):
 
 
 def test_keys_are_known_whether_or_not_they_were_saved(open_frontier, monkeypatch):
-    monkeypatch.setattr(known, "MAX_UNSAVED", 10)
+    monkeypatch.setattr(saved_keys, "MAX_UNSAVED", 10)
     chosen = random.Random(2)
     urls = [
         found(str(n), refusal=chosen.choice(["", "", "too_deep"])) for n in range(400)

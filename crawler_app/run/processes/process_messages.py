@@ -30,13 +30,13 @@ from typing import Any, Self
 from crawler_app.base.models import State
 from crawler_app.run.crawl.pace import Pace
 
-__all__ = ["HEAD", "Frame", "Kind", "Order", "Status", "Task"]
+__all__ = ["HEAD", "Frame", "MessageType", "Order", "Status", "Task"]
 
-# Kind, part, and bytes of the payload.
+# MessageType, part, and bytes of the payload.
 HEAD = struct.Struct("!BHI")
 
 
-class Kind(IntEnum):
+class MessageType(IntEnum):
     """The kind of a frame."""
 
     BEGIN = 1
@@ -57,12 +57,12 @@ class Frame:
         part: The part that links come from or go to; 0 if that does not matter.
     """
 
-    kind: Kind
+    kind: MessageType
     payload: bytes = b""
     part: int = 0
 
     @classmethod
-    def of(cls, kind: Kind, value: "Task | Order | Status | list[Any]") -> Self:
+    def of(cls, kind: MessageType, value: "Task | Order | Status | list[Any]") -> Self:
         """Return a frame with a value as JSON."""
         plain = value if isinstance(value, list) else dataclasses.asdict(value)
         return cls(kind, json.dumps(plain, separators=(",", ":")).encode())

@@ -9,19 +9,25 @@ from typing import Any
 
 from crawler_app.base.errors import ServerAwayError, ServerError
 from crawler_app.run.crawl.monitor import Watched
-from crawler_app.run.crawl.shared import SharedCrawl
+from crawler_app.run.crawl.worker_crawl import WorkerCrawl
+from crawler_app.run.crawl_worker import CrawlWorker
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.processes.channel import Channel
-from crawler_app.run.processes.connected import (
+from crawler_app.run.processes.process_messages import (
+    Frame,
+    MessageType,
+    Order,
+    Status,
+    Task,
+)
+from crawler_app.run.processes.sharding import part_config
+from crawler_app.run.processes.worker_connection import (
     ConnectedWorker,
     obey,
     run_connected,
     status_of,
     until_free,
 )
-from crawler_app.run.processes.dealing import part_config
-from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
-from crawler_app.run.worker import CrawlWorker
 
 __all__ = ["main"]
 
@@ -39,7 +45,7 @@ class _SharedWorker(ConnectedWorker):
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
-        self._shared: SharedCrawl | None = None
+        self._shared: WorkerCrawl | None = None
 
     def _crawl(self, task: Task) -> Generator[Any, Any, None]:
         whole = CrawlDirectory.open(task.directory)
@@ -55,7 +61,7 @@ class _SharedWorker(ConnectedWorker):
 
     @contextlib.contextmanager
     def _watched(self, crawl: Watched) -> Iterator[None]:
-        assert isinstance(crawl, SharedCrawl)
+        assert isinstance(crawl, WorkerCrawl)
         self._shared = crawl
         with self._reporting():
             self._report_soon()
@@ -65,7 +71,7 @@ class _SharedWorker(ConnectedWorker):
         return None if self._shared is None else status_of(self._shared, time.time())
 
     def _obey(self, frame: Frame) -> None:
-        assert self._shared is not None and frame.kind is Kind.ORDER
+        assert self._shared is not None and frame.kind is MessageType.ORDER
         obey(self._shared, Order(**frame.value()))
 
     def _end_alone(self) -> None:

@@ -16,14 +16,14 @@ from crawler_app.base.models import Candidate, Role, State
 from crawler_app.base.reasons import CONTENT
 from crawler_app.base.urls import bare_path, dedup_key, has_query, host_of
 from crawler_app.store.frontier.part import PART_SCHEMA, candidates_of
-from crawler_app.store.frontier.postgres.batch import digest_of
-from crawler_app.store.frontier.postgres.place import Store
-from crawler_app.store.frontier.postgres.wire import encode_text
+from crawler_app.store.frontier.postgres.encoding import encode_text
+from crawler_app.store.frontier.postgres.location import StoreLocation
+from crawler_app.store.frontier.postgres.step_changes import digest_of
 from crawler_app.store.frontier.schema import OUTCOME_COLUMNS, SCHEMA, open_database
 
-__all__ = ["Hosts", "Outgoing", "Rows", "StoredFile"]
+__all__ = ["FrontierRows", "Hosts", "OutgoingLinks", "StoredFile"]
 
-# Rows that are read, and sent, at once.
+# FrontierRows that are read, and sent, at once.
 CHUNK = 10_000
 
 SELECT_HOSTS = """
@@ -42,7 +42,7 @@ FROM url LEFT JOIN url AS via ON via.id = url.via {join} ORDER BY url.id
 JOIN_ELSEWHERE = "LEFT JOIN found_elsewhere AS elsewhere ON elsewhere.url_id = url.id"
 
 
-class Outgoing(NamedTuple):
+class OutgoingLinks(NamedTuple):
     """Links that one part had not handed over to another."""
 
     via: str
@@ -50,7 +50,7 @@ class Outgoing(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rows:
+class FrontierRows:
     """What goes into the tables; ``crossing`` has the URLs that were found from other parts, and
     ``queried`` the path of each URL with a query."""
 
@@ -106,7 +106,13 @@ class StoredFile:
     """
 
     def __init__(
-        self, path: Path, store: Store, number: int, files: int, *, is_part: bool
+        self,
+        path: Path,
+        store: StoreLocation,
+        number: int,
+        files: int,
+        *,
+        is_part: bool,
     ) -> None:
         self.store = store
         self._number, self._files = number, files
@@ -151,7 +157,9 @@ class StoredFile:
             number = self._number_by_id[host_id] = hosts.number_of(name)
             yield number, encode_text(name), free_at, turn
 
-    def rows(self, hosts: Hosts, store_id: int, shift_s: float) -> Iterator[Rows]:
+    def rows(
+        self, hosts: Hosts, store_id: int, shift_s: float
+    ) -> Iterator[FrontierRows]:
         """Yield the URLs, some at once.
 
         Args:
@@ -165,7 +173,7 @@ class StoredFile:
             SELECT_URLS.format(outcome=outcome, elsewhere=elsewhere, join=join)
         )
         while chunk := found.fetchmany(CHUNK):
-            rows = Rows()
+            rows = FrontierRows()
             for row in chunk:
                 self._convert(row, rows, hosts, store_id, shift_s)
             yield rows
@@ -180,7 +188,7 @@ class StoredFile:
     def _convert(
         self,
         row: tuple[Any, ...],
-        rows: Rows,
+        rows: FrontierRows,
         hosts: Hosts,
         store_id: int,
         shift_s: float,
@@ -218,11 +226,11 @@ class StoredFile:
             ended = (there, part, state, tries, store_id, finished_at)
             rows.outcome.append((*ended, *_outcome_row(*outcome)))
 
-    def outgoing(self) -> Iterator[Outgoing]:
+    def outgoing(self) -> Iterator[OutgoingLinks]:
         """Yield the links that this part had not handed over."""
         if self._is_part:
             for (text,) in self._db.execute("SELECT links FROM outgoing ORDER BY id"):
-                yield Outgoing(*candidates_of(text))
+                yield OutgoingLinks(*candidates_of(text))
 
 
 def _outcome_row(

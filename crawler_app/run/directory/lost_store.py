@@ -23,8 +23,8 @@ from crawler_app.run.directory.losses import has_response
 from crawler_app.run.directory.remote import RemoteDirectory
 from crawler_app.run.results.summary import is_page
 from crawler_app.store.archive.captures import Captures, table_errors
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.index import PageIndex
 
 __all__ = ["Forgotten", "forget_lost"]
@@ -43,13 +43,13 @@ class Forgotten(NamedTuple):
         is_gone: Whether the store has nothing, and is no longer listed.
     """
 
-    store: Store
+    store: StoreLocation
     urls: int
     is_gone: bool
 
 
 def forget_lost(
-    place: Place, which: str, cache: Cache, on_step: OnStep = no_step
+    location: CrawlLocation, which: str, cache: Cache, on_step: OnStep = no_step
 ) -> Forgotten:
     """Queue the URLs again whose responses are no longer in a store.
 
@@ -61,8 +61,8 @@ def forget_lost(
         ConfigError: there is no such store, or a worker writes to it.
         FrontierError, StorageError: it cannot be found out what it has; nothing is changed.
     """
-    with contextlib.closing(PostgresReader(place)) as reader:
-        store = _chosen(reader.members().stores, which, place)
+    with contextlib.closing(PostgresReader(location)) as reader:
+        store = _chosen(reader.members().stores, which, location)
         if workers := reader.workers_of(store):
             raise ConfigError(
                 f"{workers[0]} is at work, and keeps what it fetches there"
@@ -80,7 +80,9 @@ def forget_lost(
     return Forgotten(store, urls, kept is None)
 
 
-def _chosen(stores: list[Store], which: str, place: Place) -> Store:
+def _chosen(
+    stores: list[StoreLocation], which: str, location: CrawlLocation
+) -> StoreLocation:
     found = [each for each in stores if which in (each.key, each.location)]
     if len(found) == 1:
         return found[0]
@@ -88,12 +90,12 @@ def _chosen(stores: list[Store], which: str, place: Place) -> Store:
         f"  {each.key}  {printable(each.location)} on {printable(each.machine)}"
         for each in found or stores
     )
-    why = f"several stores of {place} are" if found else f"no store of {place} is"
+    why = f"several stores of {location} are" if found else f"no store of {location} is"
     raise ConfigError(f"{why} {which}; give the UUID of one with --store:\n{listed}")
 
 
 @dataclass(slots=True, frozen=True)
-class _Kept:
+class _KeptResponses:
     """What a store has.
 
     Attributes:
@@ -117,7 +119,9 @@ class _Kept:
 
 
 @contextlib.contextmanager
-def _opened(store: Store, cache: Cache, on_step: OnStep) -> Iterator[_Kept | None]:
+def _opened(
+    store: StoreLocation, cache: Cache, on_step: OnStep
+) -> Iterator[_KeptResponses | None]:
     """Open what there is of a store; None if there is nothing."""
     directory, at = _directory_of(store, cache, on_step)
     if directory is None or not directory.has_archive():
@@ -131,11 +135,11 @@ def _opened(store: Store, cache: Cache, on_step: OnStep) -> Iterator[_Kept | Non
         index = directory.own_index() if directory.has_index() else None
         if index is not None:
             cleanup.callback(index.close)
-        yield _Kept(captures, index, at)
+        yield _KeptResponses(captures, index, at)
 
 
 def _directory_of(
-    store: Store, cache: Cache, on_step: OnStep
+    store: StoreLocation, cache: Cache, on_step: OnStep
 ) -> tuple[CrawlDirectory | None, float]:
     if is_url(store.location):
         tables = StoredTables.find(store.location, cache, on_step)

@@ -9,23 +9,23 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.base.models import State
+from crawler_app.run.crawl_worker import CrawlWorker, Work
 from crawler_app.run.directory.uploading import warn_of_rest
 from crawler_app.run.processes.coordination import Coordinator
-from crawler_app.run.processes.messages import Status
-from crawler_app.run.processes.processes import PartProcess
-from crawler_app.run.processes.run import PartsRun
-from crawler_app.run.worker import CrawlWorker, Work
+from crawler_app.run.processes.part_process import PartProcess
+from crawler_app.run.processes.parts_run import PartsRun
+from crawler_app.run.processes.process_messages import Status
 from gencoro import gen
 
-__all__ = ["CrawlWorkers", "SharedRun"]
+__all__ = ["CrawlWorkers", "PostgresWorkersRun"]
 
 ENDED = (State.DONE, State.FAILED, State.EXCLUDED)
 
 
-class SharedRun(PartsRun):
+class PostgresWorkersRun(PartsRun):
     """Runs the processes of several workers; see `PartsRun`."""
 
-    _module = "crawler_app.run.processes.shared_worker"
+    _module = "crawler_app.run.processes.postgres_worker_process"
 
     def _make_coordinator(self) -> Coordinator:
         return Coordinator(self.config.processes, max_pages=None, has_levels=False)
@@ -68,7 +68,7 @@ class CrawlWorkers(CrawlWorker):
             # Another number of processes than before adds parts, or leaves some as they are.
             directory.make_parts(self.config.processes)
             directory.save(self.config)
-            self._crawl = run = SharedRun(self.config)
+            self._crawl = run = PostgresWorkersRun(self.config)
             if self._is_stopped:
                 run.stop()
             with self._watch(run):

@@ -16,10 +16,10 @@ from crawler_app.store.archive.captures import Captures, database_path
 from crawler_app.store.database import copy_database
 from crawler_app.store.index import PageIndex
 
-__all__ = ["Snapshot", "make_snapshot"]
+__all__ = ["TableSnapshot", "make_snapshot"]
 
 
-class Snapshot(NamedTuple):
+class TableSnapshot(NamedTuple):
     """Copies of the tables, in a directory.
 
     Attributes:
@@ -31,7 +31,7 @@ class Snapshot(NamedTuple):
     table_by_name: dict[str, StoredTable]
 
 
-def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> Snapshot:
+def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> TableSnapshot:
     """Copy the tables of a crawl into an empty directory, also while it runs.
 
     Args:
@@ -52,7 +52,7 @@ def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> Snapsh
         with contextlib.closing(PageIndex(into / INDEX)) as index:
             pages = len(index)
         table_by_name[INDEX] = _table(into / INDEX, pages)
-    return Snapshot(revisits, table_by_name)
+    return TableSnapshot(revisits, table_by_name)
 
 
 def _table(path: Path, rows: int) -> StoredTable:

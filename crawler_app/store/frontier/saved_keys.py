@@ -7,7 +7,7 @@ URLs are read one by one.
 import sqlite3
 import sys
 
-from crawler_app.store.frontier.keys import Keys
+from crawler_app.store.frontier.key_set import Keys
 
 __all__ = ["load_keys", "save_keys"]
 

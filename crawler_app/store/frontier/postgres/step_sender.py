@@ -20,11 +20,11 @@ from crawler_app.store.frontier.postgres.connecting import (
     connect_worker,
     words_of,
 )
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.wire import decode, encode
+from crawler_app.store.frontier.postgres.encoding import decode, encode
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from gencoro import gen
 
-__all__ = ["ALIVE_S", "Pump"]
+__all__ = ["ALIVE_S", "StepSender"]
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ DELETED = (
 )
 
 
-class Pump:
+class StepSender:
     """Makes the steps of one worker.
 
     Args:
@@ -68,14 +68,14 @@ class Pump:
 
     def __init__(
         self,
-        place: Place,
+        location: CrawlLocation,
         name: str,
-        store: Store,
+        store: StoreLocation,
         clock: Callable[[], float],
         server_clock: Callable[[], float] | None = None,
     ) -> None:
         self.is_away = False
-        self._place = place
+        self._location = location
         self._name = name
         self._store = store
         self._clock = clock
@@ -99,7 +99,7 @@ class Pump:
             yield self._join()
         except DRIVER_ERRORS as exc:
             self.drop()
-            raise cannot_connect(self._place, exc) from None
+            raise cannot_connect(self._location, exc) from None
 
     @gen.coroutine
     def make_step(self, body: dict[str, Any]) -> Generator[Any, Any, dict[str, Any]]:
@@ -122,7 +122,7 @@ class Pump:
                 raise
             self.drop()
             raise ServerError(
-                f"{self._place} does not answer; what this worker has not recorded will be "
+                f"{self._location} does not answer; what this worker has not recorded will be "
                 "fetched again"
             ) from None
 
@@ -159,10 +159,10 @@ class Pump:
                 continue
             except DELETED as exc:
                 what = str(exc).partition("\n")[0]
-                raise ServerError(f"{self._place} was deleted: {what}") from None
+                raise ServerError(f"{self._location} was deleted: {what}") from None
             except (asyncpg.PostgresError, ConfigError) as exc:
-                text = self._place.without_secrets(str(exc))
-                raise ServerError(f"{self._place} refuses a step: {text}") from None
+                text = self._location.without_secrets(str(exc))
+                raise ServerError(f"{self._location} refuses a step: {text}") from None
             self._note_answer()
             if not answer.get("is_replaced"):
                 return answer | {"is_replaced": is_replaced}
@@ -214,7 +214,7 @@ class Pump:
 
     @gen.coroutine
     def _connect(self) -> Generator[Any, Any, None]:
-        self._connection = yield connect_worker(self._place)
+        self._connection = yield connect_worker(self._location)
 
     @gen.coroutine
     def _join(self) -> Generator[Any, Any, tuple[int, int]]:
@@ -236,11 +236,11 @@ class Pump:
     def _note_away(self, exc: Exception) -> None:
         self.drop()
         if not self.is_away:
-            text = words_of(exc, self._place)
-            logger.warning("%s does not answer, trying again: %s", self._place, text)
+            text = words_of(exc, self._location)
+            logger.warning("%s does not answer, trying again: %s", self._location, text)
         self.is_away = True
 
     def _note_answer(self) -> None:
         if self.is_away:
-            logger.warning("%s answers again", self._place)
+            logger.warning("%s answers again", self._location)
         self.is_away = False

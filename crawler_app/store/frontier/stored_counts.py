@@ -6,10 +6,16 @@ from operator import attrgetter
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import reason_of_word
-from crawler_app.store.frontier.counts import RANKED, Amount, Host, Kind, StateCounts
+from crawler_app.store.frontier.count_types import (
+    RANKED,
+    Amount,
+    HostCounts,
+    OutcomeKey,
+    StateCounts,
+)
 from crawler_app.store.frontier.schema import SELECT_COUNTED, outcome_of
 
-__all__ = ["Slowest", "Tally"]
+__all__ = ["Slowest", "StoredCounts"]
 
 # The counts that have columns of the same names.
 AMOUNTS = ("urls", "size_bytes", "first_at", "last_at")
@@ -35,7 +41,7 @@ _amounts = attrgetter(*AMOUNTS)
 _counts = attrgetter(*HOST_COUNTS)
 
 
-class Tally:
+class StoredCounts:
     """Counts the URLs by kind and by host.
 
     Args:
@@ -52,15 +58,17 @@ class Tally:
         self._load()
 
     def _load(self) -> None:
-        self.amount_by_kind: dict[Kind, Amount] = {}
-        self._changed: set[Kind] = set()
+        self.amount_by_kind: dict[OutcomeKey, Amount] = {}
+        self._changed: set[OutcomeKey] = set()
         # What is to be added to the counts of the hosts, by their ids.
-        self._change_by_host_id: dict[int, Host] = {}
+        self._change_by_host_id: dict[int, HostCounts] = {}
         for depth, state, reason, status, is_html, role, *amount in self._db.execute(
             "SELECT * FROM tally"
         ):
             known, html = reason_of_word(reason), bool(is_html)
-            kind = Kind(depth, State(state), known, status or None, html, Role(role))
+            kind = OutcomeKey(
+                depth, State(state), known, status or None, html, Role(role)
+            )
             self.amount_by_kind[kind] = Amount(*amount)
         unfinished = self._db.execute("SELECT * FROM unfinished").fetchall()
         self.unfinished_by_depth = Counter({row[0]: row[1] for row in unfinished})
@@ -80,7 +88,7 @@ class Tally:
         Args:
             at: When it was finished, in seconds since the epoch.
         """
-        kind = Kind.of(depth, outcome, role)
+        kind = OutcomeKey.of(depth, outcome, role)
         self._changed.add(kind)
         amount = self.amount_by_kind.get(kind)
         if amount is None:
@@ -100,16 +108,16 @@ class Tally:
         self.non_pages_by_depth[depth] += non_pages
         self._change_of(host_id).urls += urls
 
-    def _change_of(self, host_id: int) -> Host:
+    def _change_of(self, host_id: int) -> HostCounts:
         host = self._change_by_host_id.get(host_id)
         if host is None:
-            host = self._change_by_host_id[host_id] = Host("")
+            host = self._change_by_host_id[host_id] = HostCounts("")
         return host
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[HostCounts]:
         """Return the hosts that were or will be fetched from, in the order they were found."""
         self.write()
-        return [Host(*row) for row in self._db.execute(SELECT_HOSTS)]
+        return [HostCounts(*row) for row in self._db.execute(SELECT_HOSTS)]
 
     def by_state(self) -> StateCounts:
         """Return the counts by state; claimed URLs are counted as queued."""
@@ -134,7 +142,7 @@ class Tally:
         self._changed.clear()
         self._change_by_host_id.clear()
 
-    def _row(self, kind: Kind) -> tuple[object, ...]:
+    def _row(self, kind: OutcomeKey) -> tuple[object, ...]:
         depth, state, reason, status, is_html, role = kind
         amount = _amounts(self.amount_by_kind[kind])
         return depth, state, reason, status or 0, is_html, role, *amount
@@ -163,7 +171,7 @@ class Slowest:
     Of fetches that took equally long, those that ended first are kept.
 
     Args:
-        db: As for `Tally`.
+        db: As for `StoredCounts`.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from crawler_app.base.safe_files import open_regular
 from crawler_app.base.storage.ranges import RangeFile
 from crawler_app.base.storage.uploads import Uploads, load_uploads, objects_at
-from crawler_app.store.archive.members import compress
+from crawler_app.store.archive.gzip_members import compress
 from crawler_app.store.archive.record import new_record_id, warcinfo_record
 
 __all__ = [

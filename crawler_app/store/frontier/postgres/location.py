@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit
 
 from crawler_app.base.errors import ConfigError
 
-__all__ = ["INVALID", "SCHEMA_PREFIX", "Place", "Store"]
+__all__ = ["INVALID", "SCHEMA_PREFIX", "CrawlLocation", "StoreLocation"]
 
 SCHEMA_PREFIX = "gencrawl_"
 
@@ -19,7 +19,7 @@ INVALID = "is invalid; it looks like postgresql://USER@HOST:5432/DATABASE"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
-class Store(NamedTuple):
+class StoreLocation(NamedTuple):
     """Where a worker keeps what it fetches.
 
     Attributes:
@@ -34,7 +34,7 @@ class Store(NamedTuple):
     location: str = ""
 
 
-class Place:
+class CrawlLocation:
     """A server or several, of which one is the primary, and the name of a crawl.
 
     Args:
@@ -49,9 +49,9 @@ class Place:
     Raises:
         ConfigError: the URL or the name is invalid.
 
-    >>> Place("postgresql://me:secret@db.test/crawls", "docs")
-    Place('docs at db.test/crawls')
-    >>> Place("postgresql://me@one.test,two.test:5433/crawls", "docs").urls
+    >>> CrawlLocation("postgresql://me:secret@db.test/crawls", "docs")
+    CrawlLocation('docs at db.test/crawls')
+    >>> CrawlLocation("postgresql://me@one.test,two.test:5433/crawls", "docs").urls
     ['postgresql://me@one.test/crawls', 'postgresql://me@two.test:5433/crawls']
     """
 
@@ -76,7 +76,7 @@ class Place:
         self._secrets = secrets
 
     def __repr__(self) -> str:
-        return f"Place({str(self)!r})"
+        return f"CrawlLocation({str(self)!r})"
 
     def __str__(self) -> str:
         return f"{self.crawl} at {self.address}"

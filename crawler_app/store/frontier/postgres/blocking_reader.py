@@ -17,18 +17,23 @@ from crawler_app.base.models import Outcome, Role, State, UrlRecord
 from crawler_app.base.reasons import reason_of_word
 from crawler_app.base.urls import dedup_key
 from crawler_app.store.frontier import MAX_QUERIES, FrontierReader
-from crawler_app.store.frontier.counts import RANKED, Amount, Host, Kind
-from crawler_app.store.frontier.postgres.batch import digest_of
+from crawler_app.store.frontier.count_types import (
+    RANKED,
+    Amount,
+    HostCounts,
+    OutcomeKey,
+)
 from crawler_app.store.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     connect,
     words_of,
 )
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.wire import decode_text
+from crawler_app.store.frontier.postgres.encoding import decode_text
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.step_changes import digest_of
 from crawler_app.store.frontier.schema import OUTCOME_COLUMNS, record_of
 
-__all__ = ["Members", "PostgresReader"]
+__all__ = ["CrawlMembers", "PostgresReader"]
 
 T = TypeVar("T")
 
@@ -112,7 +117,7 @@ SNAPSHOT_S = 5.0
 CLOSE_TIMEOUT_S = 1.0
 
 
-class Members(NamedTuple):
+class CrawlMembers(NamedTuple):
     """The workers of a crawl, and where they keep what they fetch.
 
     Attributes:
@@ -123,10 +128,10 @@ class Members(NamedTuple):
 
     config: str | None
     workers: list[str]
-    stores: list[Store]
+    stores: list[StoreLocation]
 
 
-class _Thread:
+class _LoopThread:
     """An event loop in a thread, because the driver has only coroutines."""
 
     def __init__(self) -> None:
@@ -156,14 +161,14 @@ class PostgresReader(FrontierReader):
         ServerError: the connection was lost, from any method.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._thread = _Thread()
+    def __init__(self, location: CrawlLocation) -> None:
+        self._location = location
+        self._thread = _LoopThread()
         # A connection for each iterator that is under way, and one for the rest.
         self._idle: list[Any] = []
         self._under_way: weakref.WeakSet[Generator[Any, None, None]] = weakref.WeakSet()
         try:
-            self._idle.append(self._thread.run(connect, place))
+            self._idle.append(self._thread.run(connect, location))
         except BaseException:
             self._thread.close()
             raise
@@ -185,13 +190,15 @@ class PostgresReader(FrontierReader):
         while self._idle and self._idle[-1].is_closed():
             self._idle.pop()  # the server was away
         connection = (
-            self._idle.pop() if self._idle else self._thread.run(connect, self._place)
+            self._idle.pop()
+            if self._idle
+            else self._thread.run(connect, self._location)
         )
         try:
             yield connection
         except DRIVER_ERRORS as exc:
-            text = words_of(exc, self._place)
-            raise ServerError(f"cannot read {self._place}: {text}") from None
+            text = words_of(exc, self._location)
+            raise ServerError(f"cannot read {self._location}: {text}") from None
         finally:
             self._idle.append(connection)
 
@@ -206,8 +213,8 @@ class PostgresReader(FrontierReader):
         return rows
 
     def _rows(self, condition: str, *args: Any) -> Generator[Any, None, None]:
-        place = f"${len(args) + 1}"
-        sql = f"{RECORDS} WHERE {condition} AND url.id > {place} ORDER BY url.id"
+        location = f"${len(args) + 1}"
+        sql = f"{RECORDS} WHERE {condition} AND url.id > {location} ORDER BY url.id"
         last_id: int | None = 0
         while last_id is not None:
             last_id = yield from self._rows_of_snapshot(sql, *args, last_id)
@@ -234,7 +241,7 @@ class PostgresReader(FrontierReader):
                 self._thread.run(transaction.rollback)
         return None
 
-    def members(self) -> Members:
+    def members(self) -> CrawlMembers:
         """Return what takes part in the crawl, and what it crawls."""
         ((config,),) = self._fetch("SELECT config FROM crawl")
         workers = self._fetch(
@@ -243,8 +250,10 @@ class PostgresReader(FrontierReader):
         stores = self._fetch(
             "SELECT key::text, machine, location FROM store WHERE location <> '' ORDER BY id"
         )
-        return Members(
-            config, [name for (name,) in workers], [Store(*row) for row in stores]
+        return CrawlMembers(
+            config,
+            [name for (name,) in workers],
+            [StoreLocation(*row) for row in stores],
         )
 
     def made_at(self) -> str:
@@ -254,7 +263,7 @@ class PostgresReader(FrontierReader):
         )
         return str(made_at)
 
-    def workers_of(self, store: Store) -> list[str]:
+    def workers_of(self, store: StoreLocation) -> list[str]:
         """Return the names of the workers that keep what they fetch in a store now."""
         rows = self._fetch(
             f"SELECT name FROM worker WHERE alive_until > server_time() AND store = {STORE_ID}",
@@ -262,7 +271,7 @@ class PostgresReader(FrontierReader):
         )
         return [name for (name,) in rows]
 
-    def unlist(self, store: Store) -> None:
+    def unlist(self, store: StoreLocation) -> None:
         """No longer return a store with the members; a worker that has it lists it again."""
         self._fetch("SELECT frontier_unlist($1::uuid)", store.key)
 
@@ -281,14 +290,14 @@ class PostgresReader(FrontierReader):
         }
         return counted.get(False, 0), counted.get(True, 0)
 
-    def tally(self) -> dict[Kind, Amount]:
+    def tally(self) -> dict[OutcomeKey, Amount]:
         rows = self._fetch(
             "SELECT depth, state, reason, status, is_html, role, sum(urls)::bigint,"
             " sum(size_bytes)::bigint, min(first_at), max(last_at) FROM amount"
             " WHERE state <> 'queued' GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(urls) <> 0"
         )
         return {
-            Kind(
+            OutcomeKey(
                 depth,
                 State(state),
                 reason_of_word(reason),
@@ -299,16 +308,18 @@ class PostgresReader(FrontierReader):
             for depth, state, reason, status, is_html, role, *amount in rows
         }
 
-    def hosts(self) -> list[Host]:
-        host_by_name: dict[str, Host] = {}
+    def hosts(self) -> list[HostCounts]:
+        host_by_name: dict[str, HostCounts] = {}
         for name, depth, state, reason, is_html, urls, size, took, timed in self._fetch(
             HOSTS
         ):
-            host = host_by_name.setdefault(name, Host(name))
+            host = host_by_name.setdefault(name, HostCounts(name))
             if state is None:
                 host.urls += urls
                 continue
-            kind = Kind(depth, State(state), reason_of_word(reason), None, is_html)
+            kind = OutcomeKey(
+                depth, State(state), reason_of_word(reason), None, is_html
+            )
             host.count(kind, Outcome(kind.state, kind.reason), urls)
             host.size_bytes += size
             host.took_us += took or 0
@@ -346,11 +357,11 @@ class PostgresReader(FrontierReader):
         condition = "true" if state is None else CONDITION_BY_STATE[state]
         yield from map(_record, self._iterate(condition))
 
-    def store_records(self, store: Store) -> Iterator[UrlRecord]:
+    def store_records(self, store: StoreLocation) -> Iterator[UrlRecord]:
         """Return the records of what the workers of a store have fetched."""
         yield from map(_record, self._iterate(f"outcome.store = {STORE_ID}", store.key))
 
-    def store_done(self, store: Store) -> int:
+    def store_done(self, store: StoreLocation) -> int:
         """Return how many URLs the workers of a store have ended, or a few more."""
         rows = self._fetch("SELECT done FROM store WHERE key = $1::uuid", store.key)
         return int(rows[0][0]) if rows else 0

@@ -10,16 +10,16 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Claim, State
 from crawler_app.run.crawl import NO_PAGES, Crawl
-from crawler_app.run.crawl.sharing import Sharing
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.run.crawl.host_updates import Sharing
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.store.index.writer import IndexWriter
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
 
-__all__ = ["SharedCrawl"]
+__all__ = ["WorkerCrawl"]
 
 
-class SharedCrawl(Crawl):
+class WorkerCrawl(Crawl):
     """A crawl whose limits of pages and bytes are those of the frontier.
 
     Args:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.urls import host_of
 
-__all__ = ["dealer", "part_config"]
+__all__ = ["part_config", "part_function"]
 
 # A page links to few hosts, a crawl finds many.
 REMEMBERED_HOSTS = 10_000
 
 
-def dealer(seeds: Iterable[str], parts: int) -> Callable[[str], int]:
+def part_function(seeds: Iterable[str], parts: int) -> Callable[[str], int]:
     """Return a function that returns the part of a host.
 
     The hosts of the start URLs are dealt in turn: a crawl often has no others, and by their
@@ -27,7 +27,7 @@ def dealer(seeds: Iterable[str], parts: int) -> Callable[[str], int]:
     Args:
         seeds: Canonical URLs; their order does not matter.
 
-    >>> part_of = dealer(["http://a.test/", "http://b.test/x", "http://b.test/y"], 2)
+    >>> part_of = part_function(["http://a.test/", "http://b.test/x", "http://b.test/y"], 2)
     >>> part_of("a.test"), part_of("b.test"), part_of("c.test") in (0, 1)
     (0, 1, True)
     """

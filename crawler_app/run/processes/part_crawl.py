@@ -9,8 +9,8 @@ from crawler_app.base.models import Claim, State
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import NO_PAGES, Crawl
 from crawler_app.run.crawl.external_cache import ExternalCache
-from crawler_app.run.processes.connected import obey, status_of
-from crawler_app.run.processes.messages import Order, Status
+from crawler_app.run.processes.process_messages import Order, Status
+from crawler_app.run.processes.worker_connection import obey, status_of
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.index.writer import IndexWriter

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.run.processes.channel import Channel
-from crawler_app.run.processes.messages import Frame, Kind, Order, Task
+from crawler_app.run.processes.process_messages import Frame, MessageType, Order, Task
 from gencoro import gen
 
 __all__ = ["PartProcess", "words_of"]
@@ -79,7 +79,7 @@ class PartProcess:
             )
         self.starts += 1
         self._channel = Channel(ours)
-        self._channel.send(Frame.of(Kind.BEGIN, task))
+        self._channel.send(Frame.of(MessageType.BEGIN, task))
         return self._channel
 
     def note_ready(self) -> int:
@@ -91,11 +91,11 @@ class PartProcess:
 
     def order(self, order: Order) -> None:
         """Send an order to a process that is ready."""
-        self._send(Frame.of(Kind.ORDER, order))
+        self._send(Frame.of(MessageType.ORDER, order))
 
     def pass_links(self, links: bytes, sender: "PartProcess") -> bool:
         """Keep a batch of links until it is committed; return whether it was sent."""
-        frame = Frame(Kind.LINKS, links, sender.part)
+        frame = Frame(MessageType.LINKS, links, sender.part)
         self._unacknowledged.append(_Sent(frame, sender, sender.starts))
         if self.is_ready:
             self._send(frame)
@@ -105,7 +105,7 @@ class PartProcess:
         """Tell the sender of the oldest batch that it is committed."""
         sent = self._unacknowledged.popleft()
         if sent.start == sent.sender.starts:
-            sent.sender._send(Frame(Kind.TAKEN, part=self.part))
+            sent.sender._send(Frame(MessageType.TAKEN, part=self.part))
 
     def _send(self, frame: Frame) -> None:
         if self._channel is not None:

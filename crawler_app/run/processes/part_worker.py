@@ -10,14 +10,20 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import open_stores
 from crawler_app.run.processes.channel import Channel
-from crawler_app.run.processes.connected import (
+from crawler_app.run.processes.part_crawl import PartCrawl
+from crawler_app.run.processes.process_messages import (
+    Frame,
+    MessageType,
+    Order,
+    Status,
+    Task,
+)
+from crawler_app.run.processes.sharding import part_config, part_function
+from crawler_app.run.processes.worker_connection import (
     ConnectedWorker,
     run_connected,
     until_free,
 )
-from crawler_app.run.processes.crawl import PartCrawl
-from crawler_app.run.processes.dealing import dealer, part_config
-from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
 from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.web.fetcher import make_fetcher
 
@@ -43,7 +49,7 @@ class _PartWorker(ConnectedWorker):
     def _crawl(self, task: Task) -> Generator[Any, Any, None]:
         whole = CrawlDirectory.open(task.directory)
         config = whole.config()
-        part_of = dealer(config.seeds, config.processes)
+        part_of = part_function(config.seeds, config.processes)
         self._others = [n for n in range(config.processes) if n != task.part]
         directory = whole.part(task.part)
 
@@ -87,14 +93,14 @@ class _PartWorker(ConnectedWorker):
 
     def _obey(self, frame: Frame) -> None:
         assert self._part_crawl is not None and self._frontier is not None
-        if frame.kind is Kind.LINKS:
+        if frame.kind is MessageType.LINKS:
             self._uncommitted += 1
             self._part_crawl.receive(frame.payload.decode())
-        elif frame.kind is Kind.TAKEN:
+        elif frame.kind is MessageType.TAKEN:
             self._frontier.acknowledge(frame.part)
             self._send_links()
             self._report_soon()
-        elif frame.kind is Kind.ORDER:
+        elif frame.kind is MessageType.ORDER:
             self._part_crawl.obey(Order(**frame.value()))
             self._report_soon()
 
@@ -103,11 +109,13 @@ class _PartWorker(ConnectedWorker):
         if self._part_crawl is None:
             return
         for _ in range(self._uncommitted):
-            self._channel.send(Frame(Kind.TAKEN))
+            self._channel.send(Frame(MessageType.TAKEN))
         self._uncommitted = 0
         self._send_links()
 
     def _send_links(self) -> None:
         assert self._frontier is not None
         for batch in self._frontier.batches(self._others):
-            self._channel.send(Frame(Kind.LINKS, batch.links.encode(), batch.part))
+            self._channel.send(
+                Frame(MessageType.LINKS, batch.links.encode(), batch.part)
+            )

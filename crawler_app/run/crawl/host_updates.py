@@ -3,7 +3,7 @@
 What one worker learns goes with its next step; the others are told before they are handed a
 URL of that origin.  Times are sent by the clock of the server.
 
-Used by `crawler_app.run.crawl.shared`.
+Used by `crawler_app.run.crawl.worker_crawl`.
 """
 
 import math
@@ -16,8 +16,8 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.permission import Permission
-from crawler_app.store.frontier.postgres.recent import OriginNews
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.caches import OriginNews
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.web.fetcher.cookies import Cookie, CookieStore
 from crawler_app.web.robots import Finding
 from crawler_app.web.robots.rules import MAX_BYTES

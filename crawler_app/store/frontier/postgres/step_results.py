@@ -3,7 +3,7 @@
 Rule: a claim is this worker's as long as the server says so.  What others have added, ended or
 taken back is known after the next step; the numbers are those of the last answer.
 
-Used by `crawler_app.store.frontier.postgres.exchange`.
+Used by `crawler_app.store.frontier.postgres.step_exchange`.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ from crawler_app.base.models import Claim
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import origin_of
 from crawler_app.store.frontier import Frontier
-from crawler_app.store.frontier.postgres.batch import Batch
-from crawler_app.store.frontier.postgres.books import Books
-from crawler_app.store.frontier.postgres.leases import Leases
-from crawler_app.store.frontier.postgres.notes import TELL_WITHIN_S, Notes
-from crawler_app.store.frontier.postgres.outbox import Outbox
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.pump import Pump
-from crawler_app.store.frontier.postgres.reading import PostgresReader
-from crawler_app.store.frontier.postgres.recent import (
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.caches import (
     OriginNews,
     RecentKeys,
     RecentNumbers,
 )
+from crawler_app.store.frontier.postgres.change_queue import ChangeQueue
+from crawler_app.store.frontier.postgres.host_changes import TELL_WITHIN_S, HostChanges
+from crawler_app.store.frontier.postgres.leases import Leases
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.step_changes import ChangeBatch
+from crawler_app.store.frontier.postgres.step_sender import StepSender
+from crawler_app.store.frontier.postgres.url_counts import UrlCounts
 from gencoro import gen
 
 __all__ = ["Answers"]
 
 logger = logging.getLogger(__name__)
 
-NO_STORE = Store()
+NO_STORE = StoreLocation()
 
 # How often a worker without URLs asks whether others have found some.
 POLL_S = 0.5
@@ -47,7 +47,7 @@ POLL_S = 0.5
 BUSY_S = 0.005
 
 # How often it asks for the numbers; they cost the server a look at a few hundred rows.
-BOOKS_EVERY_S = 1.0
+COUNTS_EVERY_S = 1.0
 
 
 class Answers(Frontier):
@@ -76,9 +76,9 @@ class Answers(Frontier):
 
     def __init__(
         self,
-        place: Place,
+        location: CrawlLocation,
         name: str = "",
-        store: Store = NO_STORE,
+        store: StoreLocation = NO_STORE,
         *,
         buffered: int = 10,
         clock: Callable[[], float] = time.time,
@@ -94,9 +94,9 @@ class Answers(Frontier):
         self.shift_s = 0.0
         self.last_queued = 0
         self.limit_reached = ""
-        self._reader = PostgresReader(place)
+        self._reader = PostgresReader(location)
         self._store = store
-        self._pump = Pump(place, name, store, clock, server_clock)
+        self._sender = StepSender(location, name, store, clock, server_clock)
         self._buffered = buffered
         self._clock = clock
         self._before_commit = before_commit
@@ -104,20 +104,20 @@ class Answers(Frontier):
         self._known_url_by_origin: dict[str, str] = {}
         self._version_by_origin = RecentNumbers()
         self._gap_by_host = RecentNumbers()
-        self._notes = Notes()
-        self._outbox = Outbox()
+        self._host_changes = HostChanges()
+        self._queue = ChangeQueue()
         self._leases = Leases()
         # What `claim` was asked for: how often in vain, and by the last call.
         self._starved = 0
         self._lease_s = 0.0
         self._max_depth: int | None = None
         self._per_host: int | None = None
-        self._books = Books({})
+        self._url_counts = UrlCounts({})
         self._has_drained = False
         # When the next queued URL is due, and when the next lease ends, of any worker.
         self._next_times: tuple[float | None, float | None] = None, None
         # When to ask again: for claims, if nothing else is to be told, and for the books.
-        self._asks_at = self._asks_books_at = -math.inf
+        self._asks_at = self._asks_counts_at = -math.inf
         self._stepped_at = -math.inf
         self._is_held = False
         self._woken = asyncio.Event()
@@ -128,7 +128,9 @@ class Answers(Frontier):
             self._put_back(claim)
         self.flush()
 
-    def _note_answer(self, batch: Batch, answer: dict[str, Any], wanted: int) -> None:
+    def _note_answer(
+        self, batch: ChangeBatch, answer: dict[str, Any], wanted: int
+    ) -> None:
         self._stepped_at = self._clock()
         self.last_queued = answer["queued"]
         self._note_limit(answer)
@@ -158,9 +160,9 @@ class Answers(Frontier):
             self._put_all_back()  # what was asked for before
         has_new_level = False
         if "urls" in answer:
-            before, self._books = self._books, Books(answer)
-            has_new_level = before.least_depth() != self._books.least_depth()
-            self._asks_books_at = self._stepped_at + BOOKS_EVERY_S
+            before, self._url_counts = self._url_counts, UrlCounts(answer)
+            has_new_level = before.least_depth() != self._url_counts.least_depth()
+            self._asks_counts_at = self._stepped_at + COUNTS_EVERY_S
         self._note_what_comes(answer, shift_s, is_short=len(news) < wanted)
         has_more = bool(self._leases.waiting) or has_new_level
         if has_more or self._has_drained or self.limit_reached:
@@ -170,17 +172,17 @@ class Answers(Frontier):
         """Note a limit once the numbers of that time are known, which say what is left."""
         limit = answer.get("limit", "")
         if limit == "max_pages" and "urls" not in answer:
-            self._asks_books_at = -math.inf
+            self._asks_counts_at = -math.inf
         else:
             self.limit_reached = limit
 
     def _has_had(self, token: int) -> bool:
         """Return whether a lease was noted, and has perhaps ended here."""
         return token in self._leases or any(
-            token in batch.claims for batch in self._outbox.pending()
+            token in batch.claims for batch in self._queue.pending()
         )
 
-    def _note_lost(self, batch: Batch, tokens: Iterable[int]) -> None:
+    def _note_lost(self, batch: ChangeBatch, tokens: Iterable[int]) -> None:
         """Note outcomes that the server did not take, because the lease had ended.
 
         The links of these pages were not taken either, so they are not known.
@@ -202,7 +204,9 @@ class Answers(Frontier):
             return
         # Sooner if there is nothing else to do.
         wait_s = TELL_WITHIN_S if self._leases.waiting else 0.0
-        self._notes.due_at = min(self._notes.due_at, self._stepped_at + wait_s)
+        self._host_changes.due_at = min(
+            self._host_changes.due_at, self._stepped_at + wait_s
+        )
 
     def _learn(
         self,
@@ -217,7 +221,7 @@ class Answers(Frontier):
         self._version_by_origin.note(name, version)
         if known_url is not None:
             self._known_url_by_origin.setdefault(name, known_url)
-        untold = self._notes.by_origin.get(name, {})
+        untold = self._host_changes.by_origin.get(name, {})
         learning = self.on_news(
             OriginNews(
                 name,
@@ -248,8 +252,8 @@ class Answers(Frontier):
         """Return when a further URL may be claimed."""
         return [at for at in self._next_times if at is not None and at > now]
 
-    def _changing(self) -> Batch:
-        return self._outbox.changing(self._clock())
+    def _changing(self) -> ChangeBatch:
+        return self._queue.changing(self._clock())
 
     def release(self, claim: Claim) -> None:
         with contextlib.suppress(LeaseLostError):
@@ -263,13 +267,13 @@ class Answers(Frontier):
 
     def flush(self, *, is_prepared: bool = False) -> None:
         """Let the pump send what has changed."""
-        if not self._outbox.has_changes():
+        if not self._queue.has_changes():
             return
         if not is_prepared:
             self._before_commit()
-        self._outbox.flush()
+        self._queue.flush()
         self._woken.set()
 
     def close(self) -> None:
-        self._pump.drop()
+        self._sender.drop()
         self._reader.close()

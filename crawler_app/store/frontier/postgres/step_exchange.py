@@ -6,7 +6,7 @@ pages.
 
 Rule: what is sent was flushed, and so were the archive and the index before.
 
-Used by `crawler_app.store.frontier.postgres.worker`.
+Used by `crawler_app.store.frontier.postgres.postgres_frontier`.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.store.frontier import PATIENCE_S
-from crawler_app.store.frontier.postgres.answers import BOOKS_EVERY_S, Answers
-from crawler_app.store.frontier.postgres.batch import Batch
-from crawler_app.store.frontier.postgres.notes import Notes
+from crawler_app.store.frontier.postgres.host_changes import HostChanges
+from crawler_app.store.frontier.postgres.step_changes import ChangeBatch
+from crawler_app.store.frontier.postgres.step_results import COUNTS_EVERY_S, Answers
 from gencoro import gen
 
 __all__ = ["Exchange"]
@@ -37,7 +37,7 @@ class Exchange(Answers):
         Raises:
             ConfigError: the server cannot be reached, or the crawl cannot be used.
         """
-        yield self._pump.open()
+        yield self._sender.open()
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -48,13 +48,13 @@ class Exchange(Answers):
         """
         self._reader.rest()  # a crawl takes one connection
         try:
-            while self._outbox.flushed or not self._has_left:
+            while self._queue.flushed or not self._has_left:
                 wait_s = self._wait_s()
                 if wait_s > 0 and (yield self._is_woken(wait_s)):
                     continue
                 yield self.exchange()
         finally:
-            yield self._pump.close()
+            yield self._sender.close()
 
     @gen.coroutine
     def _is_woken(self, wait_s: float) -> Generator[Any, Any, bool]:
@@ -67,13 +67,15 @@ class Exchange(Answers):
 
     def _wait_s(self) -> float:
         """Return how long there is nothing to exchange, even if the clock is set back."""
-        if self._outbox.flushed:
+        if self._queue.flushed:
             return 0.0
         asks_at = self._asks_at if self._wanted() else math.inf
         due_at = min(
-            asks_at, self._notes.due_at, self._stepped_at + self._pump.alive_s / 3
+            asks_at,
+            self._host_changes.due_at,
+            self._stepped_at + self._sender.alive_s / 3,
         )
-        return min(due_at - self._clock(), self._pump.alive_s / 3)
+        return min(due_at - self._clock(), self._sender.alive_s / 3)
 
     def hold(self, is_held: bool) -> None:
         """Ask for no claims until further notice, and leave those that wait to others."""
@@ -86,9 +88,9 @@ class Exchange(Answers):
     def leave(self) -> None:
         """Put back what is claimed; then `run` sends everything, and ends."""
         self._put_all_back()
-        self._outbox.flushed.append(Batch())  # whose answer has the last numbers
+        self._queue.flushed.append(ChangeBatch())  # whose answer has the last numbers
         self._has_left = True
-        self._pump.hurry()
+        self._sender.hurry()
         self._woken.set()
 
     @gen.coroutine
@@ -98,12 +100,12 @@ class Exchange(Answers):
         Raises:
             ServerError: the server refuses it.
         """
-        unsent = self._outbox.flushed
-        batch = unsent[0] if unsent else Batch()
-        notes, self._notes = self._notes, Notes()
+        unsent = self._queue.flushed
+        batch = unsent[0] if unsent else ChangeBatch()
+        changes, self._host_changes = self._host_changes, HostChanges()
         wanted = self._wanted()
         now = self._clock()
-        pending = sum(len(each.claims) for each in self._outbox.pending())
+        pending = sum(len(each.claims) for each in self._queue.pending())
         request = {
             "wanted": wanted,
             "lease_s": self._lease_s,
@@ -114,31 +116,31 @@ class Exchange(Answers):
             "asks": list(self._leases.unready_by_origin),
             "held": len(self._leases) + pending - len(batch.claims),
             "is_by_depth": self.is_by_depth,
-            "late_at": now + PATIENCE_S if self._wants_books(now) else None,
+            "late_at": now + PATIENCE_S if self._wants_counts(now) else None,
         }
-        answer = yield self._pump.make_step(batch.body(notes) | request)
+        answer = yield self._sender.make_step(batch.body(changes) | request)
         if unsent and unsent[0] is batch:
             unsent.popleft()
         self._note_answer(batch, answer, wanted)
         for origin in answer.get("origins") or ():
             yield from self._learn(*origin)
 
-    def _wants_books(self, now: float) -> bool:
+    def _wants_counts(self, now: float) -> bool:
         # Whether a limit ends the crawl depends on what else is queued.
         is_ending = self._has_left or bool(self.limit_reached)
         # They are fresh for a second, unless the clock was set back.
-        age_s = now - self._asks_books_at + BOOKS_EVERY_S
-        return is_ending or not 0 <= age_s < BOOKS_EVERY_S
+        age_s = now - self._asks_counts_at + COUNTS_EVERY_S
+        return is_ending or not 0 <= age_s < COUNTS_EVERY_S
 
     @property
     def is_away(self) -> bool:
         """Whether the server did not answer last time."""
-        return self._pump.is_away
+        return self._sender.is_away
 
     @property
     def is_behind(self) -> bool:
         """Whether the server does not know all changes, or claims wait to be handed out."""
-        return bool(self._leases.idle()) or any(self._outbox.pending())
+        return bool(self._leases.idle()) or any(self._queue.pending())
 
     def _wanted(self) -> int:
         """Return how many claims to ask for."""

@@ -23,7 +23,13 @@ from crawler_app.run.crawl import Crawl, Failure
 from crawler_app.run.crawl.monitor import SHOWN_URLS
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.processes.channel import Channel
-from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
+from crawler_app.run.processes.process_messages import (
+    Frame,
+    MessageType,
+    Order,
+    Status,
+    Task,
+)
 from gencoro import gen
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
@@ -96,7 +102,7 @@ class ConnectedWorker(abc.ABC):
         receiving.add_done_callback(lambda _: self._end_alone())
         try:
             yield self._working
-            self._channel.send(Frame(Kind.ENDED))
+            self._channel.send(Frame(MessageType.ENDED))
         except asyncio.CancelledError:
             if self._failure is None:
                 raise
@@ -112,7 +118,7 @@ class ConnectedWorker(abc.ABC):
 
     def _send_failure(self, exc: Exception) -> None:
         name = next(each.__name__ for each in REPORTED_ERRORS if isinstance(exc, each))
-        self._channel.send(Frame.of(Kind.FAILED, [name, str(exc)]))
+        self._channel.send(Frame.of(MessageType.FAILED, [name, str(exc)]))
 
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
@@ -135,7 +141,7 @@ class ConnectedWorker(abc.ABC):
 
     def _handle(self, frame: Frame) -> None:
         """Handle a message of the main process."""
-        if frame.kind is Kind.BEGIN:
+        if frame.kind is MessageType.BEGIN:
             self._begun.set_result(Task(**frame.value()))
         elif not self._has_ended:  # otherwise other parts were slower to end
             try:
@@ -155,7 +161,7 @@ class ConnectedWorker(abc.ABC):
         self._is_reporting = False
         status = self._status()
         if status is not None:
-            self._channel.send(Frame.of(Kind.STATUS, status))
+            self._channel.send(Frame.of(MessageType.STATUS, status))
 
 
 def status_of(crawl: Crawl, now: float) -> Status:
@@ -214,7 +220,7 @@ class _LogSender(logging.Handler):
             text += (
                 "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
             )
-        frame = Frame.of(Kind.LOG, [record.name, record.levelno, text])
+        frame = Frame.of(MessageType.LOG, [record.name, record.levelno, text])
         if threading.get_ident() == self._thread_id:
             self._channel.send(frame)  # at once: it may be the last
             return

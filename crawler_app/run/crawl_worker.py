@@ -25,16 +25,16 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.monitor import Watched
-from crawler_app.run.crawl.shared import SharedCrawl
+from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.staging import staged, storage_url
 from crawler_app.run.directory.stores import open_stores
 from crawler_app.run.directory.uploading import Uploader, warn_of_rest
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.crawls import begin, set_limits
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.reading import PostgresReader
-from crawler_app.store.frontier.postgres.worker import PostgresFrontier
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.politeness import least_gap_s
 from gencoro import gen
@@ -80,10 +80,10 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
         raise ConfigError("--soft-404 is not possible with a frontier in PostgreSQL")
     # Before the crawl begins, which would stay there without any worker.
     _check(config)
-    place = Place(config.frontier, config.crawl_name)
+    location = CrawlLocation(config.frontier, config.crawl_name)
     gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
     text = yield begin(
-        place,
+        location,
         config.shared_json(),
         gap_s=gap_s,
         max_pages=config.max_pages,
@@ -96,12 +96,12 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
             flag = option.flag
             what = f"another value of {flag}" if flag else "other start URLs"
             raise ConfigError(
-                f"the crawl {place} has begun with {what}; take part in "
+                f"the crawl {location} has begun with {what}; take part in "
                 "it with `gencrawl work`, or choose another name with --crawl"
             )
 
 
-def shared_config(place: Place, **local: Any) -> CrawlConfig:
+def shared_config(location: CrawlLocation, **local: Any) -> CrawlConfig:
     """Return the configuration of a worker of a crawl that has begun.
 
     Args:
@@ -110,14 +110,14 @@ def shared_config(place: Place, **local: Any) -> CrawlConfig:
     Raises:
         ConfigError: the server cannot be used, or the crawl has not begun.
     """
-    with contextlib.closing(PostgresReader(place)) as reader:
+    with contextlib.closing(PostgresReader(location)) as reader:
         members = reader.members()
     if members.config is None:
         raise ConfigError(
-            f"the crawl {place} has not begun; begin it with `gencrawl crawl --frontier`"
+            f"the crawl {location} has not begun; begin it with `gencrawl crawl --frontier`"
         )
     common = CrawlConfig.from_json(members.config)
-    return replace(common, frontier=place.url, crawl_name=place.crawl, **local)
+    return replace(common, frontier=location.url, crawl_name=location.crawl, **local)
 
 
 @gen.coroutine
@@ -127,8 +127,8 @@ def limit_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     Raises:
         ConfigError: the server cannot be used.
     """
-    place = Place(config.frontier, config.crawl_name)
-    yield set_limits(place, config.shared_json(), config.max_pages, config.max_bytes)
+    location = CrawlLocation(config.frontier, config.crawl_name)
+    yield set_limits(location, config.shared_json(), config.max_pages, config.max_bytes)
 
 
 def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
@@ -137,8 +137,8 @@ def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
     Raises:
         ConfigError: the server cannot be used.
     """
-    place = Place(config.frontier, config.crawl_name)
-    with contextlib.closing(PostgresReader(place)) as reader:
+    location = CrawlLocation(config.frontier, config.crawl_name)
+    with contextlib.closing(PostgresReader(location)) as reader:
         reader.requeue_failed(reasons)
 
 
@@ -194,7 +194,7 @@ class CrawlWorker:
     ) -> None:
         self.config = config = staged(config)
         self._own = own
-        self._place = Place(config.frontier, config.crawl_name)
+        self._location = CrawlLocation(config.frontier, config.crawl_name)
         self._watch = watch or contextlib.nullcontext
         self._on_step = on_step
         self._crawl: Watched | None = None
@@ -237,8 +237,8 @@ class CrawlWorker:
         config = self.config
         if not storage_url(config.into):
             return None
-        location = self._location(directory)
-        return Uploader(directory.path, location, config.max_staging_bytes)
+        store_location = self._store_location(directory)
+        return Uploader(directory.path, store_location, config.max_staging_bytes)
 
     def _crawl_into(
         self, directory: CrawlDirectory, uploader: Uploader | None = None
@@ -257,7 +257,7 @@ class CrawlWorker:
             kept = ExternalCache.of(config, directory.external_cache_path)
             cleanup.enter_context(contextlib.closing(kept))
             yield frontier.open()
-            self._crawl = crawl = SharedCrawl(
+            self._crawl = crawl = WorkerCrawl(
                 # The server has these limits for all workers.
                 replace(config, max_pages=None, max_bytes=None),
                 frontier,
@@ -293,7 +293,7 @@ class CrawlWorker:
             return CrawlDirectory.open(path)
         return CrawlDirectory.create(path, self.config)
 
-    def _location(self, directory: CrawlDirectory) -> str:
+    def _store_location(self, directory: CrawlDirectory) -> str:
         """Return where others find what this worker keeps."""
         url = storage_url(self.config.into)
         if not url:
@@ -305,8 +305,10 @@ class CrawlWorker:
     ) -> PostgresFrontier:
         machine = socket.gethostname()
         return PostgresFrontier(
-            self._place,
+            self._location,
             f"process {os.getpid()} on {machine}",
-            Store(directory.make_store_key(), machine, self._location(directory)),
+            StoreLocation(
+                directory.make_store_key(), machine, self._store_location(directory)
+            ),
             before_commit=before_commit,
         )

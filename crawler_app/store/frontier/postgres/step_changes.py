@@ -10,10 +10,10 @@ from typing import Any
 from crawler_app.base.models import Candidate, Claim, Outcome, Role
 from crawler_app.base.urls import bare_path, dedup_key, has_query
 from crawler_app.store.frontier import key_of, stored_url
-from crawler_app.store.frontier.counts import Kind
-from crawler_app.store.frontier.postgres.notes import Notes
+from crawler_app.store.frontier.count_types import OutcomeKey
+from crawler_app.store.frontier.postgres.host_changes import HostChanges
 
-__all__ = ["Batch", "digest_of"]
+__all__ = ["ChangeBatch", "digest_of"]
 
 
 def digest_of(key: str) -> str:
@@ -26,7 +26,7 @@ def _counts(candidate: Candidate) -> bool:
     return not candidate.refusal and candidate.role is not Role.EXTERNAL
 
 
-class Batch:
+class ChangeBatch:
     """The changes since the last flush.
 
     Attributes:
@@ -34,9 +34,9 @@ class Batch:
         began_at: When the first change was noted; None if there is none.
         links: How many candidates it has.
 
-    >>> batch = Batch()
+    >>> batch = ChangeBatch()
     >>> batch.add([Candidate("http://a.test/", "a.test")])
-    >>> batch.body(Notes())["links"][0][2][0][1:]
+    >>> batch.body(HostChanges())["links"][0][2][0][1:]
     ['http://a.test/', 0, 0, 0, None, <Role.LINK: 0>, False]
     """
 
@@ -76,7 +76,7 @@ class Batch:
                 outcome.size_bytes,
                 outcome.took_s,
                 now,
-                Kind.of(claim.depth, outcome).is_html,
+                OutcomeKey.of(claim.depth, outcome).is_html,
                 outcome.content_type,
                 outcome.title,
                 outcome.error,
@@ -121,11 +121,11 @@ class Batch:
         self._facts_of(origin)["robots"] = robots
         self._known_until_by_host[host] = until
 
-    def body(self, notes: Notes) -> dict[str, Any]:
+    def body(self, changes: HostChanges) -> dict[str, Any]:
         """Return what is sent."""
         for host, until in self._known_until_by_host.items():
-            notes.know_until(host, until)
-        host_notes = notes.host_rows(self._place)
+            changes.know_until(host, until)
+        host_notes = changes.host_rows(self._place)
         return {
             "ends": self._ends,
             "backs": self._backs,
@@ -133,7 +133,7 @@ class Batch:
             "links": self._sources,
             "queries": self._queries,
             "notes": host_notes,
-            "origins": notes.origin_rows(self._facts_by_origin),
+            "origins": changes.origin_rows(self._facts_by_origin),
             "hosts": list(self._place_by_host),
         }
 

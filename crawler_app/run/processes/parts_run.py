@@ -17,11 +17,17 @@ from crawler_app.base.reasons import AnyReason, reason_of_word
 from crawler_app.run.crawl import KEPT_FAILURES, Failure
 from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.run.crawl.stats import Stats
-from crawler_app.run.processes.connected import REPORTED_ERRORS
 from crawler_app.run.processes.coordination import Coordinator
-from crawler_app.run.processes.dealing import part_config
-from crawler_app.run.processes.messages import Frame, Kind, Order, Status, Task
-from crawler_app.run.processes.processes import PartProcess, words_of
+from crawler_app.run.processes.part_process import PartProcess, words_of
+from crawler_app.run.processes.process_messages import (
+    Frame,
+    MessageType,
+    Order,
+    Status,
+    Task,
+)
+from crawler_app.run.processes.sharding import part_config
+from crawler_app.run.processes.worker_connection import REPORTED_ERRORS
 from gencoro import gen
 
 __all__ = ["PartsRun"]
@@ -55,7 +61,7 @@ class PartsRun:
     """
 
     # What each process runs.
-    _module = "crawler_app.run.processes.worker"
+    _module = "crawler_app.run.processes.part_worker"
 
     def __init__(
         self, config: CrawlConfig, retried_reasons: Collection[AnyReason] = ()
@@ -231,18 +237,20 @@ class PartsRun:
         last: list[Frame] = []
 
         def handle(frame: Frame) -> None:
-            if frame.kind is not Kind.LOG:  # which another thread may send at the end
+            if (
+                frame.kind is not MessageType.LOG
+            ):  # which another thread may send at the end
                 last[:] = [frame]
             self._handle(process, frame)
 
         yield process.start(task).receive(handle)
         status = yield process.ended()
         self._count_as_earlier(part)
-        if last and last[0].kind is Kind.FAILED:
+        if last and last[0].kind is MessageType.FAILED:
             name, text = last[0].value()
             self._note_failure(part, ERROR_BY_NAME[name](text))
             return False
-        has_ended = bool(last) and last[0].kind is Kind.ENDED
+        has_ended = bool(last) and last[0].kind is MessageType.ENDED
         if not has_ended and not self.is_stopping:
             self._note_death(part, words_of(status))
         return has_ended
@@ -287,17 +295,17 @@ class PartsRun:
 
     def _handle(self, process: PartProcess, frame: Frame) -> None:
         """Handle a message of a process."""
-        if frame.kind is Kind.LINKS:
+        if frame.kind is MessageType.LINKS:
             owner = self._processes[frame.part]
             if owner.pass_links(frame.payload, process):
                 self._coordinator.note_forwarded(owner.part)
-        elif frame.kind is Kind.TAKEN:
+        elif frame.kind is MessageType.TAKEN:
             self._coordinator.note_taken(process.part)
             process.note_taken()
             self._decide()
-        elif frame.kind is Kind.STATUS:
+        elif frame.kind is MessageType.STATUS:
             self._note_status(process, Status(**frame.value()))
-        elif frame.kind is Kind.LOG:
+        elif frame.kind is MessageType.LOG:
             name, level, text = frame.value()
             logging.getLogger(name).log(level, "%s", text)
 

@@ -17,10 +17,10 @@ from crawler_app.base.storage.tables import Cache, StoredTables, cache_home
 from crawler_app.base.text.escaping import printable
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.remote import RemoteDirectory
-from crawler_app.run.directory.stored import Kept, StoredCrawl, resume_command
+from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
 from crawler_app.store.archive.totals import ArchiveSummary
-from crawler_app.store.frontier.postgres.place import Place, Store
-from crawler_app.store.frontier.postgres.reading import PostgresReader
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 
 __all__ = ["ServerCrawl"]
 
@@ -31,7 +31,7 @@ class ServerCrawl(StoredCrawl):
     """A crawl of many workers.
 
     Args:
-        place: The server and the crawl.
+        location: The server and the crawl.
         path: The directory for what is made of it.
         cache: For what is downloaded.
         on_step: Progress callback.
@@ -42,7 +42,7 @@ class ServerCrawl(StoredCrawl):
 
     def __init__(
         self,
-        place: Place,
+        location: CrawlLocation,
         path: Path | str = "",
         cache: Cache | None = None,
         on_step: OnStep = no_step,
@@ -50,7 +50,7 @@ class ServerCrawl(StoredCrawl):
         self.path = Path(path)
         self._cache = cache or Cache(cache_home())
         self._on_step = on_step
-        self._place = place
+        self._location = location
         with contextlib.closing(self.frontier()) as frontier:
             self._members = frontier.members()
         self._directories = [
@@ -61,25 +61,25 @@ class ServerCrawl(StoredCrawl):
 
     def config(self) -> CrawlConfig:
         if self._members.config is None:
-            raise ConfigError(f"the crawl {self._place} has not begun")
+            raise ConfigError(f"the crawl {self._location} has not begun")
         return CrawlConfig.from_json(self._members.config)
 
     def frontier(self) -> PostgresReader:
-        return PostgresReader(self._place)
+        return PostgresReader(self._location)
 
     def directories(self) -> list[CrawlDirectory]:
         self.config()  # which says so if the crawl has not begun
         if not self._directories and self._members.stores:
             raise ConfigError(
-                f"what the workers of {self._place} have fetched is not on this machine; "
+                f"what the workers of {self._location} have fetched is not on this machine; "
                 "run this where the directory of a worker is"
             )
         return self._directories
 
-    def kept(self) -> Kept:
+    def kept(self) -> CrawlSizes:
         if self._directories:
             return super().kept()
-        return Kept(ArchiveSummary(0, 0, 0, 0), None)  # they are named already
+        return CrawlSizes(ArchiveSummary(0, 0, 0, 0), None)  # they are named already
 
     def crawlers(self) -> list[str]:
         return self._members.workers
@@ -89,11 +89,11 @@ class ServerCrawl(StoredCrawl):
             path = "DIR" if self.path == Path() else self.path
             return resume_command(path, with_more_pages=with_more_pages)
         return (
-            f"gencrawl work {shlex.quote(self._place.url)} --crawl {self._place.crawl} "
+            f"gencrawl work {shlex.quote(self._location.url)} --crawl {self._location.crawl} "
             "--into DIR"
         )
 
-    def _directories_of(self, store: Store) -> list[CrawlDirectory]:
+    def _directories_of(self, store: StoreLocation) -> list[CrawlDirectory]:
         """Return the directories of a store; none if they cannot be read here."""
         if is_url(store.location):
             return self._in_storage(store)
@@ -107,7 +107,7 @@ class ServerCrawl(StoredCrawl):
         )
         return []
 
-    def _in_storage(self, store: Store) -> list[CrawlDirectory]:
+    def _in_storage(self, store: StoreLocation) -> list[CrawlDirectory]:
         """Do the same for a store in object storage."""
         try:
             tables = StoredTables(store.location, self._cache, self._on_step)

@@ -4,19 +4,19 @@ from collections import Counter
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.store.frontier.counts import StateCounts
+from crawler_app.store.frontier.count_types import StateCounts
 
-__all__ = ["Books"]
+__all__ = ["UrlCounts"]
 
 
-class Books(StateCounts):
+class UrlCounts(StateCounts):
     """The numbers of one answer.
 
     Args:
         answer: What ``books`` in ``functions.sql`` returns.
 
-    >>> books = Books({"urls": [["queued", False, 1, 5]], "claimed": [[False, 2]]})
-    >>> books.urls[State.QUEUED], books.urls[State.CLAIMED], books.least_depth()
+    >>> counts = UrlCounts({"urls": [["queued", False, 1, 5]], "claimed": [[False, 2]]})
+    >>> counts.urls[State.QUEUED], counts.urls[State.CLAIMED], counts.least_depth()
     (3, 2, 1)
     """
 

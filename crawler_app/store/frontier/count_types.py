@@ -8,13 +8,13 @@ from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import CONTENT, AnyReason, is_broken
 
-__all__ = ["RANKED", "Amount", "Host", "Kind", "StateCounts"]
+__all__ = ["RANKED", "Amount", "HostCounts", "OutcomeKey", "StateCounts"]
 
 # The length of the lists of the slowest and of the largest URLs.
 RANKED = 100
 
 
-class Kind(NamedTuple):
+class OutcomeKey(NamedTuple):
     """What URLs that have ended have in common, and are counted by.
 
     Attributes:
@@ -31,13 +31,13 @@ class Kind(NamedTuple):
     role: Role = Role.LINK
 
     @classmethod
-    def of(cls, depth: int, outcome: Outcome, role: Role = Role.LINK) -> "Kind":
+    def of(cls, depth: int, outcome: Outcome, role: Role = Role.LINK) -> "OutcomeKey":
         """Return the kind of a URL that has ended.
 
         >>> from crawler_app.base.reasons import Reason
-        >>> Kind.of(2, Outcome(State.DONE, Reason.OK, 200, "image/png"))
+        >>> OutcomeKey.of(2, Outcome(State.DONE, Reason.OK, 200, "image/png"))
         ... # doctest: +ELLIPSIS
-        Kind(depth=2, state=<State.DONE: 'done'>, ..., is_html=False, role=<Role.LINK: 0>)
+        OutcomeKey(depth=2, state=<State.DONE: 'done'>, ..., is_html=False, role=<Role.LINK: 0>)
         """
         reason, status = outcome.reason, outcome.status
         is_page = reason in CONTENT and is_html(outcome.content_type)
@@ -86,7 +86,7 @@ class Amount:
 
 
 @dataclass(slots=True)
-class Host:
+class HostCounts:
     """The counts of one host.
 
     Attributes:
@@ -109,7 +109,7 @@ class Host:
         """Mean time of a fetch; None if there was none."""
         return self.took_us / self.timed / 1e6 if self.timed else None
 
-    def count(self, kind: Kind, outcome: Outcome, times: int = 1) -> None:
+    def count(self, kind: OutcomeKey, outcome: Outcome, times: int = 1) -> None:
         """Count a URL of this host that has ended, or with ``times=-1`` no more."""
         if kind.state is State.EXCLUDED:
             return

@@ -11,9 +11,9 @@ from crawler_app.base.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.base.urls import host_of
 from crawler_app.store.frontier import key_of, turn_of
-from crawler_app.store.frontier.counts import Amount, Host, Kind
-from crawler_app.store.frontier.postgres.exchange import Exchange
-from crawler_app.store.frontier.postgres.outbox import MAX_LINKS
+from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
+from crawler_app.store.frontier.postgres.change_queue import MAX_LINKS
+from crawler_app.store.frontier.postgres.step_exchange import Exchange
 
 __all__ = ["PostgresFrontier"]
 
@@ -47,7 +47,7 @@ class PostgresFrontier(Exchange):
     ) -> Claim | None:
         self._lease_s, self._max_depth = lease_s, max_depth
         # Others may have what has waited here since the server was last heard of.
-        is_fresh = now < self._stepped_at + self._pump.alive_s
+        is_fresh = now < self._stepped_at + self._sender.alive_s
         claim = self._leases.take(max_depth) if is_fresh else None
         if claim is None:
             self._starved += 1
@@ -91,14 +91,14 @@ class PostgresFrontier(Exchange):
 
     def hold_host(self, host: str, free_at: float) -> None:
         now = self._clock()
-        self._notes.hold(host, free_at, now)
+        self._host_changes.hold(host, free_at, now)
         self._woken.set()
         if free_at > now:
             for claim in [each for each in self._leases.idle() if each.host == host]:
                 self.release(claim)
 
     def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
-        self._notes.shorten(host, held_to, free_at)
+        self._host_changes.shorten(host, held_to, free_at)
 
     def gap_s(self, host: str) -> float:
         """Return the gap of a host that the server has told last."""
@@ -108,7 +108,7 @@ class PostgresFrontier(Exchange):
         """Set the least time between two fetches from a host, by all workers together."""
         if gap_s != self.gap_s(host):
             self._gap_by_host.note(host, gap_s)
-            self._notes.set_gap(host, gap_s)
+            self._host_changes.set_gap(host, gap_s)
 
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
@@ -119,8 +119,8 @@ class PostgresFrontier(Exchange):
 
         While it is, one URL of its host at a time is leased.
         """
-        self._notes.tell(origin, pauses=pauses)
-        self._notes.set_down(host_of(origin), is_down)
+        self._host_changes.tell(origin, pauses=pauses)
+        self._host_changes.set_down(host_of(origin), is_down)
 
     def note_robots(self, origin: str, robots: dict[str, Any], until: float) -> None:
         """Tell other workers what was found in robots.txt, with the next flush.
@@ -136,8 +136,8 @@ class PostgresFrontier(Exchange):
 
         Each is a list of values that JSON has, of which the first is when it was set.
         """
-        told = self._notes.by_origin.get(origin, {}).get("cookies", {})
-        self._notes.tell(origin, cookies=told | cookies)
+        told = self._host_changes.by_origin.get(origin, {}).get("cookies", {})
+        self._host_changes.tell(origin, cookies=told | cookies)
 
     def known_url(self, origin: str) -> str:
         """Return the URL of an origin that got a response.
@@ -155,23 +155,23 @@ class PostgresFrontier(Exchange):
         return due_at if due_at is not None and due_at > now else None
 
     def depth_in_work(self, now: float) -> int | None:
-        return self._books.least_depth()
+        return self._url_counts.least_depth()
 
     def count(self, state: State) -> int:
-        return self._books.urls[state]
+        return self._url_counts.urls[state]
 
     def count_non_pages(self, state: State) -> int:
-        return self._books.non_pages[state]
+        return self._url_counts.non_pages[state]
 
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed, by any worker."""
         return self._has_drained and not self._leases and not self.is_behind
 
     def is_due(self, now: float) -> bool:
-        return self._outbox.is_due(now)
+        return self._queue.is_due(now)
 
     def has_changes(self) -> bool:
-        return self._outbox.has_changes()
+        return self._queue.has_changes()
 
     # The rest is read from the server, before the crawl and after it.
 
@@ -184,10 +184,10 @@ class PostgresFrontier(Exchange):
     def queries(self) -> list[str]:
         return self._reader.queries()
 
-    def tally(self) -> dict[Kind, Amount]:
+    def tally(self) -> dict[OutcomeKey, Amount]:
         return self._reader.tally()
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[HostCounts]:
         return self._reader.hosts()
 
     def slowest(self) -> list[UrlRecord]:

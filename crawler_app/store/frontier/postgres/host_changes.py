@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-__all__ = ["TELL_WITHIN_S", "Notes"]
+__all__ = ["TELL_WITHIN_S", "HostChanges"]
 
 # A host whose fetch has begun is not leased from until that is told.  Sooner would be more
 # steps, later a longer gap.
@@ -28,15 +28,15 @@ class _HostNote:
 
 
 @dataclass(slots=True)
-class Notes:
-    """The notes since the last step.
+class HostChanges:
+    """The changes since the last step.
 
     Attributes:
         due_at: When they are to be sent, even if nothing else is.
 
-    >>> notes = Notes()
-    >>> notes.hold("a.test", 102.0, now=100.0)
-    >>> notes.due_at, notes.host_rows({"a.test": 7}.get)
+    >>> changes = HostChanges()
+    >>> changes.hold("a.test", 102.0, now=100.0)
+    >>> changes.due_at, changes.host_rows({"a.test": 7}.get)
     (100.1, [[7, 102.0, None, None, None, None, None]])
     """
 
