@@ -18,6 +18,7 @@ from cpu_samples import cpu_samples
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import open_stores
 from crawler_app.web.fetcher import make_fetcher
@@ -53,11 +54,13 @@ def crawl(into, config, arguments, report):
         open_stores(directory, config) as stores,
     ):
         crawler = Crawl(
-            config,
-            stores.frontier,
-            make_fetcher(config),
-            archive=stores.archive,
-            index=stores.index,
+            wire(
+                config,
+                stores.frontier,
+                make_fetcher(config),
+                archive=stores.archive,
+                index=stores.index,
+            )
         )
         if arguments.sample:
             report["rss_mb_by_tenth"] = sample_memory(crawler, arguments.sample)

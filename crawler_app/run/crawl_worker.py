@@ -1,7 +1,7 @@
 """`CrawlWorker`: takes part in a crawl that the workers of many machines share.
 
-The frontier is in PostgreSQL, and has what to crawl too; the worker keeps what it fetches in
-a directory of its own.
+The frontier and the configuration are in PostgreSQL; the worker stores what it fetches in its own
+directory.
 """
 
 import asyncio
@@ -24,7 +24,9 @@ from crawler_app.base.reasons import Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.external_cache import ExternalCache
+from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.monitor import Watched
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
@@ -35,6 +37,7 @@ from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.crawls import begin, set_limits
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.politeness import least_gap_s
 from gencoro import gen
@@ -162,7 +165,7 @@ def _check(config: CrawlConfig) -> None:
 
 def _check_storage(config: CrawlConfig) -> None:
     if not config.archive:
-        raise ConfigError("object storage has no use for a crawl without an archive")
+        raise ConfigError("object storage needs an archive, which is turned off")
     if config.max_staging_bytes < 2 * config.max_archive_file_bytes:
         raise ConfigError(
             "max-staging-bytes must be at least twice max-archive-file-bytes: a WARC "
@@ -249,15 +252,19 @@ class CrawlWorker:
             stores = cleanup.enter_context(open_stores(directory, config, make))
             frontier = stores.frontier
             assert isinstance(frontier, PostgresFrontier)
+            # Before anything is requeued: the server may have another crawl of this name now.
             directory.belong_to(frontier.made_at())
             archived = requeue_lost(stores)
             if uploader is not None:
                 uploader.start()
-            fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
+            # Before the fetcher, whose cookies it passes on.
+            updates = HostUpdates(frontier)
+            fetcher = make_fetcher(config, updates.cookies_set)
+            cleanup.enter_context(contextlib.closing(fetcher))
             kept = ExternalCache.of(config, directory.external_cache_path)
             cleanup.enter_context(contextlib.closing(kept))
             yield frontier.open()
-            self._crawl = crawl = WorkerCrawl(
+            parts = wire(
                 # The server has these limits for all workers.
                 replace(config, max_pages=None, max_bytes=None),
                 frontier,
@@ -266,7 +273,9 @@ class CrawlWorker:
                 index=stores.index,
                 archived=archived,
                 external_cache=kept,
+                host_observer=updates,
             )
+            self._crawl = crawl = WorkerCrawl(parts)
             if self._is_stopped:
                 crawl.stop()
             if uploader is not None:
@@ -294,7 +303,7 @@ class CrawlWorker:
         return CrawlDirectory.create(path, self.config)
 
     def _store_location(self, directory: CrawlDirectory) -> str:
-        """Return where others find what this worker keeps."""
+        """Return where others can read what this worker stores."""
         url = storage_url(self.config.into)
         if not url:
             return str(directory.path.resolve())
@@ -310,5 +319,6 @@ class CrawlWorker:
             StoreLocation(
                 directory.make_store_key(), machine, self._store_location(directory)
             ),
+            rules=LeaseRules.of(self.config),
             before_commit=before_commit,
         )

@@ -22,6 +22,7 @@ from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.hooks import Hooks
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.observer import CrawlObserver
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
@@ -79,12 +80,12 @@ class Crawler:
             ``@gen.coroutine`` or an ``async def``.
         on_link: Called with each link of each page.
         should_fetch: Called with each URL before it is fetched; False skips it.
-        resume: Whether to continue the crawl in the directory instead of starting anew.
+        resume: Whether to continue the crawl in the directory instead of starting a new one.
         retried_reasons: Failures with these reasons are retried.
-        watch: Called before the run with what a `Monitor` watches: the `Crawl`, or what
-            stands for several processes; returns a context manager that is entered during
+        watch: Called before the run with what a `Monitor` watches: the `Crawl`, or its
+            equivalent for several processes; returns a context manager that is entered during
             the run.
-        observer: Is told of every reference and every end, for a check.
+        observer: Notified of each document and each finished URL, for a check.
 
     Raises:
         ConfigError: options conflict, or a callback is invalid.
@@ -215,8 +216,8 @@ class Crawler:
         saved = directory.config()
         if saved.frontier:
             raise ConfigError(
-                f"{config.into} is that of a worker, and the frontier is in PostgreSQL; go on "
-                "with `gencrawl resume`, or choose another directory"
+                f"{config.into} is the directory of a worker whose frontier is in PostgreSQL; "
+                "continue with `gencrawl resume`, or choose another directory"
             )
         self._require_same_seeds(saved.seeds)
         self._require_same_processes(saved.processes)
@@ -240,7 +241,7 @@ class Crawler:
     def _require_same_processes(self, processes: int) -> None:
         if processes != self.config.processes:
             raise ConfigError(
-                f"the hosts of the crawl in {self.config.into} are shared out among "
+                f"the hosts of the crawl in {self.config.into} are divided among "
                 f"{processes} processes, not {self.config.processes}; give --processes "
                 f"{processes}, or choose another directory"
             )
@@ -258,7 +259,7 @@ class Crawler:
             kept = ExternalCache.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))
             cleanup.callback(self._hooks.log_repeated)
-            crawl = self._crawl = Crawl(
+            parts = wire(
                 self.config,
                 stores.frontier,
                 fetcher,
@@ -270,6 +271,7 @@ class Crawler:
                 external_cache=kept,
                 observer=self._observer,
             )
+            crawl = self._crawl = Crawl(parts)
             if self._is_stopped:
                 crawl.stop()
             with self._watch(crawl):

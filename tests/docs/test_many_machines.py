@@ -14,6 +14,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.main import make_parser
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.store.frontier.memory import MemoryFrontier
 from tests.helpers.command_line import CommandLine
@@ -87,7 +88,7 @@ def test_services_get_what_they_refer_to():
 
 
 def test_board_asks_for_metrics_that_there_are():
-    crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
+    crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
     crawl.stats.add("failed/http_404", 1)
     served = {name for name, *_ in values_in(Metrics(crawl).render()[0].decode())}
     asked = {

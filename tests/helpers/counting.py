@@ -1,4 +1,4 @@
-"""Counts the URLs of a frontier anew, to compare its own counts with."""
+"""Counts the URLs of a frontier by its records, to check its own counts."""
 
 import collections
 
@@ -11,7 +11,7 @@ __all__ = ["counts_are_those_of_the_records"]
 
 
 def counts_are_those_of_the_records(frontier):
-    """Assert that whatever a frontier counts or lists is what its records show."""
+    """Assert that a frontier's counts and lists agree with its records."""
     records = list(frontier.records())
     states = collections.Counter(record.state for record in records)
     assert {state: frontier.count(state) for state in State} == {
@@ -32,7 +32,7 @@ def counts_are_those_of_the_records(frontier):
         urls[kind] += 1
         sizes[kind] += record.outcome.size_bytes
         host.count(kind, record.outcome)
-    tally = frontier.tally()
+    tally = frontier.outcome_counts()
     assert {kind: amount.urls for kind, amount in tally.items()} == urls
     assert {kind: amount.size_bytes for kind, amount in tally.items()} == sizes
     met = [host for host in hosts.values() if host.urls]

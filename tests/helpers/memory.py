@@ -1,4 +1,4 @@
-"""A bound for the memory that Python code takes."""
+"""An upper bound for the memory that Python code allocates."""
 
 import contextlib
 import tracemalloc

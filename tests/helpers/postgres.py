@@ -13,6 +13,7 @@ from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.store.frontier.postgres.install import install, uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import NO_OBSERVER
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.postgres_server import USER, newest_binaries, running, url_of
@@ -123,9 +124,9 @@ def url_for_workers(url):
 
 
 class SteppedFrontier(PostgresFrontier):
-    """A worker's frontier whose sender comes to rest around each call.
+    """A worker's frontier that exchanges with the server around each call.
 
-    So what it says is what the server knows.  The time of both is that of the last call,
+    So it always agrees with the server.  The time of both is that of the last call,
     which may be ahead of the server by ``skew_s``.
     """
 
@@ -133,6 +134,7 @@ class SteppedFrontier(PostgresFrontier):
 
     def __init__(self, url, crawl="test", **options):
         self.now = 0.0
+        self.observer = NO_OBSERVER
         self._loop = IOLoop(make_current=False)
         self.location = CrawlLocation(url, crawl)
         super().__init__(
@@ -156,31 +158,31 @@ class SteppedFrontier(PostgresFrontier):
         return SteppedFrontier(self.location.url, self.location.crawl)
 
     def settle(self):
-        """Let the sender come to rest."""
+        """Send everything, and get the counts."""
         self.flush()
-        self._asks_counts_at = -math.inf
-        self._loop.run_sync(self.exchange)
+        self._state.asks_counts_at = -math.inf
+        self._loop.run_sync(lambda: self.exchange(self.observer))
 
     def add(self, candidates, via=None):
         super().add(candidates, via)
         self.settle()
-        return self.last_queued
+        return self._state.last_queued
 
     def claim(self, now, lease_s, max_depth=None):
         self.now = now
         super().claim(now, lease_s, max_depth)  # there is none: it asks for one
         self.settle()
-        while self._leases.unready_by_origin:
+        while self._state.leases.unready_by_origin:
             self.settle()
         claim = super().claim(now, lease_s, max_depth)
-        self._starved = 0
+        self._state.starved = 0
         return claim
 
     def finish(self, claim, outcome, now, outlinks=(), again=None):
         self.now = now
         super().finish(claim, outcome, now, outlinks, again)
         self.settle()
-        return self.last_queued
+        return self._state.last_queued
 
     def retry(self, claim, due_at):
         super().retry(claim, due_at)
@@ -244,7 +246,7 @@ class SteppedFrontier(PostgresFrontier):
         self.die()
 
     def die(self):
-        """End without a word to the server."""
+        """End without leaving the crawl."""
         super().close()
         self._loop.run_sync(lambda: gen.sleep(0))  # in which the transport closes
         self._loop.close()

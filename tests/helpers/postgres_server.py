@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, and what may happen to it and on the way to it.
+"""A PostgreSQL server for tests, and failures of it and of the network before it.
 
 The server is Debian's, in a temporary directory, and listens on a socket there, or on loopback.
 It is run by an unprivileged user, because it refuses root.
@@ -198,7 +198,7 @@ def running(directory=None, *initdb_options, **settings):
 
 
 class Proxy:
-    """Stands between workers and the server, and is as bad as a network may be.
+    """A proxy between workers and the server that can fail as a network does.
 
     Attributes:
         loses: What is lost next, with its connection: "request", "answer" or "".
@@ -224,7 +224,7 @@ class Proxy:
         self._threads[0].start()
 
     def flow(self):
-        """Let messages pass on new connections, whatever becomes of the others."""
+        """Let messages pass on new connections; the others stay as they are."""
         self.flows = threading.Event()
         self.flows.set()
         self._events.append(self.flows)

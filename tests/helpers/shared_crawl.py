@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import pytest
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.host_updates import HostUpdates
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.web.fetcher import HttpFetcher, make_fetcher
 from gencoro import gen
 from tests.helpers.postgres import make_crawl
@@ -24,7 +27,7 @@ class Crawls(list):
     """The crawls of workers.
 
     Attributes:
-        join: Starts another worker, which goes to the server by a URL; returns a Future.
+        join: Starts another worker, which reaches the server by a URL; returns a Future.
     """
 
 
@@ -69,14 +72,20 @@ def crawl(tree, postgres_url, run_sync):
         @gen.coroutine
         def work(url):
             frontier = PostgresFrontier(
-                CrawlLocation(url, location.crawl), buffered=buffered
+                CrawlLocation(url, location.crawl),
+                rules=LeaseRules.of(config),
+                buffered=buffered,
             )
+            updates = HostUpdates(frontier)
             with (
                 contextlib.closing(frontier),
-                contextlib.closing(make_fetcher(config)) as fetcher,
+                contextlib.closing(
+                    make_fetcher(config, updates.cookies_set)
+                ) as fetcher,
             ):
                 yield frontier.open()
-                crawls.append(one := WorkerCrawl(config, frontier, fetcher))
+                parts = wire(config, frontier, fetcher, host_observer=updates)
+                crawls.append(one := WorkerCrawl(parts))
                 # What is to befall them while they crawl comes when all have begun.
                 while len(crawls) < len(urls):
                     yield gen.moment
@@ -150,13 +159,19 @@ def crawl_shared(postgres_url, run_sync):
 
         @gen.coroutine
         def work(fetcher_class):
-            frontier = PostgresFrontier(location, buffered=buffered)
+            frontier = PostgresFrontier(
+                location, rules=LeaseRules.of(config), buffered=buffered
+            )
+            updates = HostUpdates(frontier)
             with (
                 contextlib.closing(frontier),
-                contextlib.closing(fetcher_class(config)) as opened,
+                contextlib.closing(
+                    fetcher_class(config, updates.cookies_set)
+                ) as opened,
             ):
                 yield frontier.open()
-                crawl = opened.crawl = WorkerCrawl(config, frontier, opened)
+                parts = wire(config, frontier, opened, host_observer=updates)
+                crawl = opened.crawl = WorkerCrawl(parts)
                 crawls.append(crawl)
                 yield crawl.run()
                 return opened

@@ -72,7 +72,7 @@ FAULTS = ("is_away", "goes_away_at", "damaged", "tried")
 
 
 class FaultyStorage(MemoryFileSystem):
-    """Object storage in memory that is away, or damages what it gets, when it is told to.
+    """Object storage in memory that can be unreachable, or damage what it stores.
 
     Attributes:
         is_away: Whether every request fails.

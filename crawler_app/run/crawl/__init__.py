@@ -10,23 +10,24 @@
 
 Beside the path::
 
-    external_checks   checks that URLs outside the scope exist
-    external_cache    which of them existed in earlier runs
-    soft_404     requests one nonexistent URL per host
-    observer     what a check sees of the crawl
-    context      what the parts of one run share
-    error_log    logs an error of thousands of URLs once
-    host_state   what a run learns about its hosts
-    pace         how fast to crawl, which may change
-    outages      tells a host that is down from a URL that fails
-    stats        its counters
-    trace        the log of every request and decision
-    monitor      samples it once a second
-    estimate     how much is done, and how long the rest will take
-    malloc       keeps freed memory for the next page
-    time_slice   interrupts long work on one page
-    worker_crawl one worker's crawl of a frontier that it shares
-    host_updates what it tells other workers about hosts
+    external_checks  checks that external URLs exist
+    external_cache   which of them existed in earlier runs
+    soft_404         detects soft 404s, with one request per host
+    observer         notified of documents, finished URLs and hosts
+    wiring           makes the parts of one run and connects them
+    context          what these share
+    error_log        logs an error of thousands of URLs once
+    host_state       what a run learns about its hosts
+    pace             how fast to crawl, which may change
+    outages          distinguishes a host that is down from a URL that fails
+    stats            its counters
+    trace            the log of every request and decision
+    monitor          samples it once a second
+    estimate         how much is done, and how long the rest will take
+    malloc           keeps freed memory for the next page
+    time_slice       interrupts long work on one page
+    worker_crawl     a crawl whose frontier is shared with other workers
+    host_updates     shares per-host state between workers
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and
@@ -46,15 +47,11 @@ import collections
 import contextlib
 import dataclasses
 import datetime
-import functools
 import heapq
 import logging
 import math
-import time
 from collections.abc import (
-    Callable,
     Collection,
-    Container,
     Generator,
     Iterable,
     Iterator,
@@ -63,7 +60,6 @@ from typing import Any
 
 from tornado.locks import Condition
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import (
     FetchError,
     HookError,
@@ -75,30 +71,13 @@ from crawler_app.base.reasons import AnyReason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending, trace
-from crawler_app.run.crawl.admission import Admission
-from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
 from crawler_app.run.crawl.error_log import ErrorLog
-from crawler_app.run.crawl.external_cache import ExternalCache
-from crawler_app.run.crawl.external_checks import ExternalChecker
-from crawler_app.run.crawl.fetching import Fetching
-from crawler_app.run.crawl.hooks import Hooks
-from crawler_app.run.crawl.host_state import HostStates
-from crawler_app.run.crawl.interpreting import Interpreter
 from crawler_app.run.crawl.malloc import keep_freed_memory
-from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.pace import Pace, with_pace
-from crawler_app.run.crawl.permission import Permission
-from crawler_app.run.crawl.redirecting import RedirectReader
-from crawler_app.run.crawl.soft_404 import Soft404Detector
-from crawler_app.run.crawl.stats import Stats
-from crawler_app.store.archive.store import Archive
+from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier import Frontier
-from crawler_app.store.index.writer import IndexWriter
 from crawler_app.web import politeness
-from crawler_app.web.documents.reader import Reader
-from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
 
 __all__ = ["KEPT_FAILURES", "NO_PAGES", "Crawl", "Failure"]
@@ -144,103 +123,42 @@ class Crawl:
     """One run: crawls until the frontier is drained, a limit is reached, or it is stopped.
 
     Args:
-        config: What to crawl.
-        frontier: Holds every URL.  The caller closes it, and the fetcher, the archive and
-            the index too.
-        fetcher: Makes the HTTP exchanges.
-        stats: Counts what this run does.
-        clock: Returns the current time in seconds since the epoch.
-        archive: Stores every exchange; None for no archive.
-        index: Stores the words of every page; None for no index.
-        is_recrawl: Whether to fetch only what has changed since it was archived.
-        archived: URLs whose responses are read from the archive instead of fetched (in a
-            recrawl they are asked for conditionally).
-        hooks: The user's callbacks.
-        external_cache: Which URLs outside the scope existed in earlier runs.
-        observer: Is told of every reference and every end; None for none.
+        parts: Made by `crawler_app.run.crawl.wiring.wire`.
 
     Attributes:
+        config: What to crawl; `change_pace` changes it.
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
         is_paused: Whether no fetch is started until `unpause` is called.
         is_stopping: Whether no further fetch is started.
         under_way: The claimed URLs.
         last_failures: The most recent failures, the latest last.
 
+    >>> from crawler_app.run.crawl.wiring import wire
     >>> from crawler_app.store.frontier.memory import MemoryFrontier
-    >>> crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
+    >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
     >>> crawl.admit("page#top", base="http://a.test/").url
     'http://a.test/page'
     """
 
-    def __init__(
-        self,
-        config: CrawlConfig,
-        frontier: Frontier,
-        fetcher: Fetcher,
-        stats: Stats | None = None,
-        clock: Callable[[], float] = time.time,
-        *,
-        archive: Archive | None = None,
-        index: IndexWriter | None = None,
-        is_recrawl: bool = False,
-        archived: Container[str] = (),
-        hooks: Hooks | None = None,
-        external_cache: ExternalCache | None = None,
-        observer: CrawlObserver | None = None,
-    ) -> None:
-        stats = Stats() if stats is None else stats
-        hooks = Hooks() if hooks is None else hooks
-        self.config, self.frontier, self.fetcher = config, frontier, fetcher
-        self._first_config = config
-        self.stats = stats
+    def __init__(self, parts: CrawlParts) -> None:
+        context = parts.context
+        self.config = self._first_config = context.config
+        self.frontier: Frontier = context.frontier
+        self.fetcher = parts.fetcher
+        self.stats = context.stats
         self.limit_reached = ""
         self.is_paused = self.is_stopping = self._has_failed = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
-        self._stores = [store for store in (archive, index) if store is not None]
-        self._is_committing = False
-        self._clock = clock
-        self._hooks = hooks
+        self._parts = parts
         self._bugs = ErrorLog(logger)
-        self._hosts = HostStates(config)
-        self._outages = Outages(config, frontier, stats)
-        context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
-        self._observer = observer
-        self._admission = Admission(config, frontier, stats, observer)
-        self._fetching = Fetching(
-            context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
-        )
-        self._permission = Permission(
-            context, self._admission, hooks, self._fetching.fetch
-        )
-        self._reader = Reader()
-        redirects = RedirectReader(context, self._admission, self._fetching.cookies_for)
-        self._external_checker = ExternalChecker(
-            context,
-            self._fetching,
-            redirects,
-            external_cache or ExternalCache(),
-            self._reader,
-            observer,
-        )
-        self._soft_errors = Soft404Detector(
-            context,
-            functools.partial(self._fetching.fetch, is_archived=False),
-            self._permission.is_allowed,
-            self._may_ask,
-        )
-        self._interpreter = Interpreter(
-            context,
-            self._admission,
-            redirects,
-            self._reader,
-            index,
-            keeps_page=hooks.want_pages,
-            observer=observer,
-        )
-        self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
+        self._clock = context.clock
+        stores = (parts.archive, parts.index)
+        self._stores = [store for store in stores if store is not None]
+        self._lease_s = MAX_EXCHANGES * self.config.request_timeout_s + LEASE_MARGIN_S
         # A worker may have to look again.  One that has claimed a URL wakes the next, so that
         # a change wakes as many as there are URLs for, and one more.
         self._changed = Condition()
+        self._is_committing = False
         self._committed = Condition()
         self._committed_at = -math.inf  # on the loop's clock
         # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
@@ -252,17 +170,18 @@ class Crawl:
         """Crawl to the end.  If cancelled, put every claimed URL back first."""
         keep_freed_memory()
         self._limit_hosts()
-        self._admission.remember()
+        # Before the seeds: they count after the URLs of earlier runs.
+        self._parts.admission.remember()
         seeds = [self.admit(seed) for seed in self._seeds()]
         self.frontier.add(seed for seed in seeds if seed is not None)
         self.frontier.flush()
-        with self._time_limit(), contextlib.closing(self._reader):
+        with self._time_limit(), contextlib.closing(self._parts.reader):
             yield from self._all_work()
             if self._requeue_unread():
                 yield from self._all_work()
             if self.config.soft_404 and self._may_ask():
                 yield self._commit()  # asking may take long
-                yield from self._soft_errors.ask_all()
+                yield from self._parts.soft_404.ask_all(self._may_ask)
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
@@ -272,7 +191,9 @@ class Crawl:
         return self.config.seeds
 
     def _limit_hosts(self) -> None:
-        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
+        self.frontier.limit_hosts(
+            self._parts.context.hosts.limit(map(host_of, self.config.seeds))
+        )
 
     def _all_work(self) -> Subgenerator[None]:
         """Wait for all workers, including those that a change of the pace adds."""
@@ -289,7 +210,7 @@ class Crawl:
             raise
 
     def _add_workers(self) -> None:
-        """Have as many workers as fetches may be under way; more do no harm."""
+        """Start a worker for each fetch that may be under way; extra workers are harmless."""
         while len(self._workers) < self.config.concurrency:
             self._workers.append(self._work())
 
@@ -303,9 +224,9 @@ class Crawl:
 
     def _requeue_unread(self) -> bool:
         """Queue the pages again that a check wants to read; return whether there are any."""
-        if self._observer is None or not self.frontier.is_drained():
+        if self._parts.observer is None or not self.frontier.is_drained():
             return False
-        urls = self._observer.unread()
+        urls = self._parts.observer.unread()
         return bool(urls) and self.frontier.requeue_urls(urls) > 0
 
     def change_pace(self, pace: Pace) -> None:
@@ -322,7 +243,9 @@ class Crawl:
         config = with_pace(self.config, pace, self._first_config)
         self.config = config
         self.fetcher.allow(config.concurrency)
-        for host, before, after in self._hosts.change(config, self._clock()):
+        for host, before, after in self._parts.context.hosts.change(
+            config, self._clock()
+        ):
             if after > before:
                 self.frontier.hold_host(host, after)
             else:
@@ -370,7 +293,7 @@ class Crawl:
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
         """Canonicalize and check a reference; see `Admission.admit`."""
-        return self._admission.admit(reference, base, depth)
+        return self._parts.admission.admit(reference, base, depth)
 
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
@@ -404,6 +327,8 @@ class Crawl:
                     yield self._changed.wait()  # the pace was lowered
                     continue
                 now = self._clock()
+                # A commit that is due comes before a claim: the claims of a busy crawl never end,
+                # and a kill would repeat what is not committed.
                 if self.frontier.is_due(now) and self._may_commit():
                     self._changed.notify()
                     yield self._commit()
@@ -437,6 +362,7 @@ class Crawl:
         """Commit the frontier, once the archive and the index have been flushed."""
         self._is_committing = True
         try:
+            # The stores first, see rule 3.
             is_prepared = yield from self._flush_stores()
             self.frontier.flush(is_prepared=is_prepared)
             checkpoint = self.frontier.due_checkpoint()
@@ -521,6 +447,8 @@ class Crawl:
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)
+            # An end between the flush of the stores and the commit would be committed although its
+            # response may not be in the archive yet.
             while self._is_committing:
                 yield self._committed.wait()
             self._end_claim(claim, end)
@@ -542,21 +470,24 @@ class Crawl:
         """Fetch a URL and interpret the response; nothing is recorded yet."""
         is_external = claim.role is Role.EXTERNAL
         try:
-            if is_external and (end := self._external_checker.known(claim)) is not None:
+            if (
+                is_external
+                and (end := self._parts.external_checker.known(claim)) is not None
+            ):
                 yield gen.moment  # many in a row must not block the loop
                 return end
-            end = yield from self._permission.check(claim)
+            end = yield from self._parts.permission.check(claim)
             if end is not None:
                 return end
             if is_external:
-                return (yield from self._external_checker.ask(claim))
-            fetched, reason = yield from self._fetching.fetch_page(claim.url)
-            end = yield from self._interpreter.read(claim, fetched, reason)
+                return (yield from self._parts.external_checker.ask(claim))
+            fetched, reason = yield from self._parts.fetching.fetch_page(claim.url)
+            end = yield from self._parts.interpreter.read(claim, fetched, reason)
             if isinstance(end, Finish) and end.page is not None:
                 end = yield from self._show(end, end.page)
             return end
         except FetchError as exc:
-            yield from self._fetching.probe(claim.url, exc)
+            yield from self._parts.fetching.probe(claim.url, exc)
             return ending.of_error(exc)
         except StorageError:
             raise
@@ -567,7 +498,7 @@ class Crawl:
     def _show(self, end: Finish, page: CrawledPage) -> Subgenerator[Finish]:
         """Pass a page to the user's callbacks; its links are kept even if they fail."""
         try:
-            yield from self._hooks.show(page)
+            yield from self._parts.hooks.show(page)
         except HookError as exc:
             failure = ending.failed(end.outcome, exc.reason, str(exc))
             return dataclasses.replace(end, outcome=failure.outcome)
@@ -598,7 +529,9 @@ class Crawl:
 
     def _retry(self, claim: Claim, end: Retry, now: float) -> None:
         """Schedule another try for a URL; finish it if it has none left."""
-        outage_ends_at = self._outages.ends_at(claim.url, end.outcome, now)
+        outage_ends_at = self._parts.context.outages.ends_at(
+            claim.url, end.outcome, now
+        )
         if outage_ends_at is not None:
             # The host is down, so this does not count as a try of the URL.
             self._put_back(claim, outage_ends_at)
@@ -635,9 +568,9 @@ class Crawl:
             end.on_recorded()
         trace.note_end(claim.url, outcome)
         if outcome.status is None:
-            self._outages.forget(claim.url)
-        if self._observer is not None:
-            self._observer.saw_end(claim.url, outcome, claim.role)
+            self._parts.context.outages.forget(claim.url)
+        if self._parts.observer is not None:
+            self._parts.observer.saw_end(claim.url, outcome, claim.role)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.observer import HostObserver
 from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.frontier import Frontier
@@ -21,6 +22,7 @@ class RunContext:
         outages: Which of them are down.
         stats: Counts what this run does.
         clock: Returns the current time in seconds since the epoch.
+        host_observer: Notified of what the run learns about hosts.
     """
 
     config: CrawlConfig
@@ -29,3 +31,4 @@ class RunContext:
     outages: Outages
     stats: Stats
     clock: Callable[[], float]
+    host_observer: HostObserver

@@ -4,9 +4,10 @@ No clock: the current time is an argument.  State that must survive the run is i
 frontier.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.observer import NO_HOST_OBSERVER, HostObserver
 from crawler_app.web import politeness
 
 __all__ = ["HostStates"]
@@ -15,8 +16,8 @@ __all__ = ["HostStates"]
 class HostStates:
     """The hosts of one run.
 
-    Attributes:
-        on_gap: Called with a host and its gap, which may have changed; None for nothing.
+    Args:
+        observer: Notified of gaps.
 
     >>> hosts = HostStates(CrawlConfig(("http://a.test/",)))
     >>> hosts.note_answer("a.test", took_s=3.0)
@@ -24,9 +25,11 @@ class HostStates:
     3.0
     """
 
-    def __init__(self, config: CrawlConfig) -> None:
-        self.on_gap: Callable[[str, float], None] | None = None
+    def __init__(
+        self, config: CrawlConfig, observer: HostObserver = NO_HOST_OBSERVER
+    ) -> None:
         self._config = config
+        self._observer = observer
         self._latency_by_host: dict[str, float] = {}
         self._crawl_delay_by_host: dict[str, float] = {}
         # When the last fetch was started, and until when it holds the host.
@@ -43,7 +46,7 @@ class HostStates:
         """Note the crawl delay of a host's robots.txt."""
         if crawl_delay_s is not None:
             self._crawl_delay_by_host[host] = crawl_delay_s
-            self._tell_gap(host)
+            self._observer.gap_changed(host, self.gap_s(host))
 
     def begin_fetch(self, host: str, now: float) -> float:
         """Note that a fetch starts; return until when it holds its host."""
@@ -79,13 +82,9 @@ class HostStates:
         """Note that a host has answered, and how long it took."""
         before_s = self._latency_by_host.get(host)
         self._latency_by_host[host] = politeness.smoothed_latency_s(before_s, took_s)
-        self._tell_gap(host)
+        self._observer.gap_changed(host, self.gap_s(host))
 
     def learn_gap(self, host: str, gap_s: float) -> None:
         """Note the gap that another process keeps; if it differs, that is due to latency."""
         if gap_s != self.gap_s(host):
             self._latency_by_host[host] = gap_s
-
-    def _tell_gap(self, host: str) -> None:
-        if self.on_gap is not None:
-            self.on_gap(host, self.gap_s(host))

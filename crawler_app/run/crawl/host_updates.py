@@ -1,4 +1,4 @@
-"""What the workers of a crawl tell one another of hosts: robots.txt, cookies, gaps, outages.
+"""Shares per-host state between workers: robots.txt, cookies, gaps and outages.
 
 What one worker learns goes with its next step; the others are told before they are handed a
 URL of that origin.  Times are sent by the clock of the server.
@@ -7,85 +7,85 @@ Used by `crawler_app.run.crawl.worker_crawl`.
 """
 
 import math
-from collections.abc import Generator
 from typing import Any
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.reasons import reason_of_word
+from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
-from crawler_app.run.crawl.host_state import HostStates
-from crawler_app.run.crawl.outages import Outages
-from crawler_app.run.crawl.permission import Permission
+from crawler_app.run.crawl.observer import HostObserver
+from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
-from crawler_app.web.fetcher.cookies import Cookie, CookieStore
+from crawler_app.web.fetcher.cookies import Cookie
 from crawler_app.web.robots import Finding
 from crawler_app.web.robots.rules import MAX_BYTES
-from gencoro import gen
 
-__all__ = ["Sharing"]
+__all__ = ["HostUpdates", "learn_news"]
 
 
-class Sharing:
-    """Connects what one worker knows of hosts with the frontier that tells the others.
+class HostUpdates(HostObserver):
+    """Tells other workers what this one learns about hosts.
 
     Args:
-        cookies: None if cookies are not enabled.
+        frontier: Sends it.
     """
 
-    def __init__(
-        self,
-        frontier: PostgresFrontier,
-        permission: Permission,
-        hosts: HostStates,
-        outages: Outages,
-        cookies: CookieStore | None,
-    ) -> None:
+    def __init__(self, frontier: PostgresFrontier) -> None:
         self._frontier = frontier
-        self._robots = permission.robots
-        self._hosts = hosts
-        self._outages = outages
-        self._cookies = cookies
         # By origin, until its sitemaps were added: they are recorded together.
         self._findings: dict[str, Finding] = {}
-        hosts.on_gap = frontier.set_gap
-        outages.on_change = frontier.note_pauses
-        if self._robots is not None:
-            frontier.asks_robots = True
-            self._robots.on_found = self._findings.__setitem__
-            permission.on_applied = self._tell_robots
-        if cookies is not None:
-            cookies.on_set = self._tell_cookies
-        frontier.on_news = self._learn
 
-    def _tell_robots(self, origin: str) -> None:
+    def gap_changed(self, host: str, gap_s: float) -> None:
+        self._frontier.set_gap(host, gap_s)
+
+    def outage_changed(self, origin: str, pauses: int, is_down: bool) -> None:
+        self._frontier.note_pauses(origin, pauses, is_down)
+
+    def robots_found(self, origin: str, finding: Finding) -> None:
+        self._findings[origin] = finding
+
+    def robots_applied(self, origin: str) -> None:
         finding = self._findings.pop(origin, None)
         if finding is not None:
             fields = _fields_of(finding, self._frontier.shift_s)
             self._frontier.note_robots(origin, fields, finding.until)
 
-    def _tell_cookies(self, origin: str, cookies: list[Cookie]) -> None:
+    def cookies_set(self, origin: str, cookies: list[Cookie]) -> None:
         shift_s = self._frontier.shift_s
         values = dict(_named_values(each, shift_s) for each in cookies)
         self._frontier.note_cookies(origin, values)
 
-    @gen.coroutine
-    def _learn(self, news: OriginNews) -> Generator[Any, Any, None]:
-        shift_s = self._frontier.shift_s
-        if news.robots and self._robots is not None:
-            finding = _finding_of(news.robots, shift_s)
-            rules = yield from self._robots.learn(news.name, finding)
-            if rules is not None:
-                host = host_of(news.name)
-                self._hosts.note_crawl_delay(host, rules.crawl_delay_s)
-        if news.cookies and self._cookies is not None:
-            cookies = [_cookie_of(*item, shift_s) for item in news.cookies.items()]
-            self._cookies.learn(news.name, cookies)
-        self._outages.learn(news.name, news.pauses)
+
+def learn_news(
+    news: OriginNews, parts: CrawlParts, shift_s: float
+) -> Subgenerator[None]:
+    """Use what other workers know of an origin.
+
+    Args:
+        shift_s: From the server's clock to this one.
+    """
+    context, robots, cookies = (
+        parts.context,
+        parts.permission.robots,
+        parts.fetcher.cookies,
+    )
+    if news.robots and robots is not None:
+        finding = _finding_of(news.robots, shift_s)
+        rules = yield from robots.learn(news.name, finding)
+        if rules is not None:
+            context.hosts.note_crawl_delay(host_of(news.name), rules.crawl_delay_s)
+    if news.cookies and cookies is not None:
+        learned = [_cookie_of(*item, shift_s) for item in news.cookies.items()]
+        cookies.learn(news.name, learned)
+    context.outages.learn(news.name, news.pauses)
 
 
 def _fields_of(finding: Finding, shift_s: float) -> dict[str, Any]:
-    """Return what is to be stored of a finding; a file that was read before stays."""
+    """Return the columns to update for a robots.txt result.
+
+    Without a body, a file that was stored before stays.
+    """
     fields: dict[str, Any] = {
         "until": finding.until - shift_s,
         "pauses": finding.pauses,

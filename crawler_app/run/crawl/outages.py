@@ -1,4 +1,4 @@
-"""Tells a host that is down from a URL that fails.
+"""Distinguishes a host that is down from a URL that fails.
 
 A host is down if none of its URLs gets through.  A refused connection shows that.  If
 several URLs in a row get no response, one that had a response before is fetched again,
@@ -7,13 +7,13 @@ and decides.  A URL that fails while others get through is the one to blame.
 No clock and no socket: the current time is an argument.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Outcome
 from crawler_app.base.reasons import HOST_FAULTS
 from crawler_app.base.urls import origin_of
+from crawler_app.run.crawl.observer import NO_HOST_OBSERVER, HostObserver
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.frontier import Frontier
 from crawler_app.web import politeness
@@ -63,9 +63,7 @@ class Outages:
     Args:
         frontier: Remembers which origins have responded.
         stats: Counts the ``outages``.
-
-    Attributes:
-        on_change: Called with an origin, its number of pauses and whether it is down.
+        observer: Notified of outages.
 
     >>> from crawler_app.store.frontier.memory import MemoryFrontier
     >>> from crawler_app.base.models import State
@@ -78,9 +76,13 @@ class Outages:
     """
 
     def __init__(
-        self, config: CrawlConfig, frontier: Frontier, stats: Stats | None = None
+        self,
+        config: CrawlConfig,
+        frontier: Frontier,
+        stats: Stats | None = None,
+        observer: HostObserver = NO_HOST_OBSERVER,
     ) -> None:
-        self.on_change: Callable[[str, int, bool], None] = lambda *_: None
+        self._observer = observer
         self._first_pause_s = config.retry_pause_s
         self._frontier = frontier
         self._stats = Stats() if stats is None else stats
@@ -96,7 +98,7 @@ class Outages:
             self._frontier.note_response(name, url)
         origin.responses += 1
         if origin.pauses:
-            self.on_change(name, 0, False)
+            self._observer.outage_changed(name, 0, False)
         if origin.failed or origin.pauses:
             origin.end_outage()
         if origin.spared:
@@ -156,12 +158,12 @@ class Outages:
             return origin.held_until  # this fetch began before the outage was noticed
         pause_s = self._pause_s(origin)
         if pause_s is None:
-            self.on_change(origin_of(url), origin.pauses, False)
+            self._observer.outage_changed(origin_of(url), origin.pauses, False)
             return None
         self._stats.add("outages")
         origin.pauses += 1
         origin.held_until = now + pause_s
-        self.on_change(origin_of(url), origin.pauses, True)
+        self._observer.outage_changed(origin_of(url), origin.pauses, True)
         return origin.held_until
 
     def _pause_s(self, origin: _Origin) -> float | None:

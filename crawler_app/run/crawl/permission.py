@@ -34,7 +34,6 @@ class Permission:
 
     Attributes:
         robots: The rules; None if robots.txt is not asked for.
-        on_applied: Called with an origin when the sitemaps of its robots.txt were added.
     """
 
     def __init__(
@@ -48,7 +47,6 @@ class Permission:
         self._admission = admission
         self._hooks = hooks
         self.robots = _robots_cache(context, fetch) if context.config.robots else None
-        self.on_applied: Callable[[str], None] = lambda origin: None
         # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
 
@@ -88,7 +86,7 @@ class Permission:
         if rules is None:
             rules = yield robots.ask(claim.url)
             yield from self._apply(rules, claim)
-            self.on_applied(origin_of(claim.url))
+            self._context.host_observer.robots_applied(origin_of(claim.url))
             is_first = claim.host not in self._asked_hosts
             self._asked_hosts.add(claim.host)
             if is_first and not rules.is_unreachable:
@@ -147,5 +145,9 @@ def _robots_cache(
 ) -> RobotsCache:
     config = context.config
     return RobotsCache(
-        gen.coroutine(fetch), config.user_agent, config.retry_pause_s, context.clock
+        gen.coroutine(fetch),
+        config.user_agent,
+        config.retry_pause_s,
+        context.clock,
+        on_found=context.host_observer.robots_found,
     )

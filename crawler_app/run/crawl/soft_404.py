@@ -1,7 +1,7 @@
-"""Asks each crawled host for a URL that does not exist: does it say so?
+"""Detects soft 404s with one request for a nonexistent URL per host.
 
 A host that answers with a page, or with a redirect to one, hides its broken links.  It is asked
-when everything else is done, once in a run, and only if its robots.txt allows that.
+once in a run, when everything else is done, and only if its robots.txt allows it.
 """
 
 import collections
@@ -24,12 +24,11 @@ MAX_REDIRECTS = 3
 
 
 class Soft404Detector:
-    """Asks the hosts of a run.
+    """Detects the soft 404s of a run.
 
     Args:
         fetch: Makes one exchange that is not archived.
         is_allowed: Returns whether the robots.txt that this run has read allows a URL.
-        may_ask: Returns whether a request may be made now.
     """
 
     def __init__(
@@ -37,18 +36,20 @@ class Soft404Detector:
         context: RunContext,
         fetch: Callable[[str], Subgenerator[Fetched]],
         is_allowed: Callable[[str], bool],
-        may_ask: Callable[[], bool],
     ) -> None:
         self._context = context
         self._fetch = fetch
         self._is_allowed = is_allowed
-        self._may_ask = may_ask
 
-    def ask_all(self) -> Subgenerator[None]:
-        """Ask every host that has pages, and note the answers in the frontier."""
+    def ask_all(self, may_ask: Callable[[], bool]) -> Subgenerator[None]:
+        """Ask every host that has pages, and note the answers in the frontier.
+
+        Args:
+            may_ask: Returns whether a request may be made now.
+        """
         origins = collections.deque(self._origins())
         several = min(len(origins), self._context.config.concurrency)
-        yield gen.multi([self._ask_in_turn(origins) for _ in range(several)])
+        yield gen.multi([self._ask_in_turn(origins, may_ask) for _ in range(several)])
 
     def _origins(self) -> Iterable[str]:
         frontier = self._context.frontier
@@ -59,21 +60,23 @@ class Soft404Detector:
 
     @gen.coroutine
     def _ask_in_turn(
-        self, origins: collections.deque[str]
+        self, origins: collections.deque[str], may_ask: Callable[[], bool]
     ) -> Generator[Any, Any, None]:
-        while origins and self._may_ask():
+        while origins and may_ask():
             origin = origins.popleft()
             url = f"{origin}/{secrets.token_hex(16)}"
             if not self._is_allowed(url):
                 continue  # what an earlier run has found stays
             try:
-                exists = yield from self._seems_to_exist(url)
+                exists = yield from self._seems_to_exist(url, may_ask)
             except FetchError:
                 continue
             if exists is not None:
                 self._context.frontier.note_soft_404(origin, url if exists else "")
 
-    def _seems_to_exist(self, url: str) -> Subgenerator[bool | None]:
+    def _seems_to_exist(
+        self, url: str, may_ask: Callable[[], bool]
+    ) -> Subgenerator[bool | None]:
         """Return whether a host answers with a page of its own; None if it was not asked."""
         host, at = host_of(url), url
         for _ in range(MAX_REDIRECTS + 1):
@@ -81,7 +84,7 @@ class Soft404Detector:
                 return False
             # Its last exchange may have been just now.
             yield gen.sleep(self._context.hosts.gap_s(host))
-            if not self._may_ask():
+            if not may_ask():
                 return None
             fetched = yield from self._fetch(at)
             if fetched.status not in REDIRECTS:

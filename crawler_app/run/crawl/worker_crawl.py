@@ -1,50 +1,39 @@
-"""One worker's crawl of a frontier that it shares with others.
+"""A crawl whose frontier is shared with other workers, in PostgreSQL.
 
-It claims what the server leases to it, and ends when no worker has anything left, or when all
-together have reached a limit.
+It claims the URLs that the server leases to it, and ends when no worker has any left, or when
+all together have reached a limit.
 """
 
 from collections.abc import Generator
 from typing import Any
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Claim, State
+from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl import NO_PAGES, Crawl
-from crawler_app.run.crawl.host_updates import Sharing
+from crawler_app.run.crawl.host_updates import learn_news
+from crawler_app.run.crawl.wiring import CrawlParts
+from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
-from crawler_app.store.index.writer import IndexWriter
-from crawler_app.web.fetcher import Fetcher
+from crawler_app.store.frontier.postgres.worker_state import FrontierObserver
 from gencoro import gen
 
 __all__ = ["WorkerCrawl"]
 
 
-class WorkerCrawl(Crawl):
+class WorkerCrawl(Crawl, FrontierObserver):
     """A crawl whose limits of pages and bytes are those of the frontier.
 
     Args:
-        config: Without limits of pages and bytes.
-        frontier: Was opened.
-        stores: The other arguments of `Crawl`.
+        parts: With a frontier that was opened, and a configuration without limits of pages
+            and bytes.
     """
 
     frontier: PostgresFrontier
 
-    def __init__(
-        self,
-        config: CrawlConfig,
-        frontier: PostgresFrontier,
-        fetcher: Fetcher,
-        **stores: Any,
-    ) -> None:
-        super().__init__(config, frontier, fetcher, **stores)
-        Sharing(frontier, self._permission, self._hosts, self._outages, fetcher.cookies)
-        frontier.on_change = self._changed.notify_all
-        frontier.on_lost = self._forget
-        self._index: IndexWriter | None = stores.get("index")
+    def __init__(self, parts: CrawlParts) -> None:
+        super().__init__(parts)
+        assert isinstance(self.frontier, PostgresFrontier)
         self._is_held = False
-        frontier.max_queries = config.max_queries_per_path
-        frontier.is_by_depth = config.max_depth is not None
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -53,7 +42,8 @@ class WorkerCrawl(Crawl):
         Raises:
             ServerError: the server refuses a step, or does not answer after the end.
         """
-        exchanging = self.frontier.run()
+        # Beside the crawl, which ends if the exchange does.
+        exchanging = self.frontier.run(self)
         exchanging.add_done_callback(lambda _: self.stop())
         try:
             yield super().run()
@@ -75,7 +65,7 @@ class WorkerCrawl(Crawl):
     def _claim(self, now: float) -> Claim | None:
         claim = None if self._is_held else super()._claim(now)
         if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):
-            self._hosts.learn_gap(claim.host, gap_s)
+            self._parts.context.hosts.learn_gap(claim.host, gap_s)
         return claim
 
     def _level(self, now: float) -> int | None:
@@ -100,9 +90,19 @@ class WorkerCrawl(Crawl):
 
     def _abandon(self, claim: Claim) -> None:
         super()._abandon(claim)
-        self._forget(claim.url)
+        self.claim_lost(claim.url)
 
-    def _forget(self, url: str) -> None:
+    # What the frontier calls.
+
+    def claims_changed(self) -> None:
+        """Look again whether there is something to do."""
+        self._changed.notify_all()
+
+    def claim_lost(self, url: str) -> None:
         """Remove a page from the index that another worker will fetch."""
-        if self._index is not None:
-            self._index.remove(url)
+        if self._parts.index is not None:
+            self._parts.index.remove(url)
+
+    def origin_learned(self, news: OriginNews) -> Subgenerator[None]:
+        """Use what other workers know of an origin."""
+        return learn_news(news, self._parts, self.frontier.shift_s)

@@ -45,16 +45,16 @@ class UnionFrontier(FrontierReader):
     def count_non_pages(self, state: State) -> int:
         found = sum(part.count_non_pages(state) for part in self._parts)
         if state is State.QUEUED:
-            found += sum(part.outgoing_extras() for part in self._parts)
+            found += sum(part.outgoing_non_pages() for part in self._parts)
         return found
 
     def is_drained(self) -> bool:
         return all(part.is_drained() for part in self._parts)
 
-    def tally(self) -> dict[OutcomeKey, Amount]:
+    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
         total: dict[OutcomeKey, Amount] = {}
         for part in self._parts:
-            for kind, amount in part.tally().items():
+            for kind, amount in part.outcome_counts().items():
                 total.setdefault(kind, Amount()).add(amount)
         return total
 

@@ -108,7 +108,7 @@ class Coordinator:
             return False
         return (
             any(status.queued for status in current)
-            and not any(status.claimed or status.has_extras for status in current)
+            and not any(status.claimed or status.has_non_pages for status in current)
             and sum(status.begun for status in current) >= self.max_pages
         )
 

@@ -2,19 +2,15 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Claim, State
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import NO_PAGES, Crawl
-from crawler_app.run.crawl.external_cache import ExternalCache
+from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.run.processes.process_messages import Order, Status
 from crawler_app.run.processes.worker_connection import obey, status_of
-from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier.part import PartFrontier
-from crawler_app.store.index.writer import IndexWriter
-from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
 
 __all__ = ["PartCrawl"]
@@ -24,10 +20,10 @@ class PartCrawl(Crawl):
     """A crawl whose frontier is drained only when all parts are.
 
     Args:
+        parts: With a `PartFrontier`.
         owns: Returns whether a host belongs to this part.
         on_idle: Called when no URL is under way and none can be claimed.
         quota: How many pages may have been fetched, or be under way; None for no limit.
-        external_cache: As for a `Crawl`.
 
     Attributes:
         received: The batches of links received.
@@ -37,29 +33,14 @@ class PartCrawl(Crawl):
 
     def __init__(
         self,
-        config: CrawlConfig,
-        frontier: PartFrontier,
-        fetcher: Fetcher,
+        parts: CrawlParts,
         *,
         owns: Callable[[str], bool],
         on_idle: Callable[[], None],
         quota: int | None,
-        archive: Archive | None,
-        index: IndexWriter | None,
-        is_recrawl: bool,
-        archived: Container[str],
-        external_cache: ExternalCache,
     ) -> None:
-        super().__init__(
-            config,
-            frontier,
-            fetcher,
-            archive=archive,
-            index=index,
-            is_recrawl=is_recrawl,
-            archived=archived,
-            external_cache=external_cache,
-        )
+        super().__init__(parts)
+        assert isinstance(self.frontier, PartFrontier)
         self.received = 0
         self._owns = owns
         self._on_idle = on_idle
@@ -83,7 +64,7 @@ class PartCrawl(Crawl):
 
     def receive(self, links: str) -> None:
         """Add the links of a batch from another part."""
-        self.frontier.receive(links, self._admission.admit_received)
+        self.frontier.receive(links, self._parts.admission.admit_received)
         self.received += 1
         self._changed.notify_all()
 

@@ -1,4 +1,4 @@
-"""The process of one part: crawls until it is told to stop, or the main process dies."""
+"""Child process that crawls one part until it is stopped or the main process dies."""
 
 import contextlib
 import functools
@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.run.crawl.external_cache import ExternalCache
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import open_stores
@@ -69,18 +70,21 @@ class _PartWorker(ConnectedWorker):
             assert isinstance(stores.frontier, PartFrontier)
             self._frontier = stores.frontier
             stores.frontier.requeue_failed(task.retried_reasons)
-            self._part_crawl = PartCrawl(
+            parts = wire(
                 own_config,
                 stores.frontier,
                 fetcher,
-                owns=lambda host: part_of(host) == task.part,
-                on_idle=self._report_soon,
-                quota=None if config.max_pages is None else 0,
                 archive=stores.archive,
                 index=stores.index,
                 is_recrawl=stores.frontier.is_recrawl,
                 archived=requeue_lost(stores),
                 external_cache=external_cache,
+            )
+            self._part_crawl = PartCrawl(
+                parts,
+                owns=lambda host: part_of(host) == task.part,
+                on_idle=self._report_soon,
+                quota=None if config.max_pages is None else 0,
             )
             with self._reporting():
                 running = self._part_crawl.run()

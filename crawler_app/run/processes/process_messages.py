@@ -169,7 +169,7 @@ class Status:
         return self.count_by_state.get(State.QUEUED, 0)
 
     @property
-    def has_extras(self) -> bool:
+    def has_non_pages(self) -> bool:
         """Whether assets or external URLs are left; links to other parts may be some."""
         return self.has_outgoing or self.non_pages_by_state.get(State.QUEUED, 0) > 0
 

@@ -45,7 +45,7 @@ class Summary:
         count_by_status: Number of responses by HTTP status.
         pages: HTML pages.
         files: Anything else that was fetched and is not a redirect.
-        external: URLs outside the scope that were asked for, and exist.
+        external: External URLs that exist.
         size_bytes: Total size of the bodies, after decompression.
         pages_by_depth: Number of HTML pages by depth.
         redirects: The redirects, with their chains and loops.
@@ -215,7 +215,7 @@ def summarize(
     """
     summary = Summary()
     # One after the other: while a crawl runs, all URLs that have ended are from one query.
-    for kind, amount in frontier.tally().items():
+    for kind, amount in frontier.outcome_counts().items():
         summary._add(kind, amount)
     for state in (State.QUEUED, State.CLAIMED):
         summary.count_by_state[state] = frontier.count(state)

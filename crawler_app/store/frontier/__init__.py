@@ -70,32 +70,11 @@ PATIENCE_S = 60.0
 MAX_QUERIES = 100_000
 
 
-class FrontierReader(abc.ABC):
-    """What can be read of a frontier, or of several that are read as one."""
+class NoPreviousCrawl:
+    """What a frontier knows of the previous crawl if there was none.
 
-    @abc.abstractmethod
-    def count(self, state: State) -> int:
-        """Return how many URLs are in a state."""
-
-    @abc.abstractmethod
-    def count_non_pages(self, state: State) -> int:
-        """Return how many assets and external URLs are in a state."""
-
-    @abc.abstractmethod
-    def tally(self) -> Mapping[OutcomeKey, Amount]:
-        """Return how many URLs there are of each kind."""
-
-    @abc.abstractmethod
-    def hosts(self) -> list[HostCounts]:
-        """Return the counts of the hosts that were or will be fetched from."""
-
-    @abc.abstractmethod
-    def slowest(self) -> list[UrlRecord]:
-        """Return the URLs whose last fetch took longest, slowest first; at most 100."""
-
-    @abc.abstractmethod
-    def redirects(self) -> dict[str, str]:
-        """Return the target of each redirect, by its URL."""
+    Overridden by those that can have had one: the frontiers on disk.
+    """
 
     @property
     def is_recrawl(self) -> bool:
@@ -122,9 +101,54 @@ class FrontierReader(abc.ABC):
         """
         return []
 
-    def soft_404s(self) -> list[str]:
-        """Return made-up URLs that hosts answer as if they existed, one for each host."""
-        return []
+
+class NothingToCommit:
+    """The commits of a frontier in memory; overridden where there is a file or a server."""
+
+    def is_due(self, now: float) -> bool:
+        """Return whether enough URLs have ended, or long enough ago, for a `Frontier.flush`."""
+        return False
+
+    def has_changes(self) -> bool:
+        """Return whether anything has changed since the last `Frontier.flush`."""
+        return False
+
+    def due_checkpoint(self) -> Callable[[], None] | None:
+        """Return the checkpoint to run in another thread after a `Frontier.flush`, or None.
+
+        As little as possible should be changed until it has run.
+        """
+        return None
+
+
+class FrontierReader(NoPreviousCrawl, abc.ABC):
+    """Read access to a frontier, or to several that are read as one."""
+
+    # Every backend.
+
+    @abc.abstractmethod
+    def count(self, state: State) -> int:
+        """Return how many URLs are in a state."""
+
+    @abc.abstractmethod
+    def count_non_pages(self, state: State) -> int:
+        """Return how many assets and external URLs are in a state."""
+
+    @abc.abstractmethod
+    def outcome_counts(self) -> Mapping[OutcomeKey, Amount]:
+        """Return how many URLs there are of each kind of outcome."""
+
+    @abc.abstractmethod
+    def hosts(self) -> list[HostCounts]:
+        """Return the counts of the hosts that were or will be fetched from."""
+
+    @abc.abstractmethod
+    def slowest(self) -> list[UrlRecord]:
+        """Return the URLs whose last fetch took longest, slowest first; at most 100."""
+
+    @abc.abstractmethod
+    def redirects(self) -> dict[str, str]:
+        """Return the target of each redirect, by its URL."""
 
     @abc.abstractmethod
     def find(self, key: str) -> UrlRecord | None:
@@ -141,6 +165,14 @@ class FrontierReader(abc.ABC):
     @abc.abstractmethod
     def close(self) -> None:
         """Write pending changes to disk and free all resources."""
+
+    # Where soft 404s are stored: on disk.
+
+    def soft_404s(self) -> list[str]:
+        """Return made-up URLs that hosts answer as if they existed, one for each host."""
+        return []
+
+    # Derived from the counts and records; `is_drained` is more where links are on their way.
 
     def total(self) -> int:
         """Return how many URLs there are."""
@@ -164,20 +196,14 @@ class FrontierReader(abc.ABC):
         return [record.url for record in self.records() if record.state in wanted]
 
 
-class Frontier(FrontierReader):
+class Frontier(FrontierReader, NothingToCommit):
     """The interface of all backends; one test suite runs over each of them."""
 
-    @abc.abstractmethod
-    def limit_hosts(self, per_host: int | None) -> None:
-        """Limit the number of claims per host; None, the initial value, for no limit."""
+    # Every backend: URLs.
 
     @abc.abstractmethod
     def knows(self, key: str) -> bool:
         """Return whether the URL with a key is known and adding it changes nothing."""
-
-    def __contains__(self, url: str) -> bool:
-        """Do the same for a canonical URL."""
-        return self.knows(dedup_key(url))
 
     @abc.abstractmethod
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
@@ -255,14 +281,41 @@ class Frontier(FrontierReader):
         """Return the id of a URL if its redirects led to a claimed one; None otherwise."""
 
     @abc.abstractmethod
+    def requeue_failed(self, reasons: Collection[str]) -> int:
+        """Queue the URLs that failed for one of these reasons, as if never tried.
+
+        Returns how many.
+        """
+
+    @abc.abstractmethod
+    def requeue_urls(self, urls: Collection[str]) -> int:
+        """Queue those of these URLs that are done or failed, as if never tried.
+
+        Returns how many.
+        """
+
+    @abc.abstractmethod
+    def queries(self) -> Iterable[str]:
+        """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.
+
+        Excluded ones are left out.  The order is that in which they were found.
+        """
+
+    # Every backend: hosts and times.
+
+    @abc.abstractmethod
+    def limit_hosts(self, per_host: int | None) -> None:
+        """Limit the number of claims per host; None, the initial value, for no limit."""
+
+    @abc.abstractmethod
     def hold_host(self, host: str, free_at: float) -> None:
         """Block claims from a host until a time; never shortens an existing hold."""
 
+    @abc.abstractmethod
     def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
         """Allow claims from a host earlier if it is held just until a time.
 
-        A hold for another reason, which ends later, stays.  A backend that cannot shorten a
-        hold leaves it.
+        A hold for another reason, which ends later, stays.
 
         Args:
             held_to: The end of the hold that is to be shortened.
@@ -271,12 +324,6 @@ class Frontier(FrontierReader):
     @abc.abstractmethod
     def note_response(self, origin: str, url: str) -> None:
         """Remember a URL that got a response, as the only one of its origin."""
-
-    def note_soft_404(self, origin: str, url: str) -> None:
-        """Remember a made-up URL that an origin answers as if it existed; empty if none.
-
-        Only a frontier on disk does.
-        """
 
     @abc.abstractmethod
     def known_url(self, origin: str) -> str:
@@ -296,52 +343,7 @@ class Frontier(FrontierReader):
         A retry that is due in more than PATIENCE_S does not count.
         """
 
-    @abc.abstractmethod
-    def requeue_failed(self, reasons: Collection[str]) -> int:
-        """Queue the URLs that failed for one of these reasons, as if never tried.
-
-        Returns how many.
-        """
-
-    @abc.abstractmethod
-    def requeue_urls(self, urls: Collection[str]) -> int:
-        """Queue those of these URLs that are done or failed, as if never tried.
-
-        Returns how many.
-        """
-
-    def forget_earlier(self) -> None:
-        """Forget the pages of crawls before the previous one, which are not in the index."""
-
-    @abc.abstractmethod
-    def queries(self) -> Iterable[str]:
-        """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.
-
-        Excluded ones are left out.  The order is that in which they were found.
-        """
-
-    def is_due(self, now: float) -> bool:
-        """Return whether so much has ended, or so long ago, that it is time to `flush`."""
-        return False
-
-    def has_changes(self) -> bool:
-        """Return whether anything has changed since the last `flush`."""
-        return False
-
-    def due_checkpoint(self) -> Callable[[], None] | None:
-        """Return what is to be done in another thread after a `flush`, if anything is.
-
-        As little as possible should be changed until that is done.
-        """
-        return None
-
-    def own_records(self) -> Iterator[UrlRecord]:
-        """Return the records of what is in the archive and the index of this process."""
-        return self.records()
-
-    def own_done(self) -> int:
-        """Return how many of these were fetched, at least."""
-        return self.count(State.DONE)
+    # Every backend: commits.
 
     @abc.abstractmethod
     def flush(self, *, is_prepared: bool = False) -> None:
@@ -354,6 +356,28 @@ class Frontier(FrontierReader):
         Raises:
             FrontierError: they cannot be written, and are lost.
         """
+
+    # Where more than one crawl of a site is stored, and soft 404s are: on disk.
+
+    def forget_earlier(self) -> None:
+        """Forget the pages of crawls before the previous one, which are not in the index."""
+
+    def note_soft_404(self, origin: str, url: str) -> None:
+        """Remember a made-up URL that an origin answers as if it existed; empty if none."""
+
+    # Derived, unless the archive of this process has a part of the URLs only.
+
+    def __contains__(self, url: str) -> bool:
+        """Return whether a canonical URL is known; see `knows`."""
+        return self.knows(dedup_key(url))
+
+    def own_records(self) -> Iterator[UrlRecord]:
+        """Return the records of what is in the archive and the index of this process."""
+        return self.records()
+
+    def own_done(self) -> int:
+        """Return how many of these were fetched, at least."""
+        return self.count(State.DONE)
 
 
 def key_of(candidate: Candidate) -> str:

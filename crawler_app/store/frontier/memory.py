@@ -262,7 +262,7 @@ class MemoryFrontier(Frontier):
     def count_non_pages(self, state: State) -> int:
         return self._counts.non_pages[state]
 
-    def tally(self) -> dict[OutcomeKey, Amount]:
+    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
         amount_by_kind: dict[OutcomeKey, Amount] = collections.defaultdict(Amount)
         for record in self.records():
             if record.outcome is not None:

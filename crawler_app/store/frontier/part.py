@@ -1,6 +1,6 @@
 """The frontier of one part of a crawl: the URLs of its own hosts, and links to others'.
 
-A crawl by several processes deals its hosts to parts (`crawler_app.run.processes`).  A URL of another
+A crawl by several processes divides its hosts among parts (`crawler_app.run.processes`).  A URL of another
 part's host is not stored here as a URL.  It is written to the table ``outgoing``, in the
 transaction of the outcome that led to it, and deleted when the other part has committed it.
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler_app.base.models import Candidate, Claim, Outcome, Role
+from crawler_app.base.models import Candidate, Claim, Role
 from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.store import database
@@ -26,7 +26,7 @@ from crawler_app.store.frontier.schema import (
     SCHEMA_VERSION,
     TABLES,
 )
-from crawler_app.store.frontier.sqlite import SELECT_VIA, SqliteFrontier
+from crawler_app.store.frontier.sqlite import SELECT_VIA, Source, SqliteFrontier
 
 __all__ = ["Batch", "PartFrontier", "candidates_of"]
 
@@ -90,6 +90,19 @@ class Batch:
     links: str
 
 
+@dataclass(slots=True, frozen=True)
+class _SourceElsewhere:
+    """A URL of another part that led to URLs of this one; empty for none.
+
+    Attributes:
+        redirects: The redirects that led to them, the last first.
+    """
+
+    url: str
+    redirects: list[str]
+    id: None = None
+
+
 class PartFrontier(SqliteFrontier):
     """The frontier of one part.
 
@@ -120,9 +133,6 @@ class PartFrontier(SqliteFrontier):
         self._last_id = self._committed_id = 0
         self._sent_by_part: dict[int, collections.deque[int]] = {}
         self._sent_id_by_part: collections.Counter[int] = collections.Counter()
-        # What is stored with the links that are being added.
-        self._via = ""
-        self._redirects: list[str] = []
         self._has_received = False
         super().__init__(path, read_only=read_only, before_commit=before_commit)
 
@@ -156,7 +166,7 @@ class PartFrontier(SqliteFrontier):
         """Return how many links to URLs that may be fetched were not acknowledged."""
         return self._sum_of_outgoing("urls")
 
-    def outgoing_extras(self) -> int:
+    def outgoing_non_pages(self) -> int:
         """Return how many of these are assets and external URLs."""
         return self._sum_of_outgoing("extras")
 
@@ -209,13 +219,10 @@ class PartFrontier(SqliteFrontier):
             admit: Returns a candidate as it is to be added.
         """
         self._has_received = True
-        try:
-            with self._group:
-                for via, redirects, found in json.loads(links):
-                    self._via, self._redirects = via, redirects
-                    super()._add(map(admit, map(_candidate, found)), None)
-        finally:
-            self._via, self._redirects = "", []
+        with self._group:
+            for via, redirects, found in json.loads(links):
+                source = _SourceElsewhere(via, redirects)
+                super()._add(map(admit, map(_candidate, found)), source)
 
     def has_changes(self) -> bool:
         """Return whether there is anything to commit, or to acknowledge, as known links are."""
@@ -226,23 +233,6 @@ class PartFrontier(SqliteFrontier):
         self._has_received = False
         self._committed_id = self._last_id
         self._on_commit()
-
-    def finish(
-        self,
-        claim: Claim,
-        outcome: Outcome,
-        now: float,
-        outlinks: Iterable[Candidate] = (),
-        again: int | None = None,
-    ) -> int:
-        if outcome.reason != Reason.REDIRECT:
-            return super().finish(claim, outcome, now, outlinks, again)
-        before, elsewhere = self._redirects_before(claim)
-        self._redirects = [claim.url, *(url for _, url in before), *elsewhere]
-        try:
-            return super().finish(claim, outcome, now, outlinks, again)
-        finally:
-            self._redirects = []
 
     def redirect_before(self, claim: Claim, url: str) -> int | None:
         wanted = dedup_key(url)
@@ -274,7 +264,19 @@ class PartFrontier(SqliteFrontier):
         ).fetchone()
         return before, [] if row is None else json.loads(row[0])
 
-    def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
+    def _redirects_to(self, source: Source) -> list[str]:
+        """Return the redirects that lead to the links of a URL, the last first."""
+        if not isinstance(source, Claim):
+            return []
+        (is_redirect,) = self._db.execute(
+            "SELECT reason = 'redirect' FROM url WHERE id = ?", (source.id,)
+        ).fetchone()
+        if not is_redirect:
+            return []
+        before, elsewhere = self._redirects_before(source)
+        return [source.url, *(url for _, url in before), *elsewhere]
+
+    def _add(self, candidates: Iterable[Candidate], via: Source | None) -> int:
         own: list[Candidate] = []
         found_by_part: dict[int, list[Candidate]] = {}
         for candidate in candidates:
@@ -302,13 +304,10 @@ class PartFrontier(SqliteFrontier):
             self._provisional_foreign.add(key)
         return True
 
-    def _send(self, part: int, found: list[Candidate], via: Claim | None) -> None:
+    def _send(self, part: int, found: list[Candidate], via: Source | None) -> None:
         self._last_id += 1
-        links = (
-            "" if via is None else via.url,
-            self._redirects,
-            _links(found),
-        )
+        url, redirects = ("", []) if via is None else (via.url, self._redirects_to(via))
+        links = url, redirects, _links(found)
         non_pages = [each.role.is_non_page for each in found if not each.refusal]
         self._db.execute(
             "INSERT INTO outgoing VALUES (?, ?, ?, ?, ?)",
@@ -321,18 +320,14 @@ class PartFrontier(SqliteFrontier):
         key: int,
         candidate: Candidate,
         host_id: int,
-        via: Claim | None,
+        via: Source | None,
         old_id: int | None,
     ) -> int:
         url_id = super()._insert(key, candidate, host_id, via, old_id)
-        if self._via:
+        if isinstance(via, _SourceElsewhere) and via.url:
             self._db.execute(
                 "INSERT OR REPLACE INTO found_elsewhere VALUES (?, ?, ?)",
-                (
-                    url_id,
-                    self._via,
-                    _encode(self._redirects) if self._redirects else "[]",
-                ),
+                (url_id, via.url, _encode(via.redirects) if via.redirects else "[]"),
             )
         return url_id
 

@@ -69,7 +69,7 @@ CRAWL_TABLES = (
 
 @dataclass(slots=True, frozen=True)
 class Differences:
-    """What has become of the URLs that have ended, since the previous crawl.
+    """The differences between the finished URLs of a crawl and the previous crawl.
 
     Attributes:
         new: Pages and files that were not there before.

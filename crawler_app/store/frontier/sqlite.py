@@ -17,7 +17,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from crawler_app.base.errors import FrontierError, LeaseLostError
 from crawler_app.base.models import (
@@ -52,7 +52,7 @@ from crawler_app.store.frontier.schema import (
 )
 from crawler_app.store.frontier.sqlite_reading import SqliteReader
 
-__all__ = ["SqliteFrontier"]
+__all__ = ["Source", "SqliteFrontier"]
 
 # URLs that may be claimed, in the format of `Queued`.
 SELECT_QUEUED = """
@@ -85,6 +85,20 @@ WHERE url.id = ? AND via.state = 'done'
 FINISH = f"UPDATE url SET state = ?, {SET_OUTCOME}, finished_at = ? WHERE id = ?"
 
 SELECT_PROVISIONAL = f"SELECT key FROM url WHERE {IS_PROVISIONAL}"
+
+
+class Source(Protocol):
+    """What led to URLs: a claim, or what has no row in this file, and so no id."""
+
+    @property
+    def id(self) -> int | None:
+        """The id of its row; None if it has none."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """The URL."""
+        ...
 
 
 class SqliteFrontier(SqliteReader, Frontier):
@@ -125,13 +139,13 @@ class SqliteFrontier(SqliteReader, Frontier):
         super().__init__(path, read_only=read_only)
 
         def complete() -> None:
-            self._tally.write()
+            self._stored_counts.write()
             self._write_hosts()
 
         self._group = Group(
             self._db,
             reload=self._load,
-            recount=lambda: self._tally.count_again(),
+            recount=lambda: self._stored_counts.count_again(),
             complete=complete,
             before_commit=before_commit,
         )
@@ -223,8 +237,10 @@ class SqliteFrontier(SqliteReader, Frontier):
                 FINISH, (outcome.state, *values_of(outcome), now, claim.id)
             )
             is_non_page = claim.role.is_non_page
-            self._tally.count_unfinished(host.id, claim.depth, -1, -is_non_page)
-            self._tally.count(host.id, claim.depth, outcome, now, role=claim.role)
+            self._stored_counts.count_unfinished(host.id, claim.depth, -1, -is_non_page)
+            self._stored_counts.count(
+                host.id, claim.depth, outcome, now, role=claim.role
+            )
             self._slowest.note(claim.id, outcome.took_s)
             if self._previous.exists:
                 key = self._hashed(dedup_key(claim.url))
@@ -341,7 +357,7 @@ class SqliteFrontier(SqliteReader, Frontier):
             " GROUP BY depth",
             (now + PATIENCE_S,),
         )
-        in_work = self._tally.unfinished_by_depth - collections.Counter(
+        in_work = self._stored_counts.unfinished_by_depth - collections.Counter(
             dict(late.fetchall())
         )
         return min(in_work, default=None)  # the difference keeps only counts above 0
@@ -431,7 +447,7 @@ class SqliteFrontier(SqliteReader, Frontier):
             save_keys(self._db, self._keys)
         self.flush()
 
-    def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
+    def _add(self, candidates: Iterable[Candidate], via: Source | None) -> int:
         # Counted together, by host and depth.
         queued: dict[tuple[int, int, bool], int] = {}
         for candidate in candidates:
@@ -456,7 +472,9 @@ class SqliteFrontier(SqliteReader, Frontier):
                 self._schedule.put(host, _queued(url_id, candidate, tries=0))
         for (host_id, depth, is_non_page), urls in queued.items():
             self._counts.add(State.QUEUED, urls, is_non_page * urls)
-            self._tally.count_unfinished(host_id, depth, urls, is_non_page * urls)
+            self._stored_counts.count_unfinished(
+                host_id, depth, urls, is_non_page * urls
+            )
         return sum(queued.values())
 
     def _count_refusal(
@@ -465,7 +483,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         assert candidate.refusal
         outcome, role = Outcome(State.EXCLUDED, candidate.refusal), candidate.role
         self._counts.add(State.EXCLUDED, 1, role.is_non_page)
-        self._tally.count(host_id, candidate.depth, outcome, role=role)
+        self._stored_counts.count(host_id, candidate.depth, outcome, role=role)
         if self._previous.exists:
             self._previous.note(key, url_id, candidate.url, outcome)
 
@@ -486,7 +504,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         self, url_id: int, host_id: int, depth: int, outcome: Outcome, role: Role
     ) -> None:
         """Count an outcome no more."""
-        self._tally.count(host_id, depth, outcome, times=-1, role=role)
+        self._stored_counts.count(host_id, depth, outcome, times=-1, role=role)
         self._previous.forget(url_id, outcome)
 
     def _insert(
@@ -494,7 +512,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         key: int,
         candidate: Candidate,
         host_id: int,
-        via: Claim | None,
+        via: Source | None,
         old_id: int | None,
     ) -> int:
         """Insert a row for a candidate, or replace that of its refusal; return the id."""
@@ -528,7 +546,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         assert outcome is not None
         role = Role(number)
         self._forget_outcome(url_id, host_id, depth, outcome, role)
-        self._tally.count_unfinished(host_id, depth, 1, role.is_non_page)
+        self._stored_counts.count_unfinished(host_id, depth, 1, role.is_non_page)
         self._db.execute(
             f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
             " state = 'queued' WHERE id = ?",

@@ -62,9 +62,9 @@ class SqliteReader(FrontierReader):
 
     def _load(self) -> None:
         """Load the in-memory state from the file."""
-        self._tally, self._slowest = StoredCounts(self._db), Slowest(self._db)
+        self._stored_counts, self._slowest = StoredCounts(self._db), Slowest(self._db)
         self._previous = Previous(self._db)
-        self._counts = self._tally.by_state()
+        self._counts = self._stored_counts.by_state()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
         keyed = hashlib.blake2b(digest_size=8, salt=secret)
         # Most are asked for two or three times: when a link is met, and when it is added.
@@ -79,12 +79,12 @@ class SqliteReader(FrontierReader):
     def count_non_pages(self, state: State) -> int:
         return self._counts.non_pages[state]
 
-    def tally(self) -> dict[OutcomeKey, Amount]:
-        tally = self._tally.amount_by_kind
-        return {kind: amount for kind, amount in tally.items() if amount.urls}
+    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
+        counts = self._stored_counts.amount_by_outcome
+        return {key: amount for key, amount in counts.items() if amount.urls}
 
     def hosts(self) -> list[HostCounts]:
-        return self._tally.hosts()
+        return self._stored_counts.hosts()
 
     def slowest(self) -> list[UrlRecord]:
         return [self._record(url_id) for url_id in self._slowest.url_ids()]
@@ -99,8 +99,8 @@ class SqliteReader(FrontierReader):
         return self._previous.exists
 
     def differences(self) -> Differences | None:
-        tally = self._tally.amount_by_kind.items()
-        content = sum(amount.urls for kind, amount in tally if kind.reason in CONTENT)
+        counts = self._stored_counts.amount_by_outcome.items()
+        content = sum(amount.urls for key, amount in counts if key.reason in CONTENT)
         return self._previous.differences(content)
 
     def unmet(self) -> list[str]:

@@ -42,13 +42,13 @@ _counts = attrgetter(*HOST_COUNTS)
 
 
 class StoredCounts:
-    """Counts the URLs by kind and by host.
+    """Counts the URLs by outcome and by host.
 
     Args:
         db: The connection; its owner controls the transactions.
 
     Attributes:
-        amount_by_kind: The URLs of each kind.
+        amount_by_outcome: The finished URLs, by what they are counted by.
         unfinished_by_depth: The number of URLs queued or under way.
         non_pages_by_depth: How many of those are assets or external URLs.
     """
@@ -58,7 +58,7 @@ class StoredCounts:
         self._load()
 
     def _load(self) -> None:
-        self.amount_by_kind: dict[OutcomeKey, Amount] = {}
+        self.amount_by_outcome: dict[OutcomeKey, Amount] = {}
         self._changed: set[OutcomeKey] = set()
         # What is to be added to the counts of the hosts, by their ids.
         self._change_by_host_id: dict[int, HostCounts] = {}
@@ -69,7 +69,7 @@ class StoredCounts:
             kind = OutcomeKey(
                 depth, State(state), known, status or None, html, Role(role)
             )
-            self.amount_by_kind[kind] = Amount(*amount)
+            self.amount_by_outcome[kind] = Amount(*amount)
         unfinished = self._db.execute("SELECT * FROM unfinished").fetchall()
         self.unfinished_by_depth = Counter({row[0]: row[1] for row in unfinished})
         self.non_pages_by_depth = Counter({row[0]: row[2] for row in unfinished})
@@ -90,9 +90,9 @@ class StoredCounts:
         """
         kind = OutcomeKey.of(depth, outcome, role)
         self._changed.add(kind)
-        amount = self.amount_by_kind.get(kind)
+        amount = self.amount_by_outcome.get(kind)
         if amount is None:
-            amount = self.amount_by_kind[kind] = Amount()
+            amount = self.amount_by_outcome[kind] = Amount()
         amount.count(outcome, at, times)
         self._change_of(host_id).count(kind, outcome, times)
 
@@ -124,7 +124,7 @@ class StoredCounts:
         counts = StateCounts()
         queued = self.unfinished_by_depth.total(), self.non_pages_by_depth.total()
         counts.add(State.QUEUED, *queued)
-        for kind, amount in self.amount_by_kind.items():
+        for kind, amount in self.amount_by_outcome.items():
             counts.add(kind.state, amount.urls, kind.role.is_non_page * amount.urls)
         return counts
 
@@ -144,7 +144,7 @@ class StoredCounts:
 
     def _row(self, kind: OutcomeKey) -> tuple[object, ...]:
         depth, state, reason, status, is_html, role = kind
-        amount = _amounts(self.amount_by_kind[kind])
+        amount = _amounts(self.amount_by_outcome[kind])
         return depth, state, reason, status or 0, is_html, role, *amount
 
     def count_again(self) -> None:

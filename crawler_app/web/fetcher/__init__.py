@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.models import Fetched
-from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.http import (
     HttpFetcher,
     client_class,
@@ -68,10 +68,13 @@ class Fetcher(Protocol):
         ...
 
 
-def make_fetcher(config: CrawlConfig) -> Fetcher:
+def make_fetcher(config: CrawlConfig, on_cookies: OnCookies | None = None) -> Fetcher:
     """Return the fetcher for a configuration.
 
     It belongs to the current event loop, which need not be running yet.
+
+    Args:
+        on_cookies: Called with an origin and the cookies that it has changed.
 
     Raises:
         ConfigError: the client is not installed, or does not support an option.
@@ -81,7 +84,7 @@ def make_fetcher(config: CrawlConfig) -> Fetcher:
     'HttpFetcher'
     >>> fetcher.close()
     """
-    fetcher: Fetcher = fetcher_class(config.client)(config)
+    fetcher: Fetcher = fetcher_class(config.client)(config, on_cookies=on_cookies)
     return fetcher
 
 

@@ -25,7 +25,7 @@ from crawler_app.base.text.formatting import error_words
 from crawler_app.base.urls import host_of, name_of, origin_of
 from crawler_app.web.fetcher.addresses import is_literal
 
-__all__ = ["Cookie", "CookieStore"]
+__all__ = ["Cookie", "CookieStore", "OnCookies"]
 
 # Source: RFC 6265, 6.1, which requires at least 4096 bytes per cookie, 50 cookies per
 # domain, 3000 cookies in total.
@@ -94,6 +94,9 @@ class _FileCookie:
     cookie: Cookie
 
 
+# Called with an origin and the cookies that it has changed.
+OnCookies: TypeAlias = Callable[[str, list[Cookie]], None]
+
 # By name and path, the oldest first.
 _Jar: TypeAlias = dict[tuple[str, str], Cookie]
 
@@ -103,8 +106,6 @@ class CookieStore:
 
     Args:
         clock: Returns seconds since the epoch.
-
-    Attributes:
         on_set: Called with an origin and the cookies that it has changed; None for nothing.
 
     >>> cookies = CookieStore()
@@ -113,8 +114,12 @@ class CookieStore:
     ('n=8; id=7', '')
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self.on_set: Callable[[str, list[Cookie]], None] | None = None
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        on_set: OnCookies | None = None,
+    ) -> None:
+        self._on_set = on_set
         self._clock = clock
         self._jar_by_origin: dict[str, _Jar] = {}
         self._kept_bytes = 0
@@ -156,14 +161,14 @@ class CookieStore:
             before = jar.get((cookie.name, cookie.path))
             if before is not None:
                 cookie = replace(cookie, set_at=before.set_at)
-                if self.on_set is not None and not _is_news(cookie, before, now):
+                if self._on_set is not None and not _is_news(cookie, before, now):
                     continue  # it stays as other processes know it
             news.append(cookie)
             jar[cookie.name, cookie.path] = cookie
             _drop_surplus(jar, now)
         self._keep(origin, jar)
-        if news and self.on_set is not None:
-            self.on_set(origin, news)
+        if news and self._on_set is not None:
+            self._on_set(origin, news)
 
     def learn(self, origin: str, cookies: Iterable[Cookie]) -> None:
         """Store cookies that an origin has set in another process."""

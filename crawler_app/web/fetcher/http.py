@@ -22,7 +22,7 @@ from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.fetcher.client_errors import fetch_error
-from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.curl import CurlExchange
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.resolver import CachingResolver
@@ -95,13 +95,18 @@ def imported(client: str, path: str, package: str) -> Any:
 class HttpFetcher:
     """Fetches with a Tornado client of its own.
 
+    Args:
+        on_cookies: As `CookieStore` has it.
+
     Raises:
         ConfigError: the client is not installed, or does not support an option.
     """
 
-    def __init__(self, config: CrawlConfig) -> None:
+    def __init__(
+        self, config: CrawlConfig, on_cookies: OnCookies | None = None
+    ) -> None:
         self._config = config
-        self._policy = RequestPolicy(config, ACCEPTED)
+        self._policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._options = request_options(config, self._policy.proxy)
         self._resolver = CachingResolver()
         check_address = self._policy.check_address

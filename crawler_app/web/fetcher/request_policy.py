@@ -18,7 +18,7 @@ from crawler_app.web.fetcher.addresses import (
     require_public,
     require_public_host,
 )
-from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy, basic_authorization
 
@@ -32,6 +32,7 @@ class RequestPolicy:
 
     Args:
         accept_encoding: The content codings that the client can decode.
+        on_cookies: As `CookieStore` has it.
 
     Raises:
         ConfigError: the cookie file cannot be read.
@@ -50,7 +51,12 @@ class RequestPolicy:
     ['Accept', 'Accept-Encoding', 'User-Agent']
     """
 
-    def __init__(self, config: CrawlConfig, accept_encoding: str) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        accept_encoding: str,
+        on_cookies: OnCookies | None = None,
+    ) -> None:
         self.proxy = proxy_of(config.proxy)
         self._denies_private = denies_private(config)
         # If a proxy resolves the names, checking the addresses is the proxy's task.
@@ -73,7 +79,7 @@ class RequestPolicy:
         self._own_origins = frozenset(origins)
         self.cookies: CookieStore | None = None
         if config.cookies:
-            self.cookies = CookieStore()
+            self.cookies = CookieStore(on_set=on_cookies)
             if config.cookie_file:
                 self.cookies.load(config.cookie_file)
 

@@ -66,8 +66,6 @@ class RobotsCache:
         first_pause_s: The pause before the first retry of an origin that did not respond;
             further pauses are longer, see `politeness.outage_pause_s`.
         clock: Returns the current time in seconds since the epoch.
-
-    Attributes:
         on_found: Called with an origin and the result of a fetch; may be None.
 
     >>> def fetch(url):
@@ -89,8 +87,9 @@ class RobotsCache:
         user_agent: str,
         first_pause_s: float = 1.0,
         clock: Callable[[], float] = time.time,
+        on_found: Callable[[str, Finding], None] | None = None,
     ) -> None:
-        self.on_found: Callable[[str, Finding], None] | None = None
+        self._on_found = on_found
         self._fetch = fetch
         self._user_agent = user_agent
         self._first_pause_s = first_pause_s
@@ -222,8 +221,8 @@ class RobotsCache:
         return self._keep_found(origin, _unreachable(finding), finding)
 
     def _keep_found(self, origin: str, rules: Rules, finding: Finding) -> Rules:
-        if self.on_found is not None:
-            self.on_found(origin, finding)
+        if self._on_found is not None:
+            self._on_found(origin, finding)
         return self._keep(origin, rules, finding)
 
     def _keep(self, origin: str, rules: Rules, finding: Finding) -> Rules:

@@ -3,6 +3,7 @@
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -39,7 +40,7 @@ def main():
         sitemaps=False,
     )
     clock = IOLoop.current().asyncio_loop.time
-    return Crawl(config, MemoryFrontier(), Network(), clock=clock).run()
+    return Crawl(wire(config, MemoryFrontier(), Network(), clock=clock)).run()
 
 
 if __name__ == "__main__":

@@ -1,23 +1,22 @@
 """The frontier in PostgreSQL, which the workers of many machines share::
 
-    location    where a crawl is: servers, database and name      pure
-    connecting  connections to a crawl, whose version is checked
-    install     makes the schema of a crawl
-    crawls      begins a crawl, lists them, and says who works on one
-    postgres_frontier      a worker's view, which its crawl uses
-    step_exchange    when it sends batches, and asks for claims
-    step_results applies the answer to a step
-    leases      the claims that it holds                          pure
-    url_counts       the counts of URLs in the last answer             pure
-    step_changes       the changes of one step, after a flush            pure
-    change_queue     the queue of batches to be sent                   pure
-    host_changes     updates about hosts, sent at once                 pure
-    encoding        JSON that PostgreSQL can store                    pure
-    caches      caches of recent links and origins                pure
+    location           where a crawl is: servers, database and name            pure
+    connecting         connections to a crawl, whose version is checked
+    install            makes the schema of a crawl
+    crawls             begins a crawl, lists them, and says who works on one
+
+    postgres_frontier  a worker's frontier, which its crawl uses; composed of:
+    worker_state       what a worker knows and has yet to send                 pure
+    leases             the claims that it holds                                pure
+    step_changes       what it sends with its steps                            pure
+    caches             what it remembers of answers                            pure
+    step_exchange      when it sends a step
     step_sender        sends steps over the connection, with retries
-    blocking_reader     reads the results of all workers, for reports
-    sqlite_rows       a crawl's SQLite files as rows of these tables
-    copying     copies such a crawl
+    encoding           JSON that PostgreSQL can store                          pure
+
+    blocking_reader    reads the results of all workers, for reports and at the start
+    sqlite_rows        a crawl's SQLite files as rows of these tables
+    copying            copies such a crawl
 
 ``tables.sql`` and ``functions.sql`` are what the server stores and does.
 

@@ -1,4 +1,4 @@
-"""Reads a crawl in PostgreSQL, for what cannot wait in a coroutine: reports, and a start.
+"""Blocking reads of a crawl in PostgreSQL, for reports and startup.
 
 Rule: each method waits for the server, so a crawl that is under way calls none of them.
 """
@@ -242,7 +242,7 @@ class PostgresReader(FrontierReader):
         return None
 
     def members(self) -> CrawlMembers:
-        """Return what takes part in the crawl, and what it crawls."""
+        """Return the workers of the crawl, their stores, and its configuration."""
         ((config,),) = self._fetch("SELECT config FROM crawl")
         workers = self._fetch(
             "SELECT name FROM worker WHERE alive_until > server_time() ORDER BY id"
@@ -257,7 +257,7 @@ class PostgresReader(FrontierReader):
         )
 
     def made_at(self) -> str:
-        """Return when the crawl was made, which tells it from others that had its name."""
+        """Return when the crawl was made, which distinguishes it from earlier crawls of that name."""
         ((made_at,),) = self._fetch(
             "SELECT extract(epoch FROM created_at)::text FROM crawl"
         )
@@ -290,7 +290,7 @@ class PostgresReader(FrontierReader):
         }
         return counted.get(False, 0), counted.get(True, 0)
 
-    def tally(self) -> dict[OutcomeKey, Amount]:
+    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
         rows = self._fetch(
             "SELECT depth, state, reason, status, is_html, role, sum(urls)::bigint,"
             " sum(size_bytes)::bigint, min(first_at), max(last_at) FROM amount"

@@ -1,13 +1,17 @@
-"""Bounded caches of a worker: the keys of recent URLs, and numbers of recent origins.
+"""What a worker remembers of the server's answers: counts, recent URLs and recent origins.
 
-A crawl may know more URLs and origins than fit into memory.  Those that were met longest ago
-are forgotten; then the server is told of a link, or asked about an origin, again.  Pure.
+A crawl may have more URLs and origins than fit into memory.  The oldest are forgotten; then
+the server is sent a link, or asked about an origin, once more.  Pure.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["OriginNews", "RecentKeys", "RecentNumbers"]
+from crawler_app.base.models import State
+from crawler_app.store.frontier.count_types import StateCounts
+
+__all__ = ["OriginNews", "RecentKeys", "RecentNumbers", "UrlCounts"]
 
 # Two times as many are held, at about 150 bytes each.
 MAX_KEYS = 250_000
@@ -87,3 +91,32 @@ class RecentNumbers(dict[str, float]):
         self[name] = number
         if len(self) > self._max_names:
             del self[next(iter(self))]
+
+
+class UrlCounts(StateCounts):
+    """The counts of URLs in the last answer.
+
+    Args:
+        answer: What ``books`` in ``functions.sql`` returns.
+
+    >>> counts = UrlCounts({"urls": [["queued", False, 1, 5]], "claimed": [[False, 2]]})
+    >>> counts.urls[State.QUEUED], counts.urls[State.CLAIMED], counts.least_depth()
+    (3, 2, 1)
+    """
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        super().__init__()
+        self._urls_by_depth: Counter[int] = Counter()
+        for word, is_non_page, depth, number in answer.get("urls") or ():
+            self.add(State(word), number, is_non_page * number)
+            if depth is not None:
+                self._urls_by_depth[depth] += number
+        for is_non_page, number in answer.get("claimed") or ():
+            self.add(State.QUEUED, -number, -is_non_page * number)
+            self.add(State.CLAIMED, number, is_non_page * number)
+        self._late_by_depth: Counter[int] = Counter(dict(answer.get("late") or ()))
+
+    def least_depth(self) -> int | None:
+        """Return the least depth of the URLs that have not ended, but for late retries."""
+        # The difference keeps only counts above 0.
+        return min(self._urls_by_depth - self._late_by_depth, default=None)

@@ -22,7 +22,6 @@ from crawler_app.store.frontier.postgres.connecting import (
     words_of,
 )
 from crawler_app.store.frontier.postgres.encoding import decode, encode, encode_text
-from crawler_app.store.frontier.postgres.host_changes import HostChanges
 from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.sqlite_rows import (
@@ -30,7 +29,11 @@ from crawler_app.store.frontier.postgres.sqlite_rows import (
     Hosts,
     StoredFile,
 )
-from crawler_app.store.frontier.postgres.step_changes import ChangeBatch, digest_of
+from crawler_app.store.frontier.postgres.step_changes import (
+    ChangeBatch,
+    HostChanges,
+    digest_of,
+)
 from gencoro import gen
 
 __all__ = ["Beginning", "copy_frontier"]
@@ -188,7 +191,7 @@ class _Copy:
                 )
             url_by_origin.update(file.origins())
         gap_s, shift_s = self._beginning.gap_s, self._shift_s
-        # What their robots.txt say is learned anew.
+        # What their robots.txt say is learned again.
         known_until = 0.0 if self._beginning.asks_robots else math.inf
         yield self._copy_rows(
             "host",

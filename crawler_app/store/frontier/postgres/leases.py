@@ -1,6 +1,6 @@
 """The leases that a worker holds: claims handed out to its crawl, and claims in its buffer.
 
-Pure.  A lease has a token, so that two leases of one URL are told apart.
+Pure.  A lease has a token, which distinguishes two leases of one URL.
 """
 
 from collections import deque

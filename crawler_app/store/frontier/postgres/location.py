@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 class StoreLocation(NamedTuple):
-    """Where a worker keeps what it fetches.
+    """Where a worker stores what it fetches.
 
     Attributes:
         key: A UUID that is written there too: two machines may have directories of the same

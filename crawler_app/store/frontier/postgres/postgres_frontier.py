@@ -1,67 +1,184 @@
-"""A worker's view of a frontier in PostgreSQL, which many workers share.
+"""The frontier in PostgreSQL, as one of its workers uses it.
 
-What a worker's crawl does is noted in a batch, in memory, and `flush` lets the batch go.  Claims
-are handed out that have come from the server before.
+What a worker's crawl does is noted in a batch, in memory, and `flush` lets the batch be sent.
+Claims are handed out that have come from the server before::
+
+    WorkerState     what the worker knows, and what it has yet to send
+    StepExchange    sends that when it is time, and applies the answers
+    StepSender      the connection
+    PostgresReader  reads from the server before the crawl, and after it
 """
 
-from collections.abc import Collection, Iterable, Iterator
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from typing import Any
 
 from crawler_app.base.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.base.urls import host_of
-from crawler_app.store.frontier import key_of, turn_of
+from crawler_app.store.frontier import Frontier, key_of, turn_of
 from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
-from crawler_app.store.frontier.postgres.change_queue import MAX_LINKS
-from crawler_app.store.frontier.postgres.step_exchange import Exchange
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
+from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.step_changes import MAX_LINKS
+from crawler_app.store.frontier.postgres.step_exchange import StepExchange
+from crawler_app.store.frontier.postgres.step_sender import StepSender
+from crawler_app.store.frontier.postgres.worker_state import (
+    NO_OBSERVER,
+    FrontierObserver,
+    LeaseRules,
+    WorkerState,
+)
+from gencoro import gen
 
 __all__ = ["PostgresFrontier"]
 
+NO_STORE = StoreLocation()
+DEFAULT_RULES = LeaseRules()
 
-class PostgresFrontier(Exchange):
+
+class PostgresFrontier(Frontier):
     """One worker's frontier.
 
-    `Answers` has its arguments and callbacks; `Exchange` opens and runs it.
+    Call `open` before anything else, and `run` while the crawl is under way.
+
+    Args:
+        name: Of the worker, for people.
+        store: Where it stores what it fetches.
+        rules: What the crawl asks of leases.
+        buffered: How many claims wait to be handed out; 0 to ask for each when it is wanted.
+        clock: Returns the current time of this machine.
+        server_clock: The same for the server; None for the clock that it has.
+        before_commit: Called by each flush that is not prepared.
     """
+
+    def __init__(
+        self,
+        location: CrawlLocation,
+        name: str = "",
+        store: StoreLocation = NO_STORE,
+        *,
+        rules: LeaseRules = DEFAULT_RULES,
+        buffered: int = 10,
+        clock: Callable[[], float] = time.time,
+        server_clock: Callable[[], float] | None = None,
+        before_commit: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._reader = PostgresReader(location)
+        self._state = WorkerState(rules, buffered, clock, before_commit)
+        self._sender = StepSender(location, name, store, clock, server_clock)
+        self._exchange = StepExchange(self._state, self._sender, clock)
+
+    # The life of a worker.
+
+    @gen.coroutine
+    def open(self) -> Generator[Any, Any, None]:
+        """Enter the crawl.
+
+        Raises:
+            ConfigError: the server cannot be reached, or the crawl cannot be used.
+        """
+        yield self._sender.open()
+
+    @gen.coroutine
+    def run(
+        self, observer: FrontierObserver = NO_OBSERVER
+    ) -> Generator[Any, Any, None]:
+        """Exchange what there is to exchange, until everything is sent after `leave`.
+
+        Raises:
+            ServerError: the server refuses a step, or does not answer after `leave`.
+        """
+        self._reader.rest()  # a crawl takes one connection
+        yield self._exchange.run(observer)
+
+    def exchange(self, observer: FrontierObserver = NO_OBSERVER) -> "gen.Future[None]":
+        """Make one step, as `run` does when it is time; see `StepExchange.make_step`."""
+        return self._exchange.make_step(observer)
+
+    def hold(self, is_held: bool) -> None:
+        """Ask for no claims until further notice, and leave those that wait to others."""
+        self._state.is_held = is_held
+        if is_held:
+            self._state.release(self._state.leases.idle())
+        self._exchange.wake()
+
+    def leave(self) -> None:
+        """Put back what is claimed; then `run` sends everything, and ends."""
+        self._state.leave()
+        # From now on: a server that is away must not keep a worker that was stopped.
+        self._sender.hurry()
+        self._exchange.wake()
+
+    def close(self) -> None:
+        self._sender.drop()
+        self._reader.close()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the server did not answer last time."""
+        return self._sender.is_away
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the server does not know all changes, or claims wait to be handed out."""
+        return self._state.is_behind
+
+    @property
+    def limit_reached(self) -> str:
+        """The option whose limit the crawl has reached; empty if none."""
+        return self._state.limit_reached
+
+    @property
+    def shift_s(self) -> float:
+        """From the server's clock to this one."""
+        return self._state.shift_s
+
+    # URLs.
 
     def knows(self, key: str) -> bool:
         """Return whether this worker knows that adding a URL changes nothing."""
-        return self._known.knows(key)
+        return self._state.known.knows(key)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         news = self._news(list(candidates))
         for start in range(0, len(news), MAX_LINKS):
-            self._changing().add(news[start : start + MAX_LINKS], via)
+            self._state.changing().add(news[start : start + MAX_LINKS], via)
         return sum(not each.refusal for each in news)
 
     def _news(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return those that the server may not know."""
+        known = self._state.known
         return [
             each
             for each in candidates
-            if self._known.add(key_of(each), is_provisional=each.refusal in PROVISIONAL)
+            if known.add(key_of(each), is_provisional=each.refusal in PROVISIONAL)
         ]
 
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
-        self._lease_s, self._max_depth = lease_s, max_depth
+        state = self._state
+        state.lease_s, state.max_depth = lease_s, max_depth
         # Others may have what has waited here since the server was last heard of.
-        is_fresh = now < self._stepped_at + self._sender.alive_s
-        claim = self._leases.take(max_depth) if is_fresh else None
+        is_fresh = now < state.stepped_at + self._sender.alive_s
+        claim = state.leases.take(max_depth) if is_fresh else None
         if claim is None:
-            self._starved += 1
+            state.starved += 1
             self._release_deeper(max_depth)
-        if claim is None or len(self._leases.waiting) < self._buffered // 2:
-            self._woken.set()
+        if claim is None or len(state.leases.waiting) < state.buffered // 2:
+            self._exchange.wake()
         return claim
 
     def _release_deeper(self, max_depth: int | None) -> None:
         """Put back what waits here and has no turn: it takes the room of its host."""
         if max_depth is not None:
-            for claim in self._leases.idle():
-                if turn_of(claim.role, claim.depth) > max_depth:
-                    self.release(claim)
+            idle = self._state.leases.idle()
+            self._state.release(
+                each for each in idle if turn_of(each.role, each.depth) > max_depth
+            )
 
     def finish(
         self,
@@ -71,56 +188,69 @@ class PostgresFrontier(Exchange):
         outlinks: Iterable[Candidate] = (),
         again: int | None = None,
     ) -> int:
+        # Consumed before the claim ends: reading them may raise.
         candidates = list(outlinks)
-        token = self._leases.end(claim)
+        token = self._state.leases.end(claim)
         news = self._news(candidates)
-        self._changing().finish(token, claim, outcome, now, news, again)
+        self._state.changing().finish(token, claim, outcome, now, news, again)
         return sum(not each.refusal for each in news)
 
     def retry(self, claim: Claim, due_at: float) -> None:
-        self._put_back(claim, due_at=due_at)
+        self._state.put_back(claim, due_at=due_at)
+
+    def release(self, claim: Claim) -> None:
+        self._state.release([claim])
 
     def respell(self, claim: Claim, url: str) -> None:
-        self._put_back(claim, url=url)
+        self._state.put_back(claim, url=url)
 
     def redirect_before(self, claim: Claim, url: str) -> int | None:
-        return self._leases.redirect_before(claim, url)
+        return self._state.leases.redirect_before(claim, url)
+
+    # Hosts and origins.
 
     def limit_hosts(self, per_host: int | None) -> None:
-        self._per_host = per_host
+        self._state.per_host = per_host
 
     def hold_host(self, host: str, free_at: float) -> None:
         now = self._clock()
-        self._host_changes.hold(host, free_at, now)
-        self._woken.set()
+        self._state.host_changes.hold(host, free_at, now)
+        self._exchange.wake()
         if free_at > now:
-            for claim in [each for each in self._leases.idle() if each.host == host]:
-                self.release(claim)
+            idle = self._state.leases.idle()
+            self._state.release(each for each in idle if each.host == host)
 
     def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
-        self._host_changes.shorten(host, held_to, free_at)
+        self._state.host_changes.shorten(host, held_to, free_at)
 
     def gap_s(self, host: str) -> float:
-        """Return the gap of a host that the server has told last."""
-        return self._gap_by_host.get(host, 0.0)
+        """Return the gap of a host, as the server last reported it."""
+        return self._state.gap_by_host.get(host, 0.0)
 
     def set_gap(self, host: str, gap_s: float) -> None:
         """Set the least time between two fetches from a host, by all workers together."""
         if gap_s != self.gap_s(host):
-            self._gap_by_host.note(host, gap_s)
-            self._host_changes.set_gap(host, gap_s)
+            self._state.gap_by_host.note(host, gap_s)
+            self._state.host_changes.set_gap(host, gap_s)
 
     def note_response(self, origin: str, url: str) -> None:
-        self._known_url_by_origin[origin] = url
-        self._changing().note_response(origin, url)
+        self._state.known_url_by_origin[origin] = url
+        self._state.changing().note_response(origin, url)
+
+    def known_url(self, origin: str) -> str:
+        """Return the URL of an origin that got a response.
+
+        What other workers have learned comes with the claims of the origin.
+        """
+        return self._state.known_url_by_origin.get(origin, "")
 
     def note_pauses(self, origin: str, pauses: int, is_down: bool) -> None:
         """Tell other workers how many pauses were made for an origin, and whether it is down.
 
         While it is, one URL of its host at a time is leased.
         """
-        self._host_changes.tell(origin, pauses=pauses)
-        self._host_changes.set_down(host_of(origin), is_down)
+        self._state.host_changes.tell(origin, pauses=pauses)
+        self._state.host_changes.set_down(host_of(origin), is_down)
 
     def note_robots(self, origin: str, robots: dict[str, Any], until: float) -> None:
         """Tell other workers what was found in robots.txt, with the next flush.
@@ -129,49 +259,52 @@ class PostgresFrontier(Exchange):
             robots: What has changed, in values that JSON has.
             until: When it expires.
         """
-        self._changing().note_robots(origin, host_of(origin), robots, until)
+        self._state.changing().note_robots(origin, host_of(origin), robots, until)
 
     def note_cookies(self, origin: str, cookies: dict[str, list[Any]]) -> None:
         """Tell other workers what cookies an origin has set, by a name for each.
 
         Each is a list of values that JSON has, of which the first is when it was set.
         """
-        told = self._host_changes.by_origin.get(origin, {}).get("cookies", {})
-        self._host_changes.tell(origin, cookies=told | cookies)
+        changes = self._state.host_changes
+        told = changes.by_origin.get(origin, {}).get("cookies", {})
+        changes.tell(origin, cookies=told | cookies)
 
-    def known_url(self, origin: str) -> str:
-        """Return the URL of an origin that got a response.
-
-        What other workers have learned comes with the claims of the origin.
-        """
-        return self._known_url_by_origin.get(origin, "")
+    # Times and counts: those of the last answer.
 
     def next_at(self, now: float) -> float | None:
-        return min(self._times_after(now), default=None)
+        return min(self._state.times_after(now), default=None)
 
     def due_at(self, now: float) -> float | None:
         """Return when the next URL is due, if no lease ends before; None if none is queued."""
-        due_at, _ = self._next_times
+        due_at, _ = self._state.next_times
         return due_at if due_at is not None and due_at > now else None
 
     def depth_in_work(self, now: float) -> int | None:
-        return self._url_counts.least_depth()
+        return self._state.counts.least_depth()
 
     def count(self, state: State) -> int:
-        return self._url_counts.urls[state]
+        return self._state.counts.urls[state]
 
     def count_non_pages(self, state: State) -> int:
-        return self._url_counts.non_pages[state]
+        return self._state.counts.non_pages[state]
 
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed, by any worker."""
-        return self._has_drained and not self._leases and not self.is_behind
+        return self._state.has_drained and not self._state.leases and not self.is_behind
+
+    # Commits.
 
     def is_due(self, now: float) -> bool:
-        return self._queue.is_due(now)
+        return self._state.queue.is_due(now)
 
     def has_changes(self) -> bool:
-        return self._queue.has_changes()
+        return self._state.queue.has_changes()
+
+    def flush(self, *, is_prepared: bool = False) -> None:
+        """Let the step sender send what has changed."""
+        if self._state.flush(is_prepared=is_prepared):
+            self._exchange.wake()
 
     # The rest is read from the server, before the crawl and after it.
 
@@ -184,8 +317,8 @@ class PostgresFrontier(Exchange):
     def queries(self) -> list[str]:
         return self._reader.queries()
 
-    def tally(self) -> dict[OutcomeKey, Amount]:
-        return self._reader.tally()
+    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
+        return self._reader.outcome_counts()
 
     def hosts(self) -> list[HostCounts]:
         return self._reader.hosts()

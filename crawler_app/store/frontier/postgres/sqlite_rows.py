@@ -23,7 +23,7 @@ from crawler_app.store.frontier.schema import OUTCOME_COLUMNS, SCHEMA, open_data
 
 __all__ = ["FrontierRows", "Hosts", "OutgoingLinks", "StoredFile"]
 
-# FrontierRows that are read, and sent, at once.
+# Rows that are read, and sent, at once.
 CHUNK = 10_000
 
 SELECT_HOSTS = """
@@ -51,7 +51,7 @@ class OutgoingLinks(NamedTuple):
 
 @dataclass(slots=True)
 class FrontierRows:
-    """What goes into the tables; ``crossing`` has the URLs that were found from other parts, and
+    """The rows of the tables; ``crossing`` has the URLs that were found from other parts, and
     ``queried`` the path of each URL with a query."""
 
     url: list[tuple[Any, ...]] = field(default_factory=list)

@@ -55,7 +55,7 @@ class StepSender:
 
     Args:
         name: Of the worker, for people: a host name and a process id.
-        store: Where it keeps what it fetches.
+        store: Where it stores what it fetches.
         clock: Returns the time of this machine, in seconds since the epoch.
         server_clock: The same for the server; None for the clock that it has.
 

@@ -33,7 +33,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import Reason
-from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.requests_backend.adapter import (
     CrawlAdapter,
@@ -66,6 +66,7 @@ class RequestsFetcher:
             by one thread at a time.  The default adapter is replaced by ours; a custom
             adapter is kept, and must itself check the addresses that it connects to.
             Redirects, timeouts and cookies set by servers are handled by the crawler.
+        on_cookies: As `CookieStore` has it.
 
     Raises:
         ConfigError: the cookie file cannot be read.
@@ -87,9 +88,10 @@ class RequestsFetcher:
         self,
         config: CrawlConfig,
         session_factory: Callable[[], requests.Session] | None = None,
+        on_cookies: OnCookies | None = None,
     ) -> None:
         self._config = config
-        self._policy = RequestPolicy(config, ACCEPTED)
+        self._policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._proxies = _proxies(self._policy.proxy)
         self._make_session = session_factory or _plain_session
         self._threads = concurrent.futures.ThreadPoolExecutor(

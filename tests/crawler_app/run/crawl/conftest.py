@@ -6,6 +6,7 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -29,7 +30,7 @@ def crawl(site, run_sync):
         @gen.coroutine
         def main():
             with contextlib.closing(fetcher(config)) as opened:
-                made.append(Crawl(config, frontier, opened, **(stores or {})))
+                made.append(Crawl(wire(config, frontier, opened, **(stores or {}))))
                 yield made[0].run()
 
         run_sync(main)

@@ -6,6 +6,7 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -32,7 +33,7 @@ def crawl(response):
     def main():
         config = CrawlConfig((server.url + "start",), robots=False, tries=1)
         with contextlib.closing(HttpFetcher(config)) as fetcher:
-            yield Crawl(config, frontier, fetcher).run()
+            yield Crawl(wire(config, frontier, fetcher)).run()
 
     run_with(server, main, "pooled")
     record = next(record for record in frontier.records() if "start" in record.url)
@@ -93,7 +94,7 @@ def test_redirect_with_equal_locations_is_followed_and_noted():
         page(TO_ITSELF, b"Location: /b", EMPTY, body=b"", status=b"302 Found"),
     ],
 )
-def test_dangerous_response_is_called_so(response):
+def test_dangerous_response_fails_as_dangerous(response):
     outcome = crawl(response)
 
     assert (outcome.state, outcome.reason) == ("failed", "dangerous")

@@ -1,4 +1,4 @@
-"""Where a crawl ends early, what it does not touch, and how hosts share the workers."""
+"""Limits of a crawl, private addresses, and how hosts share the workers."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched, State
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -70,7 +71,7 @@ def crawl_web():
         web = Web(loop, links_by_url, took_s_by_host, robots_txt)
         options = {"scope": "any", "robots": robots_txt is not None} | options
         config = CrawlConfig((next(iter(links_by_url)),), **options)
-        crawler = Crawl(config, MemoryFrontier(), web, clock=loop.time)
+        crawler = Crawl(wire(config, MemoryFrontier(), web, clock=loop.time))
         asyncio.set_event_loop(loop)
         IOLoop.current().run_sync(crawler.run)
         return crawler, web
@@ -185,7 +186,7 @@ def test_page_limit_is_never_exceeded(site, crawl, max_pages, reached, left):
 # Addresses that are not public.
 
 
-def test_page_of_the_web_cannot_lead_into_the_network_at_home(site, crawl, record_of):
+def test_public_page_cannot_lead_to_a_private_address(site, crawl, record_of):
     site.page("/")
 
     crawler = crawl(deny_private=True)
@@ -198,7 +199,7 @@ def test_page_of_the_web_cannot_lead_into_the_network_at_home(site, crawl, recor
     assert record_of(crawler, "/").tries == 0
 
 
-def test_redirect_into_the_network_at_home_is_refused(site, crawl):
+def test_redirect_to_a_private_address_is_refused(site, crawl):
     mapped = site.url.replace("127.0.0.1", "[::ffff:127.0.0.1]")
     site.redirect("/", to=f"{mapped}secret")
     site.page("/secret")

@@ -8,6 +8,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.run.crawl import Crawl, Failure, monitor
 from crawler_app.run.crawl.monitor import Monitor
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from gencoro import gen
 
@@ -23,7 +24,7 @@ def crawl():
         state = State.DONE if reason == "ok" else State.FAILED
         frontier.finish(frontier.claim(0.0, 60.0), Outcome(state, reason), 1.0)
     frontier.claim(0.0, 60.0)
-    return Crawl(CrawlConfig((SEED,)), frontier, None)
+    return Crawl(wire(CrawlConfig((SEED,)), frontier, None))
 
 
 def test_sample_holds_the_counts(crawl, clock):
@@ -91,7 +92,7 @@ def test_phase_is_what_somebody_wants(crawl, method, phase):
 def test_crawl_whose_hosts_must_wait_is_waiting():
     frontier = MemoryFrontier()
     frontier.add([Candidate(SEED, "a.test")])
-    looking = Monitor(Crawl(CrawlConfig((SEED,)), frontier, None))
+    looking = Monitor(Crawl(wire(CrawlConfig((SEED,)), frontier, None)))
     before = looking.look()
 
     frontier.hold_host("a.test", before.at + 3_600.0)
@@ -108,7 +109,7 @@ def test_crawl_that_another_worker_goes_on_with_is_not_waiting():
     frontier.add([Candidate(SEED, "a.test")])
     frontier.claim(time.time(), lease_s=600.0)
 
-    sample = Monitor(Crawl(CrawlConfig((SEED,)), frontier, None)).look()
+    sample = Monitor(Crawl(wire(CrawlConfig((SEED,)), frontier, None))).look()
 
     assert (sample.phase, sample.waiting_s) == ("running", None)
 

@@ -1,4 +1,4 @@
-"""The pace of a running crawl is changed: at once, in both directions, and within limits."""
+"""Changes of a running crawl's pace: immediate, in both directions, and within limits."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,7 @@ from crawler_app.base.models import State
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.pace import read_pace, with_pace
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
@@ -20,7 +21,7 @@ PAGES = 12
 
 @pytest.fixture
 def pages(site):
-    """Have the start page lead to pages that are held; return their paths."""
+    """Make the start page link to pages that are held; return their paths."""
     paths = [f"/{number}" for number in range(PAGES)]
     site.page("/", *paths)
     site.pages(*paths)
@@ -34,7 +35,7 @@ def begun(site, **options):
     """Begin a crawl on the running loop."""
     config = CrawlConfig((site.url,), robots=False, tries=1, **options)
     with contextlib.closing(make_fetcher(config)) as fetcher:
-        yield Crawl(config, MemoryFrontier(), fetcher)
+        yield Crawl(wire(config, MemoryFrontier(), fetcher))
 
 
 @gen.coroutine
@@ -116,7 +117,7 @@ def test_longer_gap_holds_from_the_last_fetch_on(site, pages):
 
 
 @gen.coroutine
-def test_cancelled_crawl_puts_back_what_added_workers_fetch(site, pages):
+def test_cancelled_crawl_puts_back_the_claims_of_added_workers(site, pages):
     with begun(site, concurrency=1) as crawl:
         running = crawl.run()
         yield until(lambda: len(site.paths) == 2)
@@ -182,7 +183,7 @@ def test_pace_that_is_not_allowed_is_refused(text_by_key, complaint):
 
 
 @pytest.mark.parametrize("client", ["curl", "requests"])
-def test_client_of_fixed_size_gets_no_more_fetches_than_at_the_start(client):
+def test_concurrency_of_a_fixed_size_client_cannot_grow(client):
     first = CrawlConfig(("http://a.test/",), client=client)
     slower = with_pace(first, {"concurrency": 5}, first)
 

@@ -1,4 +1,4 @@
-"""A crawl that is paused, goes on, and is stopped, while others look on."""
+"""Pausing, continuing and stopping a crawl that others watch."""
 
 import contextlib
 
@@ -7,6 +7,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import State
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -23,7 +24,7 @@ def steer(site, run_sync):
         def body():
             config = CrawlConfig((site.url,), robots=False, **options)
             with contextlib.closing(HttpFetcher(config)) as fetcher:
-                crawl = Crawl(config, MemoryFrontier(), fetcher)
+                crawl = Crawl(wire(config, MemoryFrontier(), fetcher))
                 made.append(crawl)
                 running = crawl.run()
                 yield main(crawl, running)
@@ -68,7 +69,7 @@ def test_nothing_is_begun_while_it_is_paused(site, steer):
     assert crawl.frontier.is_drained()
 
 
-def test_stopped_crawl_ends_what_is_under_way_and_begins_nothing(site, steer):
+def test_stopped_crawl_completes_fetches_and_starts_none(site, steer):
     site.page("/", "/slow", "/other")
     site.page("/slow", "/never")
     site.hold("/slow")
@@ -116,7 +117,7 @@ def test_crawl_that_is_paused_at_its_end_ends(site, steer):
     assert steer(main).frontier.is_drained()
 
 
-def test_what_is_under_way_and_what_has_failed_can_be_seen(site, steer):
+def test_fetches_under_way_and_failures_can_be_seen(site, steer):
     site.page("/", "/gone", "/slow")
     site.page("/slow")
     site.hold("/slow")

@@ -1,4 +1,4 @@
-"""A host that has a page for every URL is found out, by one request."""
+"""A host that has a page for every URL is detected with one request."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -27,7 +28,7 @@ from tests.helpers.site import Answer
         (Answer(status=302), False),
     ],
 )
-def test_host_is_asked_once_for_what_it_does_not_have(site, crawl, answer, is_soft):
+def test_each_host_gets_one_request_for_a_nonexistent_url(site, crawl, answer, is_soft):
     site.page("/", "a")
     site.page("/a")
     site.answer("/gone", status=404)
@@ -61,7 +62,7 @@ def test_host_is_not_asked(site, crawl, options, robots):
     assert set(site.paths) <= {"/robots.txt", "/", "/a"}
 
 
-def test_later_crawl_forgets_what_an_earlier_one_has_found(site, crawl):
+def test_later_crawl_replaces_earlier_soft_404s(site, crawl):
     site.page("/")
     site.otherwise = [Answer(b"No such page")]
     frontier = SqliteFrontier(":memory:")
@@ -73,7 +74,7 @@ def test_later_crawl_forgets_what_an_earlier_one_has_found(site, crawl):
     assert frontier.soft_404s() == []
 
 
-def test_host_that_cannot_be_asked_again_is_remembered(site, crawl):
+def test_soft_404_of_an_unreachable_host_is_kept(site, crawl):
     site.page("/")
     site.answer("/robots.txt", b"User-agent: *\nAllow: /")
     site.otherwise = [Answer(b"No such page")]
@@ -106,7 +107,7 @@ def test_host_is_not_asked_once_the_crawl_is_stopped(site, run_sync, stop):
             contextlib.closing(HttpFetcher(config)) as fetcher,
         ):
             hosts = frontier.hosts
-            crawl = Crawl(config, frontier, fetcher)
+            crawl = Crawl(wire(config, frontier, fetcher))
 
             def hosts_of_a_stopped_crawl():
                 stop(crawl)

@@ -11,6 +11,7 @@ from tornado.tcpclient import TCPClient
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.monitor import Monitor
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard import Dashboard
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.store.index.writer import IndexWriter
@@ -138,7 +139,7 @@ def watch(site, tmp_path):
                 )
             frontier = cleanup.enter_context(contextlib.closing(MemoryFrontier()))
             fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
-            monitor = Monitor(Crawl(config, frontier, fetcher, index=pages))
+            monitor = Monitor(Crawl(wire(config, frontier, fetcher, index=pages)))
             dashboard = cleanup.enter_context(
                 Dashboard(
                     monitor,

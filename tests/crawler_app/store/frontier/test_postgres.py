@@ -1,4 +1,4 @@
-"""Several workers share one frontier in PostgreSQL, and any of them may go at any time."""
+"""Several workers share a frontier in PostgreSQL, and any of them may end at any time."""
 
 import collections
 import contextlib
@@ -33,6 +33,10 @@ from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.store.frontier.postgres.step_changes import digest_of
 from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
+from crawler_app.store.frontier.postgres.worker_state import (
+    FrontierObserver,
+    LeaseRules,
+)
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -99,7 +103,7 @@ def test_hold_that_another_worker_made_can_be_shortened(workers):
     assert paths([two.claim(4.0, LEASE_S), two.claim(5.0, LEASE_S)]) == [None, "y"]
 
 
-def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
+def test_per_host_limit_and_holds_apply_across_workers(workers):
     one, two = workers(), workers()
     for worker in (one, two):
         worker.limit_hosts(2)
@@ -115,11 +119,11 @@ def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
     assert paths([two.claim(5.0, LEASE_S)]) == ["0"]
 
 
-def test_url_that_waits_for_its_level_takes_no_room_of_its_host(workers):
+def test_url_waiting_for_its_level_does_not_count_for_its_host(workers):
     one, two = workers(), workers()
     for worker in (one, two):
         worker.limit_hosts(1)
-    two._buffered = 2
+    two._state.buffered = 2
     one.add([found("deep", depth=4), found("deep", depth=4, host="b.test")])
     assert two.claim(0.0, LEASE_S).host == "a.test"  # and the other waits
 
@@ -131,7 +135,7 @@ def test_url_that_waits_for_its_level_takes_no_room_of_its_host(workers):
 
 def test_worker_that_is_held_leaves_its_urls_to_others(workers):
     one, two = workers(), workers()
-    one._buffered = 3
+    one._state.buffered = 3
     one.add([found(number) for number in range(3)])
     assert paths([one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)]) == ["0", None]
 
@@ -145,7 +149,7 @@ def test_worker_that_is_held_leaves_its_urls_to_others(workers):
 
 def test_one_url_of_a_host_is_leased_while_it_is_unknown_or_down(workers):
     one, two = workers(), workers()
-    one.asks_robots = True
+    one._state.rules = LeaseRules(asks_robots=True)
     one.add([found(n) for n in range(9)])
 
     def claimed():
@@ -191,7 +195,7 @@ def test_limit_of_pages_is_counted_once_for_all_workers(workers):
     assert two.claim(1.0, LEASE_S) is None
 
 
-def test_limit_of_pages_is_reached_exactly_although_workers_die(postgres_url):
+def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
     chosen, now, most = random.Random(1), 0.0, 12
     crowd = [SteppedFrontier.of_new_crawl(postgres_url, max_pages=most)]
     crowd += [crowd[0].another() for _ in range(3)]
@@ -265,7 +269,7 @@ def test_limit_of_bytes_is_counted_once_for_all_workers(workers):
 
 def test_queries_of_a_path_are_counted_once_for_all_workers(workers):
     one, two = workers(), workers()
-    one.max_queries = two.max_queries = 3
+    one._state.rules = two._state.rules = LeaseRules(max_queries=3)
     one.add([found("?seed"), found("other")])
     seed, other = one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)
     refused = Candidate("http://a.test/?out", "a.test", 1, 5, "out_of_scope")
@@ -301,7 +305,13 @@ def test_crawl_has_drained_only_when_no_worker_has_anything(workers):
 def test_what_is_known_of_an_origin_comes_before_its_claims(workers):
     one, two = workers(), workers()
     news = []
-    two.on_news = one.on_news = news.append
+
+    class Recording(FrontierObserver):
+        def origin_learned(self, learned):
+            news.append(learned)
+            yield from ()
+
+    two.observer = one.observer = Recording()
     one.add([found(n) for n in range(9)] + [found("x", host="b.test")])
     one.note_response("http://a.test", "http://a.test/0")
     one.note_robots("http://a.test", {"body": "x", "pauses": 0}, until=20.0)
@@ -331,9 +341,7 @@ def test_what_is_known_of_an_origin_comes_before_its_claims(workers):
 
 
 @pytest.mark.parametrize("skew_s", [60.0, -60.0])
-def test_times_of_a_worker_whose_clock_is_wrong_are_those_of_the_server(
-    workers, skew_s
-):
+def test_worker_with_a_wrong_clock_uses_the_servers_time(workers, skew_s):
     right, wrong = workers(), workers()
     wrong.skew_s = skew_s
     right.add([found("x")])
@@ -377,7 +385,7 @@ def test_urls_of_a_dead_worker_go_to_others_without_a_try(workers):
 def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):
     other = workers()
     other.add([found("x")])
-    worker = PostgresFrontier(other.place, clock=clock, server_clock=clock)
+    worker = PostgresFrontier(other.location, clock=clock, server_clock=clock)
 
     @gen.coroutine
     def fetch_for_long():
@@ -387,8 +395,8 @@ def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):
             yield gen.moment
         for _ in range(6):
             clock.now += ALIVE_S / 3
-            worker._woken.set()
-            while worker._stepped_at < clock.now:
+            worker._exchange.wake()
+            while worker._state.stepped_at < clock.now:
                 yield gen.moment
         return [running]
 
@@ -402,7 +410,7 @@ def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):
 
 
 @pytest.mark.parametrize("has_been_replaced", [False, True])
-def test_late_outcome_of_a_worker_that_was_stopped_is_not_recorded(
+def test_late_outcome_of_a_stopped_worker_is_not_recorded(
     workers, caplog, has_been_replaced
 ):
     stopped, other = workers(), workers()
@@ -500,9 +508,7 @@ class Crowd:
 
 
 @pytest.mark.parametrize(("kills", "cuts"), [(0, 0), (10, 10)])
-def test_crowd_of_workers_finishes_every_url_of_one_site_once(
-    postgres_url, kills, cuts
-):
+def test_crowd_of_workers_finishes_every_url_once(postgres_url, kills, cuts):
     crowd = Crowd(make_crawl(postgres_url), examples(1_000), kills, cuts)
     loop = IOLoop(make_current=False)
 
@@ -722,7 +728,7 @@ class WorkersMachine(RuleBasedStateMachine):
         assert set(reader.urls(State.DONE)) == self.done
 
 
-def test_random_walks_of_several_workers_are_those_of_the_model(postgres_url):
+def test_random_walks_of_several_workers_match_the_model(postgres_url):
     class Machine(WorkersMachine):
         url = postgres_url
 

@@ -1,11 +1,10 @@
-"""What a step reads and locks is bounded, however much is known, and none waits in a circle."""
+"""What a step reads and locks is bounded, and steps do not deadlock."""
 
 import asyncpg
 import pytest
 
 from crawler_app.base.models import State
-from crawler_app.store.frontier.postgres import change_queue
-from crawler_app.store.frontier.postgres import postgres_frontier as worker_module
+from crawler_app.store.frontier.postgres import postgres_frontier, step_changes
 from crawler_app.store.frontier.postgres.connecting import WORKER_SETTINGS
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from gencoro import gen
@@ -70,7 +69,7 @@ def test_hosts_that_have_not_their_turn_are_not_read(connect, run_sync, call):
     assert run_sync(rows_read) < 100
 
 
-def test_host_is_found_once_although_its_turn_was_not_noted(connect, run_sync):
+def test_host_with_an_unrecorded_turn_is_found_once(connect, run_sync):
     @gen.coroutine
     def found_hosts():
         connection = yield connect()
@@ -89,7 +88,7 @@ def test_host_is_found_once_although_its_turn_was_not_noted(connect, run_sync):
     assert run_sync(found_hosts) == ([[1, 2, 3], [], [1, 2, 3]], [2])
 
 
-def test_retries_that_are_due_at_once_are_not_put_back_in_one_step(connect, run_sync):
+def test_many_due_retries_are_requeued_in_several_steps(connect, run_sync):
     @gen.coroutine
     def left_by_each_step():
         connection = yield connect()
@@ -107,9 +106,9 @@ def test_retries_that_are_due_at_once_are_not_put_back_in_one_step(connect, run_
 
 
 def test_step_has_time_for_its_links(workers, monkeypatch):
-    """However many links the pages of one flush have; else it would be sent for ever."""
-    monkeypatch.setattr(change_queue, "MAX_LINKS", 10)
-    monkeypatch.setattr(worker_module, "MAX_LINKS", 10)
+    """However many links the pages of one flush have; otherwise it would be sent forever."""
+    monkeypatch.setattr(step_changes, "MAX_LINKS", 10)
+    monkeypatch.setattr(postgres_frontier, "MAX_LINKS", 10)
     worker = workers()
     worker.add([found("x")])
     claim = worker.claim(0.0, LEASE_S)
@@ -139,9 +138,7 @@ LOCKS = "SELECT update_hosts(1, $1, $2, $3, '{3,9}', 1, 0)"
     [(([9], [], 0), ([3], [], 1)), (([3], [9], 0), ([9], [3], 0))],
     ids=["due and noted", "due and lost"],
 )
-def test_steps_that_lock_the_same_hosts_do_not_wait_in_a_circle(
-    connect, run_sync, one, two
-):
+def test_steps_that_lock_the_same_hosts_do_not_deadlock(connect, run_sync, one, two):
     def arguments(ready, lost, place):
         return ready, lost, f"[[{place}, 2.0, null, null, null, null, null]]"
 

@@ -1,4 +1,4 @@
-"""A server or a network that goes while workers crawl, and workers that are held up."""
+"""Failures of the server or the network while workers crawl, and workers that are stopped."""
 
 import contextlib
 
@@ -126,7 +126,7 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
     call = "SELECT frontier_step($1, $2, $3, $4, 0.0)"
     wants = {"wanted": 1, "lease_s": 9.0, "held": 1, "alive_s": ALIVE_S}
     body = step_sender.encode(
-        worker._queue.changing(0.0).body(worker._host_changes) | {"at": 0.0} | wants
+        worker._state.changing().body(worker._state.host_changes) | {"at": 0.0} | wants
     )
 
     @gen.coroutine
@@ -156,7 +156,7 @@ def test_claim_that_waits_is_not_handed_out_after_a_long_silence(workers):
     assert PostgresFrontier.claim(stopped, ALIVE_S, LEASE_S) is None
     stopped.settle()
 
-    assert not stopped._leases.waiting
+    assert not stopped._state.leases.waiting
 
 
 CUT = """
@@ -296,7 +296,7 @@ def test_network_that_delays_cuts_and_stalls_loses_nothing(
     assert len(tree.paths) <= len(PATHS) + 25
 
 
-def test_connection_that_stalls_is_given_up_and_its_late_message_has_no_effect(
+def test_late_message_of_a_stalled_connection_has_no_effect(
     crawl, tree, proxy, monkeypatch
 ):
     monkeypatch.setattr(connecting, "STEP_TIMEOUT_S", 0.2)
@@ -318,7 +318,7 @@ def test_connection_that_stalls_is_given_up_and_its_late_message_has_no_effect(
 
 @pytest.mark.usefixtures("short_lease")
 @pytest.mark.parametrize("is_stalled", [False, True])
-def test_worker_that_is_stopped_while_the_server_is_away_ends(
+def test_worker_stopped_while_the_server_is_away_ends(
     crawl, tree, postgres_url, proxy, monkeypatch, is_stalled
 ):
     monkeypatch.setattr(step_sender, "LEAVE_TIMEOUT_S", 0.1)

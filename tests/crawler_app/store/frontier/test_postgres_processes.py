@@ -30,6 +30,7 @@ AT_ONCE = 2 * (8 + 10 + 25)
 WORKER = """
 import contextlib, sys, time
 from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.web.fetcher import make_fetcher
 from crawler_app.store.frontier.postgres import step_sender
@@ -49,7 +50,7 @@ def main():
     with contextlib.closing(frontier), contextlib.closing(make_fetcher(config)) as fetcher:
         yield frontier.open()
         print("open", flush=True)
-        yield WorkerCrawl(config, frontier, fetcher, clock=clock).run()
+        yield WorkerCrawl(wire(config, frontier, fetcher, clock=clock)).run()
 
 IOLoop.current().run_sync(main)
 """

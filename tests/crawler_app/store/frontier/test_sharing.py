@@ -1,4 +1,4 @@
-"""What one worker has learned of a host, all workers know."""
+"""Per-host state that workers share: robots.txt, cookies, gaps and outages."""
 
 import contextlib
 import itertools
@@ -11,6 +11,7 @@ from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -62,7 +63,7 @@ def calendar(site):
 
 @pytest.fixture
 def crawl_alone(run_sync):
-    """Crawl from a seed by one worker, which need not tell anything."""
+    """Crawl from a seed by one worker, which shares nothing."""
 
     def run(seed, **options):
         config = CrawlConfig((seed,), retry_pause_s=0.01, **options)
@@ -70,7 +71,7 @@ def crawl_alone(run_sync):
         @gen.coroutine
         def work():
             with contextlib.closing(HttpFetcher(config)) as fetcher:
-                yield Crawl(config, MemoryFrontier(), fetcher).run()
+                yield Crawl(wire(config, MemoryFrontier(), fetcher)).run()
 
         run_sync(work)
 
@@ -87,7 +88,7 @@ def crawl_alone(run_sync):
         (calendar, {"max_queries_per_path": 3}),
     ],
 )
-def test_workers_that_make_one_fetch_each_ask_as_one_worker_does(
+def test_workers_with_one_fetch_each_send_the_requests_of_one_worker(
     crawl_alone, crawl_shared, build, options
 ):
     def asked_by(crawl):
@@ -193,9 +194,7 @@ def test_limit_of_fetches_from_a_host_is_that_of_all_workers(
 
 
 @pytest.mark.parametrize(("bad", "outages"), [(3, 3), (99, 7)])
-def test_outage_is_waited_out_by_all_workers_together_until_it_is_given_up(
-    site, crawl_shared, bad, outages
-):
+def test_outage_is_waited_out_by_all_workers_together(site, crawl_shared, bad, outages):
     fetched = itertools.count()
 
     class OutageFetcher(HttpFetcher):

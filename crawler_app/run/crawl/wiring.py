@@ -1,0 +1,136 @@
+"""Makes the parts of a crawl and connects them."""
+
+import time
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from functools import partial
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.admission import Admission
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.external_cache import ExternalCache
+from crawler_app.run.crawl.external_checks import ExternalChecker
+from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.interpreting import Interpreter
+from crawler_app.run.crawl.observer import (
+    NO_HOST_OBSERVER,
+    CrawlObserver,
+    HostObserver,
+)
+from crawler_app.run.crawl.outages import Outages
+from crawler_app.run.crawl.permission import Permission
+from crawler_app.run.crawl.redirecting import RedirectReader
+from crawler_app.run.crawl.soft_404 import Soft404Detector
+from crawler_app.run.crawl.stats import Stats
+from crawler_app.store.archive.store import Archive
+from crawler_app.store.frontier import Frontier
+from crawler_app.store.index.writer import IndexWriter
+from crawler_app.web.documents.reader import Reader
+from crawler_app.web.fetcher import Fetcher
+
+__all__ = ["CrawlParts", "wire"]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlParts:
+    """The parts of one run; each is described in its module.
+
+    Attributes:
+        archive: None for no archive.
+        index: None for no index.
+        observer: None for none.
+    """
+
+    context: RunContext
+    fetcher: Fetcher
+    archive: Archive | None
+    index: IndexWriter | None
+    hooks: Hooks
+    observer: CrawlObserver | None
+    admission: Admission
+    permission: Permission
+    fetching: Fetching
+    reader: Reader
+    interpreter: Interpreter
+    external_checker: ExternalChecker
+    soft_404: Soft404Detector
+
+
+def wire(
+    config: CrawlConfig,
+    frontier: Frontier,
+    fetcher: Fetcher,
+    *,
+    stats: Stats | None = None,
+    clock: Callable[[], float] = time.time,
+    archive: Archive | None = None,
+    index: IndexWriter | None = None,
+    is_recrawl: bool = False,
+    archived: Container[str] = (),
+    hooks: Hooks | None = None,
+    external_cache: ExternalCache | None = None,
+    observer: CrawlObserver | None = None,
+    host_observer: HostObserver = NO_HOST_OBSERVER,
+) -> CrawlParts:
+    """Return the parts of a run, connected.
+
+    Args:
+        config: What to crawl.
+        frontier: Holds every URL.  The caller closes it, and the fetcher, the archive and
+            the index too.
+        fetcher: Makes the HTTP exchanges.
+        stats: Counts what this run does.
+        clock: Returns the current time in seconds since the epoch.
+        archive: Stores every exchange; None for no archive.
+        index: Stores the words of every page; None for no index.
+        is_recrawl: Whether to fetch only what has changed since it was archived.
+        archived: URLs whose responses are read from the archive instead of fetched (in a
+            recrawl they are asked for conditionally).
+        hooks: The user's callbacks.
+        external_cache: Which external URLs existed in earlier runs.
+        observer: Notified of each document and each finished URL; None for none.
+        host_observer: Notified of what the run learns about hosts.
+    """
+    stats = Stats() if stats is None else stats
+    hooks = Hooks() if hooks is None else hooks
+    hosts = HostStates(config, host_observer)
+    outages = Outages(config, frontier, stats, host_observer)
+    context = RunContext(config, frontier, hosts, outages, stats, clock, host_observer)
+    admission = Admission(config, frontier, stats, observer)
+    fetching = Fetching(
+        context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
+    )
+    permission = Permission(context, admission, hooks, fetching.fetch)
+    redirects = RedirectReader(context, admission, fetching.cookies_for)
+    # One for pages and for external URLs, which share the processes that it starts.
+    reader = Reader()
+    kept = ExternalCache() if external_cache is None else external_cache
+    return CrawlParts(
+        context=context,
+        fetcher=fetcher,
+        archive=archive,
+        index=index,
+        hooks=hooks,
+        observer=observer,
+        admission=admission,
+        permission=permission,
+        fetching=fetching,
+        reader=reader,
+        interpreter=Interpreter(
+            context,
+            admission,
+            redirects,
+            reader,
+            index,
+            keeps_page=hooks.want_pages,
+            observer=observer,
+        ),
+        external_checker=ExternalChecker(
+            context, fetching, redirects, kept, reader, observer
+        ),
+        soft_404=Soft404Detector(
+            context, partial(fetching.fetch, is_archived=False), permission.is_allowed
+        ),
+    )
