@@ -88,7 +88,7 @@ def unusable(
 def connect(
     path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
 ) -> sqlite3.Connection:
-    """Do the same as `open_database`, for a caller that handles SQLite's errors itself.
+    """Open a file as `open_database` does, but leave SQLite's errors to the caller.
 
     Raises:
         ConfigError: it holds something else, or has another version.
@@ -180,7 +180,7 @@ def _is_readable(db: sqlite3.Connection) -> bool:
 
 
 def _require_descriptors() -> None:
-    """Raise OSError if too many files are open, which SQLite does not tell.
+    """Raise OSError if too many files are open, which SQLite does not report.
 
     It opens three files for one database.
     """

@@ -1,4 +1,4 @@
-"""A thread that writes a store, while the event loop goes on.
+"""A thread that writes to a store while the event loop continues.
 
 Rule: steps run one after the other in the order in which they were queued.  After one that
 fails, none runs: what is written has no gap.
@@ -79,7 +79,7 @@ class StoreThread:
             step()
         except Exception as exc:  # OSError, sqlite3.Error; and our own bugs
             self._error = exc
-            with contextlib.suppress(Exception):  # the first error is told
+            with contextlib.suppress(Exception):  # the first error is reported
                 self._undo()
 
     def raise_error(self) -> None:

@@ -1,4 +1,4 @@
-"""A crawl directory that has lost files since: `resume` gets back what was in them."""
+"""A crawl directory that has lost files: `resume` restores their contents."""
 
 import os
 
@@ -58,7 +58,7 @@ def lose_index(directory):
         ([lose_index, lose_archive], DONE),
     ],
 )
-def test_lost_files_are_made_again(
+def test_lost_files_are_restored(
     crawled, gencrawl, site, directory, captures, losses, min_again, caplog
 ):
     crawled()
@@ -79,7 +79,7 @@ def test_lost_files_are_made_again(
     assert ("index is empty" in caplog.text) == is_rebuilt
 
 
-def test_lost_index_without_an_archive_is_told(
+def test_lost_index_without_an_archive_is_reported(
     crawled, gencrawl, site, directory, caplog
 ):
     crawled("--no-archive")

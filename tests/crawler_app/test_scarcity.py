@@ -1,4 +1,4 @@
-"""A crawl with too few files, or too little disk: it says so once, or it gets along."""
+"""A crawl with too few file descriptors or too little disk reports it once, or copes."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ def test_few_files_are_enough_for_a_summary(crawl_within):
 
 
 @pytest.mark.parametrize("files", [16, 20])
-def test_too_few_files_are_told_once(crawl_within, files):
+def test_too_few_files_are_reported_once(crawl_within, files):
     status, _, errors = crawl_within("RLIMIT_NOFILE", files)
 
     assert status in (1, 2)
@@ -56,7 +56,9 @@ def test_too_few_files_are_told_once(crawl_within, files):
 
 # The first limits are too low for the configuration, the archive and the frontier.
 @pytest.mark.parametrize("limit", [100, 9_000, 60_000, 200_000, 400_000])
-def test_full_disk_is_told_once_with_how_to_go_on(crawl_within, directory, limit):
+def test_full_disk_is_reported_once_with_the_command_to_continue(
+    crawl_within, directory, limit
+):
     status, _, errors = crawl_within("RLIMIT_FSIZE", limit)
 
     assert status == 1

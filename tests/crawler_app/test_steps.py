@@ -1,4 +1,4 @@
-"""What is read before the first fetch, after the last one, and by `status`: not every URL."""
+"""Starting, ending and `status` do not read every URL."""
 
 import asyncio
 

@@ -25,7 +25,7 @@ __all__ = ["Admission"]
 # characters, all escaped, takes almost a millisecond.
 BATCH = 8
 
-# URLs outside of what is crawled, which `external` has asked for once.
+# Refusals after which a URL is still checked once, as an external URL, with `external`.
 CHECKED_EXTERNALLY = frozenset(
     (Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP)
 )
@@ -36,7 +36,7 @@ class Admission:
 
     Args:
         stats: Counts the refusals of this run, by reason.
-        observer: Is told of the refusals, and where URLs are served; None for none.
+        observer: Notified of refusals, and asked where URLs are served; None for none.
 
     >>> from crawler_app.store.frontier.memory import MemoryFrontier
     >>> config = CrawlConfig(("http://a.test/",))

@@ -1,7 +1,6 @@
-"""Which URLs outside the scope existed when they were last asked for: one SQLite file.
+"""Remembers which external URLs existed when last checked, in one SQLite file.
 
-Only what exists is kept: a URL that was broken is asked for again in each run, so that its
-repair is noticed.
+A URL that was broken is not kept, so it is checked again in each run and its repair is noticed.
 """
 
 import contextlib
@@ -55,7 +54,7 @@ class ExternalCache:
 
     @classmethod
     def of(cls, config: CrawlConfig, path: Path | None) -> Self:
-        """Return those of a crawl; without a file or ``external``, nothing is remembered."""
+        """Return the cache of a crawl; without a file or ``external``, it remembers nothing."""
         if path is None or not config.external:
             return cls()
         return cls(path, config.external_max_age_s)
@@ -85,7 +84,7 @@ class ExternalCache:
         )
 
     def close(self) -> None:
-        """Write everything; what a kill loses is asked for again."""
+        """Write everything; what a kill loses is checked again."""
         if self._db is None:
             return
         with contextlib.closing(self._db):

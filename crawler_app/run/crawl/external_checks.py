@@ -1,8 +1,8 @@
-"""URLs outside the scope are asked for once, to learn whether they exist.
+"""Checks that external URLs exist, with one request each.
 
 The request is HEAD, or GET where a host refuses HEAD.  Nothing is archived, and nothing is read,
-except the ids on pages of which a check wants to know the places.  What exists is remembered in
-`crawler_app.run.crawl.external_cache`, and not asked for again for a while.
+except the ids on pages whose fragments a check looks up.  URLs that exist are remembered in
+`crawler_app.run.crawl.external_cache`, and not checked again for a while.
 """
 
 from crawler_app.base.errors import FetchError
@@ -22,18 +22,18 @@ from crawler_app.web.documents.reader import Reader
 
 __all__ = ["ExternalChecker"]
 
-# Asked for again with GET, where servers treat HEAD in another way, are all errors but these.
+# After any other error, the request is repeated with GET: some servers handle HEAD differently.
 NOT_FOR_HEAD_ALONE = (429, 503)
 
-# Many hosts answer with these to programs, and show the page to visitors; 999 is LinkedIn's.
+# Many hosts send these to programs but show the page to visitors; 999 is LinkedIn's.
 REFUSALS = (401, 403, 407, 451, 999)
 
 
 class ExternalChecker:
-    """Asks whether a URL exists.
+    """Checks whether external URLs exist.
 
     Args:
-        kept: What is known from earlier runs.
+        kept: The URLs that existed in earlier runs.
         reader: Reads pages.
         observer: Says which pages to read; None for none.
     """
@@ -57,7 +57,7 @@ class ExternalChecker:
         self._hosts_without_head: set[str] = set()
 
     def known(self, claim: Claim) -> Ending | None:
-        """Return the ending of a URL that was asked for not long ago; None otherwise."""
+        """Return the ending of a URL that was checked recently; None otherwise."""
         if self._wants_places(claim.url):
             return None
         fetched = self._kept.find(claim.url, self._context.clock())

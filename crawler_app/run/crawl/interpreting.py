@@ -79,7 +79,7 @@ class Interpreter:
         reader: Parses pages and sitemaps.
         index: Stores the words of every page; None for no index.
         keeps_page: Whether an ending carries the page, for the user's callbacks.
-        observer: Is told of what documents refer to; None for none.
+        observer: Notified of documents and their references; None for none.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Interpreter:
     def _parsed(
         self, fetched: Fetched, content_type: str
     ) -> Subgenerator[tuple[Page, Outline | None]]:
-        """Return a page, and its outline if there is a observer to see it."""
+        """Return a page, and its outline if there is an observer."""
         options = {
             "with_text": self._index is not None or self._keeps_page,
             "with_anchors": self._keeps_page,

@@ -20,6 +20,7 @@ from gencoro.ioloop import PeriodicCallback
 
 __all__ = ["SHOWN_URLS", "Monitor", "Sample", "Watched"]
 
+# As often as a person can follow.
 EVERY_S = 1.0
 
 # Ten minutes of history.

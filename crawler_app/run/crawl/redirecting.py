@@ -89,7 +89,7 @@ class RedirectReader:
         return not self._admission.check(target_url, claim.depth, role=role)
 
     def _lead_to(self, target_url: str, claim: Claim, outcome: Outcome) -> Finish:
-        # First: a frontier with several workers may know a target that it does not tell.
+        # First: a worker's frontier may lack a target that the server has.
         if self._has_new_cookies(target_url):
             again = self._frontier.redirect_before(claim, target_url)
             if again is not None:
@@ -152,6 +152,6 @@ class RedirectReader:
 def _role_of_target(claim: Claim) -> Role:
     """Return what the target of a redirect is found as.
 
-    What a page needs is needed wherever it is; the scope decides about other targets anew.
+    Assets are in scope on any host; other targets are checked against the scope.
     """
     return Role.ASSET if claim.role is Role.ASSET else Role.LINK

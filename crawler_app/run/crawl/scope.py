@@ -1,4 +1,4 @@
-"""Which URLs are in scope.
+"""Decides which URLs are in scope.
 
 Pure: takes a URL and returns a `Verdict` with the reason.  Also cheap, because it runs for
 each new link.
@@ -143,7 +143,7 @@ def _public_suffixes() -> PublicSuffixList:
 
 
 def _reach_test(reach: str, seeds: Collection[str]) -> Callable[[str], bool]:
-    """Return a function that tells whether a canonical URL is within reach."""
+    """Return a function that returns whether a canonical URL is within reach."""
     if reach == "host":
         hosts = frozenset(map(host_of, seeds))
         return lambda url: host_of(url) in hosts

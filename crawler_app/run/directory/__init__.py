@@ -5,8 +5,8 @@
     DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
-    DIR/store                    names it to a frontier on a server that it shares
-    DIR/crawl-id                 the crawl there that it belongs to
+    DIR/store                    its id, if its frontier is on a server
+    DIR/crawl-id                 the id of the crawl there
     DIR/storage.url              where the files of the archive go, if to object storage
     DIR/uploads.json             which of them are there
     DIR/lock                     locked by the process that crawls
@@ -16,13 +16,13 @@
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
-finds what was lost since the last run; `stored` is what can be read of a crawl, `union` reads
-its parts as one, and `server` those that workers on many machines have; `moving` makes a
-directory that of a worker.
+finds what was lost since the last run; `stored` is read access to a crawl, `union` reads its
+parts as one, and `server_crawl` the directories of workers on many machines; `moving` turns a
+directory into that of a worker.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
-`uploading` empties it, `snapshot` copies its tables, `remote` reads what is there, and
-`lost_store` has fetched again what is gone with a store.
+`uploading` empties it, `table_snapshot` copies its tables, `remote` reads the storage, and
+`lost_store` requeues URLs whose responses were lost with a machine or disk.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.
@@ -267,7 +267,7 @@ class CrawlDirectory(StoredCrawl):
 
     @property
     def external_cache_path(self) -> Path:
-        """The file of the URLs outside the scope that exist, if there is one."""
+        """The file of the external URLs that exist, if there is one."""
         return self.path / EXTERNAL_CACHE_NAME
 
     def frontier(self) -> FrontierReader:
@@ -279,7 +279,7 @@ class CrawlDirectory(StoredCrawl):
         return found
 
     def store_key(self) -> str:
-        """Return the UUID by which a frontier on a server knows it; empty if it has none."""
+        """Return the UUID of the directory for a frontier on a server; empty if it has none."""
         try:
             return str(uuid.UUID(self._line_of(STORE_NAME)))
         except ValueError:
@@ -297,7 +297,7 @@ class CrawlDirectory(StoredCrawl):
             return ""
 
     def make_store_key(self) -> str:
-        """Do the same; a directory that has none gets one.
+        """Return the store key, creating it if missing.
 
         Raises:
             ConfigError: it cannot be written.

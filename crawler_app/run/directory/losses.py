@@ -1,4 +1,4 @@
-"""What a crawl directory has lost: responses in the archive, pages in the index.
+"""Finds what a crawl directory has lost: responses in the archive, pages in the index.
 
 The frontier records a URL as finished only after its response is in both, see
 `crawler_app.run.directory`.  If a file was truncated or deleted since, those URLs are queued

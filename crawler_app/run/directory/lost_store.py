@@ -1,8 +1,8 @@
-"""Has fetched again what is gone with a store: a machine that was lost, or its disk.
+"""Requeues the URLs whose archived responses were lost with a machine or disk.
 
-Rule: what is still in the store is not fetched again.  A machine that is lost loses what it had
-not uploaded, so the last snapshot in object storage says what is there; of a directory that
-cannot be read, nothing is.
+Rule: what is still in the store is not fetched again.  A lost machine loses only what it had not
+uploaded, so the last snapshot in object storage says what is left; of a directory that cannot be
+read, nothing is left.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ CLOCKS_S = 600.0
 
 
 class Forgotten(NamedTuple):
-    """What was done.
+    """The result of `forget_lost`.
 
     Attributes:
         store: The store.
@@ -59,7 +59,7 @@ def forget_lost(
 
     Raises:
         ConfigError: there is no such store, or a worker writes to it.
-        FrontierError, StorageError: it cannot be found out what it has; nothing is changed.
+        FrontierError, StorageError: its contents cannot be determined; nothing is changed.
     """
     with contextlib.closing(PostgresReader(location)) as reader:
         store = _chosen(reader.members().stores, which, location)
@@ -96,7 +96,7 @@ def _chosen(
 
 @dataclass(slots=True, frozen=True)
 class _KeptResponses:
-    """What a store has.
+    """The responses and texts that a store still has.
 
     Attributes:
         index: None if there is none.
@@ -122,7 +122,7 @@ class _KeptResponses:
 def _opened(
     store: StoreLocation, cache: Cache, on_step: OnStep
 ) -> Iterator[_KeptResponses | None]:
-    """Open what there is of a store; None if there is nothing."""
+    """Open what is left of a store; None if nothing is."""
     directory, at = _directory_of(store, cache, on_step)
     if directory is None or not directory.has_archive():
         yield None

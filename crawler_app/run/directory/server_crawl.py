@@ -1,6 +1,6 @@
 """Reads a crawl whose workers share a frontier on a server.
 
-Rule: what cannot be read is named.  The directory of a worker on another machine is read if it
+Rule: a store that cannot be read is reported.  The directory of a worker on another machine is read if it
 is reached by the same path, as on a network drive; object storage is read from anywhere.
 """
 
@@ -32,7 +32,7 @@ class ServerCrawl(StoredCrawl):
 
     Args:
         location: The server and the crawl.
-        path: The directory for what is made of it.
+        path: The directory for reports and exports.
         cache: For what is downloaded.
         on_step: Progress callback.
 
@@ -108,7 +108,7 @@ class ServerCrawl(StoredCrawl):
         return []
 
     def _in_storage(self, store: StoreLocation) -> list[CrawlDirectory]:
-        """Do the same for a store in object storage."""
+        """Return the directories of a store in object storage."""
         try:
             tables = StoredTables(store.location, self._cache, self._on_step)
         except ObjectStorageError as exc:

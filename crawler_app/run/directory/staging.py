@@ -1,7 +1,7 @@
 """The staging directory of a worker: holds what it fetches until it is in object storage.
 
-It is a crawl directory with one more file, which says where everything goes.  It is kept, and
-found again by the same ``--into``, so that a worker which was killed goes on with it.
+It is a crawl directory with one more file, which holds the storage URL.  It is found again by the
+same ``--into``, so that a worker that was killed continues with it.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ __all__ = ["staged", "storage_url"]
 # Holds the URL of the object storage.
 STORAGE_NAME = "storage.url"
 
+# More than any URL of object storage has; the file may come from another person.
 MAX_URL_CHARS = 2000
 
 
@@ -67,7 +68,7 @@ def _make(path: Path, url: str) -> None:
 
 
 def storage_url(path: Path | str) -> str:
-    """Return where what is in a staging directory goes; empty for any other directory.
+    """Return the storage URL of a staging directory; empty for any other directory.
 
     Raises:
         ConfigError: the URL in it cannot be used.

@@ -1,4 +1,4 @@
-"""What can be read of a crawl that is kept: in one directory, or in those of many workers."""
+"""Read access to a stored crawl, in one directory or many."""
 
 import abc
 import contextlib
@@ -22,7 +22,7 @@ __all__ = ["CrawlSizes", "StoredCrawl", "resume_command"]
 
 @dataclass(slots=True, frozen=True)
 class CrawlSizes:
-    """What a crawl keeps besides the frontier, in numbers.
+    """The sizes of a crawl's archive and index.
 
     Attributes:
         archive: The size of the archive.
@@ -33,7 +33,7 @@ class CrawlSizes:
     pages: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, for ``status --json``."""
+        """Return the sizes as plain values, for ``status --json``."""
         return {
             "archive": {
                 "captures": self.archive.captures,
@@ -49,7 +49,7 @@ class StoredCrawl(abc.ABC):
     """A crawl, for reading, also while it runs.
 
     Attributes:
-        path: The directory for what is made of it, such as a report.
+        path: The directory for what is made from it, such as a report.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class StoredCrawl(abc.ABC):
 
     @abc.abstractmethod
     def crawlers(self) -> list[str]:
-        """Return who crawls now, such as "process 4711"; empty if it does not run."""
+        """Return what is crawling now, such as "process 4711"; empty if nothing is."""
 
     def owner(self) -> int | None:
         """Return the id of the only process that crawls; None if there is none."""

@@ -58,6 +58,7 @@ def open_stores(
             if index is not None:
                 index.flush()
 
+        # Last, so that it is closed first: its last commit still flushes the other two.
         frontier = make_frontier(directory.frontier_path, before_commit=flush)
         cleanup.callback(frontier.close)
         yield Stores(frontier, archive, index)

@@ -1,4 +1,4 @@
-"""A snapshot of the tables of a crawl directory, for those who read object storage.
+"""A snapshot of a crawl directory's tables, for readers of object storage.
 
 Rule: a capture in it lies in a file that was uploaded before, and what the index lacks has not
 been recorded as finished when the snapshot was made.  So the table of captures is copied
@@ -24,7 +24,7 @@ class TableSnapshot(NamedTuple):
 
     Attributes:
         revisits: How many captures share the payload of another.
-        table_by_name: What the copies are.
+        table_by_name: The paths of the copies.
     """
 
     revisits: int

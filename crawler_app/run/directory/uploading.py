@@ -1,4 +1,4 @@
-"""`Uploader`: brings what a worker fetches into object storage, in a thread of its own.
+"""`Uploader`: uploads a worker's archive and index to object storage, in its own thread.
 
 Rule 1: a WARC file is uploaded when nothing is appended to it any more, verified, noted, and
 only then removed.  A kill between two of these steps repeats the last, to the same object.
@@ -6,8 +6,8 @@ only then removed.  A kill between two of these steps repeats the last, to the s
 Rule 2: the catalogue is written after everything that it names, so a reader sees one snapshot
 or the next.
 
-Rule 3: storage that is away costs nothing but room: everything is tried again, with growing
-pauses, and the crawl is held while too much waits.
+Rule 3: while the storage is unreachable, uploads are retried with backoff, and the crawl is held
+if too much is waiting.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ FAULTS = (StorageError, OSError, sqlite3.Error)
 
 
 def warn_of_rest(directory: CrawlDirectory) -> None:
-    """Say how much of a staging directory and its parts is not in object storage."""
+    """Warn how much of a staging directory and its parts has not been uploaded."""
     url = storage_url(directory.path)
     everywhere = [directory, *directory.parts()]
     if url and (size_bytes := sum(_waiting_bytes(each.path) for each in everywhere)):
@@ -141,7 +141,7 @@ class Uploader:
     def hold_while_full(
         self, hold: Callable[[bool], None], stop: Callable[[], None]
     ) -> Generator[Any, Any, None]:
-        """Tell a crawl, until this is cancelled, whether too much waits to fetch more.
+        """Hold a crawl while too much is waiting for upload, until this is cancelled.
 
         Args:
             stop: Called if nothing is uploaded any more, because of an error of ours.

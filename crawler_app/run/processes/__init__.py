@@ -14,7 +14,7 @@ the main process, which passes them on, and which shows, limits, pauses and stop
     part_process       starts and restarts such a process
     parts_run          the whole crawl, in the main process
 
-With a frontier on a server, which deals out the URLs and keeps the limits, each process is a
+With a frontier on a server, which leases the URLs and enforces the limits, each process is a
 worker of that crawl.  The main process starts, shows, pauses and stops them as above::
 
     postgres_worker_process  the process of one worker

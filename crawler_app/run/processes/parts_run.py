@@ -1,4 +1,4 @@
-"""The whole of a crawl by several processes, as the main process sees it."""
+"""Runs a crawl by several processes, from the main process."""
 
 import asyncio
 import collections
@@ -212,7 +212,7 @@ class PartsRun:
     def _keep(self, process: PartProcess) -> Generator[Any, Any, bool]:
         """Run a process, and restart it if it dies.
 
-        Returns whether it has ended because it was told to.
+        Returns whether it ended on request.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The process of one of several workers of a crawl whose frontier is on a server."""
+"""Child process of one worker of a PostgreSQL frontier."""
 
 import asyncio
 import contextlib
@@ -37,10 +37,10 @@ LOOK_EVERY_S = 0.5
 
 def main() -> None:
     """Run a worker; standard input is its connection to the main process."""
-    run_connected(_SharedWorker)
+    run_connected(_PostgresWorker)
 
 
-class _SharedWorker(ConnectedWorker):
+class _PostgresWorker(ConnectedWorker):
     """The process of one worker."""
 
     def __init__(self, channel: Channel) -> None:
@@ -81,5 +81,6 @@ class _SharedWorker(ConnectedWorker):
     def _exit_if_away(self) -> None:
         """Exit if the server is unreachable: the leases expire anyway."""
         if self._shared is not None and self._shared.frontier.is_away:
+            # Not `sys.exit`: the crawl would first wait for the server, to put its claims back.
             os._exit(1)
         asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._exit_if_away)

@@ -1,7 +1,7 @@
-"""The main process of several workers of a crawl whose frontier is on a server.
+"""Main process of workers that share a PostgreSQL frontier.
 
-The server deals out the URLs, and keeps the limits; the main process starts the processes,
-shows them as one, and stops them.
+The server leases the URLs and enforces the limits; the main process starts the workers, shows
+them as one, and stops them.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Which part of a crawl a host belongs to.
+"""Assigns each host to one part of a crawl.
 
 Pure.  Rule: the same start URLs and the same number of parts give each host the same part, in
 every process and in every run.
@@ -21,8 +21,8 @@ REMEMBERED_HOSTS = 10_000
 def part_function(seeds: Iterable[str], parts: int) -> Callable[[str], int]:
     """Return a function that returns the part of a host.
 
-    The hosts of the start URLs are dealt in turn: a crawl often has no others, and by their
-    hashes two hosts would share a part as often as not.
+    The hosts of the start URLs take the parts in turn: a crawl often has no others, and by hash
+    two of them would share one of two parts half the time.
 
     Args:
         seeds: Canonical URLs; their order does not matter.

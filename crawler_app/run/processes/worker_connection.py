@@ -1,4 +1,4 @@
-"""What the worker processes of a crawl share: orders, status reports and shutdown."""
+"""A worker process's connection to the main process: orders, status reports and shutdown."""
 
 import abc
 import asyncio
@@ -93,7 +93,7 @@ class ConnectedWorker(abc.ABC):
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
-        """Crawl, and tell the main process how it ended.
+        """Crawl, and report the end to the main process.
 
         It is cancelled if the main process dies.
         """
@@ -143,7 +143,7 @@ class ConnectedWorker(abc.ABC):
         """Handle a message of the main process."""
         if frame.kind is MessageType.BEGIN:
             self._begun.set_result(Task(**frame.value()))
-        elif not self._has_ended:  # otherwise other parts were slower to end
+        elif not self._has_ended:  # afterwards, messages come from parts that end later
             try:
                 self._obey(frame)
             except REPORTED_ERRORS as exc:

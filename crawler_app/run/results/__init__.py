@@ -3,5 +3,5 @@
 summary     counts and short lists; with ranking, the slowest and the largest URLs
 redirects   where redirects lead: chains and loops
 comparison  new, changed and vanished pages since the previous crawl
-export      every URL, as JSON lines or CSV
+url_export  every URL, as JSON lines or CSV
 """

@@ -1,7 +1,7 @@
 r"""The block of a WARC record: the HTTP message as it was on the wire.
 
 Pure.  A block is the unchanged head, then the body with its content coding.  Only the
-chunked framing is made anew: the client removes it on receipt, so where the head says
+chunked framing is rebuilt: the client removes it on receipt, so where the head says
 "chunked", the body is written as *one* chunk and the last chunk.  The head stays true,
 and every reader undoes both.
 """

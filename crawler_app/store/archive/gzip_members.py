@@ -60,6 +60,8 @@ _UNCOMPRESSED_MIMES = frozenset(("image/svg+xml", "image/bmp", "image/x-icon"))
 _MAGIC = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 _GZIP = 16 + zlib.MAX_WBITS
 
+# Most records are smaller than the first, which is read at once; after damage, the next member
+# is searched for in pieces of the second, which only saves calls.
 PIECE_BYTES = 64 * 1024
 SEARCHED_BYTES = 1024 * 1024
 

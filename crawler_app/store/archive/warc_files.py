@@ -32,6 +32,7 @@ __all__ = [
     "uploaded",
 ]
 
+# Large enough that calls cost nothing, small enough to be held for each download.
 PIECE_BYTES = 2**20
 
 # Buffered before a write, which costs some 10 us whatever its size.

@@ -72,7 +72,7 @@ class Writer:
         self._thread.wait()
 
     def flushed(self) -> "gen.Future[None]":
-        """Do the same without waiting; see `crawler_app.store.archive.store.Archive.flushed`."""
+        """Return a Future for the same; see `crawler_app.store.archive.store.Archive.flushed`."""
         self._hand_over()
         self._thread.run(self._recorder.commit)
         return self._thread.waited()

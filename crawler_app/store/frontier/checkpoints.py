@@ -1,9 +1,9 @@
-"""Checkpoints: SQLite's write-ahead log is copied into the file, beside the event loop.
+"""Checkpoints SQLite's write-ahead log in another thread.
 
 A checkpoint waits for the disk twice, which can take 50 ms.  SQLite makes one by itself in a
 COMMIT when the log is long; so that it need not, one is made in another thread before.
 
-The log begins anew only if a transaction begins while all of it has been copied; otherwise it
+The log restarts only if a transaction begins while all of it has been copied; otherwise it
 grows.  So as little as possible should be written until a checkpoint is complete.
 """
 
@@ -21,7 +21,7 @@ LOG_PAGES = 20_000
 
 
 class Checkpoints:
-    """Tells when a checkpoint of a connection's file is due, and makes it."""
+    """Decides when a connection's file is due for a checkpoint, and makes it."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

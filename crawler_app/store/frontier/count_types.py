@@ -1,4 +1,4 @@
-"""What a frontier counts, so that a summary need not read every URL."""
+"""The counts of a frontier, so that a summary need not read every URL."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RANKED = 100
 
 
 class OutcomeKey(NamedTuple):
-    """What URLs that have ended have in common, and are counted by.
+    """The properties by which finished URLs are counted.
 
     Attributes:
         status: None if there was no response.
@@ -32,7 +32,7 @@ class OutcomeKey(NamedTuple):
 
     @classmethod
     def of(cls, depth: int, outcome: Outcome, role: Role = Role.LINK) -> "OutcomeKey":
-        """Return the kind of a URL that has ended.
+        """Return the key of a URL that has ended.
 
         >>> from crawler_app.base.reasons import Reason
         >>> OutcomeKey.of(2, Outcome(State.DONE, Reason.OK, 200, "image/png"))
@@ -46,7 +46,7 @@ class OutcomeKey(NamedTuple):
 
 @dataclass(slots=True)
 class Amount:
-    """The URLs of one kind.
+    """The finished URLs with one `OutcomeKey`.
 
     Attributes:
         size_bytes: The size of their bodies, after decompression.
@@ -61,7 +61,7 @@ class Amount:
     last_at: float | None = None
 
     def count(self, outcome: Outcome, at: float | None, times: int = 1) -> None:
-        """Count a URL of this kind, or with ``times=-1`` count it no more."""
+        """Count a URL with this key, or with ``times=-1`` count it no more."""
         self.urls += times
         self.size_bytes += times * outcome.size_bytes
         if at is not None:
@@ -69,7 +69,7 @@ class Amount:
             self.last_at = at if self.last_at is None else max(self.last_at, at)
 
     def add(self, other: "Amount") -> None:
-        """Add the URLs of another amount of the same kind.
+        """Add the URLs of another amount with the same key.
 
         >>> amount = Amount(1, 10, 5.0, 5.0)
         >>> amount.add(Amount(2, 20, 4.0, 6.0))

@@ -1,4 +1,4 @@
-"""Known keys in the file of a frontier, so that a resumed crawl need not read every URL.
+"""Saves the keys of known URLs, so that a resumed crawl need not read every URL.
 
 They are saved when a crawl ends.  A crawl that was killed has saved none since; those of its
 URLs are read one by one.
@@ -14,6 +14,7 @@ __all__ = ["load_keys", "save_keys"]
 # URLs that are read one by one; it takes 20 ms.
 MAX_UNSAVED = 50_000
 
+# As `Keys` holds them, in arrays of 64-bit integers.
 KEY_BYTES = 8
 
 

@@ -1,4 +1,4 @@
-"""Which URL of which host is next: in memory, but the longer queues of a file stay there.
+"""Per-host scheduling in memory; long queues stay in the SQLite file.
 
 Hosts take turns: the one that has been free longest, then the one found first.  The URLs of
 a host are in the order of their turns, then in the order in which they were found.
@@ -153,7 +153,7 @@ class Schedule:
         return host, heapq.heappop(host.queued)
 
     def end_claim(self, host: Host) -> None:
-        """Note that a claim has ended, in whatever way."""
+        """Note that a claim has ended."""
         host.claimed -= 1
         self._offer(host)
 

@@ -65,7 +65,7 @@ _WITHOUT_ASCII_CONTROLS = {
 }
 
 # Ligatures of whole phrases, of which one becomes eighteen letters; a text of nothing else
-# would take all the time.
+# would take all the time, so no more than MAX_PHRASES are expanded.
 _PHRASES = "\ufdfa\ufdfb"
 MAX_PHRASES = 1000
 

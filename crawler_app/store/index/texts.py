@@ -31,6 +31,7 @@ BLOCK_CHARS = 256 * 1024
 MAX_BLOCK_BYTES = 4 * 2**20
 MAX_BLOCK_PAGES = 1000
 
+# Of zstd; the head of this module compares it with others.
 LEVEL = 3
 
 # Of hostile data, no more than a block is kept in memory.

@@ -1,4 +1,4 @@
-"""The directory of a crawl: one crawl in it, one process at it."""
+"""The directory of a crawl: it holds one crawl, and one process at a time writes to it."""
 
 import contextlib
 import dataclasses
@@ -68,7 +68,7 @@ def test_directory_that_holds_a_crawl_is_refused(path):
 @pytest.mark.parametrize(
     "name", ["lock", "archive-00001.warc.gz", "crawl.sqlite", "frontier.sqlite3"]
 )
-def test_file_of_somebody_else_is_not_written_over(path, name):
+def test_file_of_another_program_is_not_overwritten(path, name):
     path.mkdir(parents=True)
     path.joinpath(name).write_text("precious")
 
@@ -153,9 +153,7 @@ def test_lock_holds_within_one_process_too(path, directory):
         pass
 
 
-def test_looking_for_the_owner_never_keeps_a_crawl_from_beginning(
-    directory, monkeypatch
-):
+def test_looking_up_the_owner_never_blocks_a_crawl(directory, monkeypatch):
     def refuse(*arguments):
         raise AssertionError("the lock was tried")
 
@@ -180,7 +178,7 @@ def test_lock_of_another_file_is_not_ours(path, directory, tmp_path):
 
 
 @pytest.mark.parametrize("is_alive", [True, False])
-def test_where_no_locks_are_listed_a_living_process_is_the_owner(
+def test_without_a_list_of_locks_a_living_process_is_the_owner(
     path, directory, locker, tmp_path, monkeypatch, is_alive
 ):
     monkeypatch.setattr(
@@ -220,7 +218,7 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 
 
 def finish(stores, *urls):
-    """Crawl some URLs, as far as the frontier is concerned."""
+    """Finish some URLs in the frontier."""
     stores.frontier.add(Candidate(url, "a.test") for url in urls)
     stores.frontier.flush()
     for _ in urls:
@@ -233,7 +231,7 @@ def crawled(directory, *urls):
         finish(stores, *urls)
 
 
-def test_only_what_is_wanted_is_kept(path, directory):
+def test_archive_and_index_are_optional(path, directory):
     config = dataclasses.replace(CONFIG, archive=False, index=False)
 
     with open_stores(directory, config) as stores:
@@ -244,7 +242,7 @@ def test_only_what_is_wanted_is_kept(path, directory):
     assert directory.kept() == CrawlSizes(ArchiveSummary(0, 0, 0, 0), None)
 
 
-def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):
+def test_archive_and_index_are_on_disk_before_the_frontier(path, directory):
     with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
         stores.index.put("http://a.test/", columns_of("Home", "", "words"), 0.0)
@@ -270,7 +268,7 @@ def test_frontier_is_not_written_if_the_archive_cannot_be(directory, monkeypatch
         monkeypatch.undo()
 
 
-def test_crawl_that_begins_again_keeps_the_one_that_somebody_looks_at(directory):
+def test_recrawl_keeps_the_crawl_that_a_reader_has_open(directory):
     urls = [f"http://a.test/{n}" for n in range(50)]
     with open_stores(directory, CONFIG):
         pass
@@ -295,7 +293,7 @@ def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
     assert sorted(os.listdir(path)) == ["crawl.json"]
 
 
-def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
+def test_interrupted_crawl_does_not_replace_a_whole_one(directory):
     crawled(directory, "http://a.test/", "http://a.test/x")
     begin_recrawl(directory, CONFIG)
     with open_stores(directory, CONFIG) as stores:
@@ -308,7 +306,7 @@ def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
         assert frontier.unmet() == ["http://a.test/", "http://a.test/x"]
 
 
-def test_first_crawl_is_kept_though_it_was_broken_off(directory):
+def test_interrupted_first_crawl_is_kept(directory):
     with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
@@ -336,7 +334,7 @@ def test_crawl_is_unfinished_only_if_it_has_urls_left(
 
 
 @pytest.mark.parametrize(("auth", "mode"), [("", 0o644), ("me:secret", 0o600)])
-def test_configuration_with_a_password_is_for_its_owner_alone(path, auth, mode):
+def test_configuration_with_a_password_is_private(path, auth, mode):
     umask = os.umask(0o022)
     try:
         directory = CrawlDirectory.create(path, dataclasses.replace(CONFIG, auth=auth))

@@ -59,7 +59,7 @@ def unfinished(tmp_path_factory, foreign_site):
 
 @contextlib.contextmanager
 def ended_within(seconds):
-    """Raise where something waits for ever."""
+    """Raise an error if something waits forever."""
 
     def give_up(*_):
         raise TimeoutError("a command waits")
@@ -74,7 +74,7 @@ def ended_within(seconds):
 
 
 def run_all(gencrawl, directory, url):
-    """Run every command; none may end with an error that was not foreseen."""
+    """Run every command; none may end with an unexpected error."""
     for command in (
         ("status", directory),
         ("search", directory, "x"),
@@ -92,7 +92,7 @@ def run_all(gencrawl, directory, url):
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 @pytest.mark.parametrize("name", NAMES)
-def test_name_that_is_no_file_is_not_followed(
+def test_link_in_place_of_a_file_is_not_followed(
     unfinished, tmp_path, foreign_site, gencrawl, name, kind
 ):
     directory = shutil.copytree(unfinished, tmp_path / "crawl")
@@ -115,9 +115,7 @@ def test_name_that_is_no_file_is_not_followed(
 
 
 @pytest.mark.parametrize("name", DATABASES)
-def test_database_with_sql_of_somebody_else_is_refused(
-    unfinished, tmp_path, gencrawl, name
-):
+def test_database_with_foreign_sql_is_refused(unfinished, tmp_path, gencrawl, name):
     directory = shutil.copytree(unfinished, tmp_path / "crawl")
     with contextlib.closing(sqlite3.connect(directory / name)) as db:
         (table,) = db.execute(

@@ -42,7 +42,7 @@ def book(path):
 
 @pytest.fixture
 def descriptors():
-    """Nothing is left open by what the test does."""
+    """Assert that the test leaves nothing open."""
     before = sorted(os.listdir("/proc/self/fd"))
     yield
     assert sorted(os.listdir("/proc/self/fd")) == before
@@ -121,7 +121,7 @@ def test_file_that_is_no_database_is_refused(path, read_only, content, descripto
         connect(path, COOKBOOK, read_only=read_only)
 
 
-def test_file_that_is_not_there_is_none_for_a_reader(path, tmp_path, descriptors):
+def test_missing_file_is_an_error_for_a_reader(path, tmp_path, descriptors):
     with pytest.raises(ConfigError, match="unable to open"):
         open_database(path, COOKBOOK, read_only=True)
     with pytest.raises(ConfigError, match="unable to open"):
@@ -130,7 +130,7 @@ def test_file_that_is_not_there_is_none_for_a_reader(path, tmp_path, descriptors
     assert not path.exists()
 
 
-def test_empty_file_is_begun_anew_and_none_for_a_reader(path):
+def test_empty_file_is_new_for_a_writer_and_missing_for_a_reader(path):
     path.touch()
 
     with pytest.raises(ConfigError, match="other tables, or none"):
@@ -242,7 +242,7 @@ else:
 
 
 def count_in_read_only_file_system(path):
-    """Run a program that sees a directory where nothing may be written."""
+    """Run a program that sees a directory as read-only."""
     directory = path.parent
     mount = (
         f"mount --bind {directory} {directory} && mount -o remount,ro,bind {directory}"
@@ -269,7 +269,7 @@ def may_mount():
 
 
 @pytest.mark.skipif(not may_mount(), reason="mounting needs rights")
-def test_every_closed_store_is_read_where_nothing_may_be_written(store):
+def test_closed_stores_can_be_read_in_a_read_only_directory(store):
     path, _ = store
 
     run = count_in_read_only_file_system(path)

@@ -1,4 +1,4 @@
-"""The one door: scope, traps and nofollow, each refusal with its reason."""
+"""Admission: scope, traps and nofollow, each refusal with its reason."""
 
 import pytest
 
@@ -22,20 +22,20 @@ class Door:
         return self.admission.admit(reference, SEED, **options).refusal
 
 
-def test_link_becomes_a_candidate_with_all_that_is_known_of_it():
+def test_link_becomes_a_candidate_with_host_depth_and_redirects():
     candidate = Door(max_redirects=7).admission.admit("b#top", SEED, depth=3)
 
     assert candidate == Candidate("http://a.test/docs/b", "a.test", 3, 7)
 
 
-def test_known_url_needs_nothing_more():
+def test_known_url_is_not_admitted_again():
     door = Door()
     door.frontier.add([door.admission.admit("b", SEED)])
 
     assert door.admission.admit("b#x", SEED) is None
 
 
-def test_what_is_no_url_is_counted_and_dropped():
+def test_reference_that_is_not_a_url_is_counted_and_dropped():
     door = Door()
 
     assert door.admission.admit("mailto:me@a.test", SEED) is None
@@ -64,7 +64,7 @@ def test_refusal_is_counted_by_its_reason(reference, options, refusal):
     assert door.stats[f"skipped/{refusal}"] == 1
 
 
-def test_limits_of_traps_can_be_taken_away():
+def test_trap_limits_can_be_turned_off():
     options = dict.fromkeys(
         ("max_url_chars", "max_path_segments", "max_segment_repeats"), None
     )
@@ -123,7 +123,7 @@ def test_sitemap_is_read_unless_it_is_excluded_or_elsewhere(
     assert candidate.refusal == refusal
 
 
-def test_seed_is_admitted_whatever_it_looks_like():
+def test_seed_is_exempt_from_trap_limits():
     seed = "http://a.test/" + "x/" * 9
     config = CrawlConfig((seed,))
     admission = Admission(config, MemoryFrontier(), Stats())

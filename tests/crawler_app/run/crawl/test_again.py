@@ -1,4 +1,4 @@
-"""A second crawl of a site: only what has changed is sent, and what vanished is told."""
+"""A second crawl of a site: only changed pages are sent, and vanished ones are reported."""
 
 import json
 
@@ -29,9 +29,7 @@ def page(site, path, title="", text="", links=("/a", "/b"), **answer):
     site.answer(path, body, **answer)
 
 
-def test_page_that_is_unchanged_is_not_sent_again_and_its_links_count(
-    site, cli, captures
-):
+def test_unchanged_page_is_not_sent_again_and_its_links_count(site, cli, captures):
     page(site, "/", headers={"Etag": '"1"'})
     page(site, "/a", text="news", times=1)
     page(site, "/a", text="other")
@@ -64,7 +62,7 @@ def test_page_that_is_unchanged_is_not_sent_again_and_its_links_count(
         ({"Etag": '"1"'}, {}, ("--no-archive",)),
     ],
 )
-def test_mark_of_a_page_is_sent_back_as_it_was_told(site, cli, told, sent, options):
+def test_validators_of_a_page_are_sent_back_unchanged(site, cli, told, sent, options):
     page(site, "/", links=(), headers=told, times=1)
     page(site, "/", links=(), status=304 if sent else 200)
 
@@ -81,7 +79,7 @@ def test_mark_of_a_page_is_sent_back_as_it_was_told(site, cli, told, sent, optio
     assert statuses == {"304" if sent else "200": 1}
 
 
-def test_third_crawl_goes_on_from_the_second(site, cli):
+def test_third_crawl_is_compared_with_the_second(site, cli):
     page(site, "/", text="kept", headers={"Etag": '"1"'}, links=())
 
     for _ in range(3):
@@ -96,7 +94,7 @@ def test_third_crawl_goes_on_from_the_second(site, cli):
     assert "1 page found" in cli("search", "kept*")[1]
 
 
-def test_what_is_new_and_what_has_vanished_is_told(site, cli):
+def test_new_and_vanished_pages_are_reported(site, cli):
     page(site, "/", links=("/gone", "/unlinked"), times=1)
     page(site, "/", links=("/gone", "/new"))
     page(site, "/gone", text="Gone ", times=1)
@@ -132,7 +130,7 @@ def test_what_is_new_and_what_has_vanished_is_told(site, cli):
     assert cli("search", "loose")[0] == 1
 
 
-def test_page_that_is_busy_just_now_stays_in_the_index_with_those_below(site, cli):
+def test_temporarily_failing_page_stays_in_the_index(site, cli):
     page(site, "/", text="home ", links=("/a",), times=1)
     page(site, "/", status=503, headers={"Retry-After": "0"}, times=3)
     page(site, "/", text="home ", links=("/a",))
@@ -187,7 +185,7 @@ def test_page_with_another_spelling_is_in_the_index_once(site, cli):
     assert "1 page found" in cli("search", "words")[1]
 
 
-def test_recrawl_that_cannot_begin_leaves_the_crawl_as_it_was(site, cli, directory):
+def test_recrawl_that_cannot_begin_changes_nothing(site, cli, directory):
     page(site, "/", links=())
     cli("crawl")
     directory.joinpath("crawl.sqlite").write_bytes(b"no database" * 1000)
@@ -229,9 +227,7 @@ def test_crawl_that_is_resumed_still_asks_for_changes_only(site, cli):
     assert (path, headers["If-None-Match"]) == ("/a", '"2"')
 
 
-def test_crawl_over_an_unfinished_one_says_so_and_has_its_own_options(
-    site, cli, caplog
-):
+def test_crawl_over_an_unfinished_one_warns_and_uses_its_options(site, cli, caplog):
     page(site, "/", links=("/a",))
     page(site, "/a", links=())
     cli("crawl", "--max-pages", 1)

@@ -1,4 +1,4 @@
-"""What pages need: it is fetched from the crawled hosts, and does not count as a page."""
+"""Assets: fetched from the crawled hosts, and not counted as pages."""
 
 import pytest
 
@@ -16,7 +16,7 @@ PAGE = b"""<link rel=stylesheet href=/style/a.css><link rel=manifest href=/app.j
 
 @pytest.fixture
 def rich_site(site):
-    """Return the site with a page that needs a lot."""
+    """Return the site with a page that has many assets."""
     site.answer("/docs/", PAGE)
     site.answer("/style/a.css", b"@import 'b.css'; p { x: url(p.png) }", headers=CSS)
     site.answer("/style/b.css", b"p { x: url(../docs/a.png) url(q.png) }", headers=CSS)
@@ -34,7 +34,7 @@ NEEDED = [
 ]
 
 
-def test_what_pages_need_is_fetched_once(rich_site, crawl, record_of):
+def test_assets_are_fetched_once(rich_site, crawl, record_of):
     crawler = crawl("/docs/")
 
     pages = ["/docs/", "/deep/", "/docs/frame.html", "/docs/d.png"]
@@ -47,7 +47,7 @@ def test_what_pages_need_is_fetched_once(rich_site, crawl, record_of):
 
 
 @pytest.mark.parametrize("option", ["assets", "archive"])
-def test_nothing_is_fetched_for_pages_if_not_wanted(rich_site, crawl, option):
+def test_assets_are_not_fetched_if_not_wanted(rich_site, crawl, option):
     crawl("/docs/", **{option: False})
 
     assert sorted(rich_site.paths) == ["/deep/", "/docs/"]
@@ -73,13 +73,13 @@ def test_limits_hold_for_pages_and_exclude_for_all(rich_site, crawl, options, mi
     assert crawler.limit_reached == ("max_pages" if "max_pages" in options else "")
 
 
-def test_what_pages_need_comes_first(rich_site, crawl):
+def test_assets_come_first(rich_site, crawl):
     crawl("/docs/", concurrency=1)
 
     assert set(rich_site.paths[-3:]) == {"/deep/", "/docs/frame.html", "/docs/d.png"}
 
 
-def test_robots_txt_is_heeded_for_what_pages_need(rich_site, crawl, record_of):
+def test_robots_txt_is_obeyed_for_assets(rich_site, crawl, record_of):
     rich_site.answer("/robots.txt", b"User-agent: *\nDisallow: /style/")
 
     crawler = crawl("/docs/", robots=True)
@@ -107,7 +107,7 @@ def test_page_that_is_embedded_is_a_page_with_links(site, crawl):
     assert site.paths == ["/", "/page.html", "/next.html"]
 
 
-def test_redirect_of_what_a_page_needs_leads_to_the_same(site, crawl, record_of):
+def test_redirect_of_an_asset_leads_to_an_asset(site, crawl, record_of):
     site.answer("/docs/", b"<img src=a.png>")
     site.redirect("/docs/a.png", "/static//b.png")
     site.redirect("/static//b.png", "/static/b.png")

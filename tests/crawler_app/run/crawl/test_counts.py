@@ -1,4 +1,4 @@
-"""One crawl is told in the same words and numbers wherever it is told."""
+"""Every output describes a crawl in the same words and numbers."""
 
 import contextlib
 import re

@@ -153,9 +153,7 @@ def test_loop_in_which_a_cookie_was_set_leads_to_a_page(
     assert summarize(crawler.frontier).loops == []
 
 
-def test_page_that_was_refused_before_another_got_its_cookie_is_asked_for_again(
-    site, crawl
-):
+def test_page_that_lacked_a_cookie_is_fetched_again(site, crawl):
     site.page("/", "/a", "/b")
     for path in "/a", "/b":
         site.page(path, needs_cookie="id=7")
@@ -307,7 +305,7 @@ def test_depth_is_the_number_of_links_from_the_seed(site, crawl, depth):
     assert crawler.frontier.urls(State.EXCLUDED) == [f"{site.url}{depth + 1}"]
 
 
-def test_shortest_way_counts_even_when_it_is_the_slower_one(site, crawl):
+def test_depth_is_the_shortest_path_even_if_it_is_slower(site, crawl):
     site.page("/", "/slow", "/quick")
     site.page("/quick", "/far")
     site.page("/far", "/x")
@@ -376,7 +374,7 @@ def test_retry_after_is_obeyed(site, crawl, status, tries, paths):
 
 
 class OutageFetcher(HttpFetcher):
-    """Finds the server gone for a while: after so many fetches, so many times."""
+    """Simulates an outage: after a number of fetches, a number of them fail."""
 
     good, bad = 3, 6
 
@@ -396,9 +394,7 @@ class GoneFetcher(OutageFetcher):
 @pytest.mark.parametrize(
     ("fetcher", "done", "outages"), [(OutageFetcher, 31, 6), (GoneFetcher, 3, 7)]
 )
-def test_outage_of_a_host_costs_no_url_unless_it_lasts(
-    site, crawl, fetcher, done, outages
-):
+def test_short_outage_of_a_host_fails_no_url(site, crawl, fetcher, done, outages):
     paths = [f"/{i}" for i in range(30)]
     site.page("/", *paths)
     site.pages(*paths)
@@ -420,7 +416,7 @@ BAD = [[5], range(0, 30, 5), range(10, 20), range(26, 30), range(30)]
 
 @pytest.mark.parametrize("concurrency", [1, 10])
 @pytest.mark.parametrize("bad", BAD, ids=str)
-def test_url_whose_connection_is_reset_costs_its_tries_and_no_pause(
+def test_reset_connection_uses_up_tries_without_a_pause(
     site, crawl, record_of, bad, concurrency
 ):
     paths = [f"/{i}" for i in range(30)]
@@ -440,7 +436,7 @@ def test_url_whose_connection_is_reset_costs_its_tries_and_no_pause(
 
 
 @pytest.mark.parametrize("concurrency", [1, 10])
-def test_outage_in_which_connections_are_reset_costs_no_url(site, crawl, concurrency):
+def test_outage_with_reset_connections_fails_no_url(site, crawl, concurrency):
     paths = [f"/{i}" for i in range(30)]
     site.page("/", *paths)
     site.pages(*paths)
@@ -456,7 +452,7 @@ def test_outage_in_which_connections_are_reset_costs_no_url(site, crawl, concurr
 
 @pytest.mark.parametrize("robots", [True, False])
 @pytest.mark.parametrize("reason", ["refused", "connection_closed", "timeout"])
-def test_host_that_is_down_when_its_crawl_is_resumed_is_waited_for(
+def test_resumed_crawl_waits_for_a_host_that_is_down(
     site, crawl, tmp_path, robots, reason
 ):
     class DownFetcher(HttpFetcher):
@@ -501,7 +497,7 @@ def test_time_out_is_no_sign_that_a_host_is_there(crawl):
 
 
 class BrokenFetcher(HttpFetcher):
-    """Fails on one path as no fetcher should."""
+    """Fails on one path with an error that no fetcher should raise."""
 
     @gen.coroutine
     def fetch(self, url, headers=None):
@@ -525,7 +521,7 @@ class UnbindableFetcher(HttpFetcher):
     ("fetcher", "error"),
     [(BrokenFetcher, "a fault of ours"), (UnbindableFetcher, "Fraction")],
 )
-def test_unexpected_error_ends_on_its_url_and_stops_nobody(
+def test_unexpected_error_fails_only_its_url(
     site, crawl, record_of, caplog, tmp_path, fetcher, error
 ):
     site.page("/", "/bad", "/good")
@@ -542,7 +538,7 @@ def test_unexpected_error_ends_on_its_url_and_stops_nobody(
 
 
 class HastyFrontier(MemoryFrontier):
-    """Gives its second claim out to whoever asks next, too."""
+    """Gives its second claim out twice."""
 
     claims = 0
 
@@ -564,7 +560,7 @@ class ForgetfulFrontier(HastyFrontier):
 @pytest.mark.parametrize(
     ("frontier_class", "concurrency"), [(ForgetfulFrontier, 1), (HastyFrontier, 2)]
 )
-def test_lost_lease_is_told_and_stops_nobody(
+def test_lost_lease_is_logged_and_stops_no_worker(
     site, crawl, caplog, frontier_class, concurrency
 ):
     site.page("/", "/a")
@@ -581,7 +577,7 @@ def test_lost_lease_is_told_and_stops_nobody(
 
 
 class FailingFrontier(MemoryFrontier):
-    """Cannot keep what it is given, as on a full disk; and counts."""
+    """Cannot write, as on a full disk, and counts the attempts."""
 
     def __init__(self, error):
         super().__init__()
@@ -693,9 +689,7 @@ def test_workers_that_a_limit_keeps_idle_cost_nothing(site, crawl):
     assert frontier.looks < 5 * 101
 
 
-def test_what_has_ended_is_on_disk_while_a_slow_page_is_waited_for(
-    site, crawl, tmp_path
-):
+def test_finished_urls_are_on_disk_while_a_slow_page_is_fetched(site, crawl, tmp_path):
     """Other processes see it: the slow page is let go when one does."""
     site.page("/", "/slow", "/a", "/b")
     site.pages("/slow", "/a", "/b")

@@ -1,4 +1,4 @@
-"""The front door: a whole crawl from a configuration, in memory or in a directory."""
+"""`Crawler`: a whole crawl from a configuration, in memory or in a directory."""
 
 import asyncio
 import dataclasses
@@ -81,7 +81,7 @@ def test_crawl_that_reached_a_limit_is_resumed(kept, run, site):
     assert CrawlDirectory.open(config.into).config().max_pages is None
 
 
-def test_crawl_that_is_stopped_says_so(config, run, site):
+def test_stopped_crawl_has_a_result(config, run, site):
     def stop_at_once(page):
         crawler.stop()
 
@@ -113,7 +113,7 @@ def test_stop_at_the_end_has_stopped_nothing(config, run):
     assert not run(crawler).was_stopped
 
 
-def test_cancelled_run_gives_everything_back(kept, run_sync, site):
+def test_cancelled_run_puts_all_claims_back(kept, run_sync, site):
     site.hold("/")
 
     @gen.coroutine
@@ -133,7 +133,7 @@ def test_cancelled_run_gives_everything_back(kept, run_sync, site):
     frontier.close()
 
 
-def test_what_watches_is_there_while_it_runs(config, run):
+def test_watch_is_entered_during_the_run(config, run):
     seen = []
 
     class Watch:

@@ -1,4 +1,4 @@
-"""URLs outside the scope: with --external each is asked for once, and never crawled."""
+"""External URLs: with --external each is checked once, and never crawled."""
 
 import contextlib
 
@@ -27,7 +27,7 @@ def outcome_of(crawler, url):
     return record.outcome
 
 
-def test_url_outside_is_asked_for_once_and_not_read(site, other, crawl):
+def test_external_url_is_checked_once_and_not_read(site, other, crawl):
     site.page("/", other.url + "a", other.url + "no", "/b")
     site.answer("/b", f"<img src={other.url}a><a href={other.url}a#x>x</a>".encode())
     other.page("/a", "/deeper", site.url + "hidden")
@@ -46,7 +46,7 @@ def test_url_outside_is_asked_for_once_and_not_read(site, other, crawl):
     assert (summary.pages, summary.files, summary.external) == (2, 0, 1)
 
 
-def test_url_outside_is_skipped_by_default(site, other, crawl):
+def test_external_url_is_skipped_by_default(site, other, crawl):
     site.page("/", other.url + "a")
 
     crawler = crawl("/")
@@ -84,9 +84,7 @@ def test_status_that_many_hosts_give_to_programs_is_not_broken(
     assert summarize(crawler.frontier).not_checked == 1
 
 
-def test_redirects_outside_are_followed_and_what_they_lead_back_to_is_crawled(
-    site, other, crawl
-):
+def test_external_redirects_are_followed_back_into_the_scope(site, other, crawl):
     site.page("/", other.url + "a")
     other.redirect("/a", other.url + "b")
     other.redirect("/b", site.url + "home")
@@ -107,7 +105,9 @@ def test_redirects_outside_are_followed_and_what_they_lead_back_to_is_crawled(
         ({"robots": True}, {"GET /robots.txt", "HEAD /b"}),
     ],
 )
-def test_exclude_and_robots_txt_hold_outside_too(site, other, crawl, options, asked):
+def test_exclude_and_robots_txt_apply_to_external_urls(
+    site, other, crawl, options, asked
+):
     site.page("/", other.url + "a", other.url + "b")
     other.pages("/a", "/b")
     other.answer("/robots.txt", b"User-agent: *\nDisallow: /a")
@@ -118,7 +118,7 @@ def test_exclude_and_robots_txt_hold_outside_too(site, other, crawl, options, as
     assert {" ".join(pair) for pair in pairs} == asked
 
 
-def test_what_is_too_deep_or_not_included_is_asked_for(site, crawl):
+def test_too_deep_and_not_included_urls_are_checked(site, crawl):
     site.page("/docs/", "a", "/x")
     site.pages("/docs/a", "/x")
 
@@ -131,7 +131,7 @@ def test_what_is_too_deep_or_not_included_is_asked_for(site, crawl):
     ]
 
 
-def test_what_exists_is_not_asked_for_again_for_a_while(
+def test_existing_external_url_is_not_checked_again_for_a_while(
     site, other, run_sync, tmp_path
 ):
     site.page("/", other.url + "a", other.url + "no", other.url + "r")

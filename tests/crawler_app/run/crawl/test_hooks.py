@@ -1,4 +1,4 @@
-"""The user's own functions: what they are shown, when, and what their errors do."""
+"""The user's callbacks: what they get, when, and what their errors do."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ KINDS = [plain, as_gen_coroutine, as_native_coroutine]
 
 @pytest.fixture
 def run(site, run_sync):
-    """Crawl the site with hooks, in memory, to the end; return what came of it."""
+    """Crawl the site with hooks, in memory, to the end; return the crawl."""
 
     def run(path="/", config=None, **hooks):
         options = {"robots": False, "retry_pause_s": 0.01} | (config or {})
@@ -52,7 +52,7 @@ def run(site, run_sync):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_page_is_shown_with_what_was_read(site, run, kind):
+def test_on_page_gets_the_page_as_read(site, run, kind):
     site.answer("/", b"<title>Home</title><p>Come in.<a href=/a>The <b>a</b></a>")
     site.page("/a", title="A")
     pages = {}
@@ -68,7 +68,7 @@ def test_page_is_shown_with_what_was_read(site, run, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_link_of_each_page_is_shown(site, run, kind):
+def test_on_link_gets_each_link_of_each_page(site, run, kind):
     site.answer(
         "/",
         b"<base href=/d/><a href=x>one</a><a href='../d/x#top'>two</a>"
@@ -113,7 +113,7 @@ def test_url_that_should_not_be_fetched_is_not(site, run, kind):
     assert result.summary.to_json()["reasons"]["skipped"] == {"should_fetch": 1}
 
 
-def test_seeds_and_sitemaps_are_not_asked_about(site, run):
+def test_should_fetch_is_not_called_for_seeds_and_sitemaps(site, run):
     sitemap = b"<urlset><url><loc>%sb</loc></url></urlset>" % site.url.encode()
     site.answer("/robots.txt", b"Sitemap: %ssitemap.xml" % site.url.encode())
     site.answer("/sitemap.xml", sitemap, headers={"Content-Type": "application/xml"})
@@ -127,7 +127,7 @@ def test_seeds_and_sitemaps_are_not_asked_about(site, run):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
+def test_failing_hook_fails_the_page_but_its_links_are_followed(
     site, run, kind, caplog
 ):
     site.page("/", "/a", title="Home")
@@ -150,9 +150,7 @@ def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_error_that_is_raised_again_at_the_same_place_is_logged_once_and_counted(
-    site, run, kind, caplog
-):
+def test_repeated_hook_error_is_logged_once_and_counted(site, run, kind, caplog):
     site.page("/", "/a", "/b", "/c")
     site.pages("/a", "/b", "/c")
 
@@ -172,9 +170,7 @@ def test_error_that_is_raised_again_at_the_same_place_is_logged_once_and_counted
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_hook_that_is_cancelled_by_itself_has_failed_and_the_crawl_goes_on(
-    site, run, kind, caplog
-):
+def test_hook_that_cancels_itself_fails_only_its_url(site, run, kind, caplog):
     def cancelled(page):
         raise asyncio.CancelledError
 
@@ -189,7 +185,7 @@ def test_hook_that_is_cancelled_by_itself_has_failed_and_the_crawl_goes_on(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_error_that_nobody_may_handle_ends_the_crawl(site, run, kind):
+def test_hook_error_that_is_not_an_exception_ends_the_crawl(site, run, kind):
     class NotForYouError(BaseException):
         pass
 
@@ -203,7 +199,7 @@ def test_error_that_nobody_may_handle_ends_the_crawl(site, run, kind):
         run(on_page=kind(fail))
 
 
-def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site, run_sync):
+def test_cancelled_crawl_waits_for_its_hooks_and_requeues_their_urls(site, run_sync):
     site.page("/")
     ended, claimed = [], []
 
@@ -239,7 +235,7 @@ def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site, run
     assert ended == [site.url]
 
 
-def test_crawl_that_is_cancelled_together_with_its_hook_ends_cancelled(site, run):
+def test_crawl_cancelled_together_with_its_hook_ends_cancelled(site, run):
     """As `asyncio.run` does when it ends: it cancels all tasks, and ours is one."""
     site.page("/", "/a")
     site.page("/a")
@@ -302,7 +298,7 @@ def test_future_of_another_loop_is_refused_and_not_waited_for(site, run, caplog)
     assert "belongs to another event loop" in failure.outcome.error
 
 
-def test_loop_goes_on_while_many_urls_in_a_row_are_left_out(site, run):
+def test_many_skipped_urls_in_a_row_do_not_block_the_loop(site, run):
     site.page("/", *(f"/{i}" for i in range(50)))
     turns = []
 
@@ -356,7 +352,7 @@ def test_hook_that_fails_fails_the_url_it_is_shown(
     assert error in failure.outcome.error
 
 
-def test_hook_that_waits_keeps_no_other_url_from_its_turn(site, run):
+def test_waiting_hook_does_not_block_other_urls(site, run):
     site.page("/", "/a", "/b")
     site.page("/a", title="a")
     site.page("/b", title="b")
@@ -382,10 +378,10 @@ def test_hook_that_waits_keeps_no_other_url_from_its_turn(site, run):
         (functools.partial(lambda page: (yield)), "decorate .* with @gen.coroutine"),
     ],
 )
-def test_what_is_no_hook_is_refused(hook, cure):
+def test_invalid_hook_is_refused(hook, cure):
     with pytest.raises(ConfigError, match=cure):
         Hooks(on_page=hook)
 
 
-def test_nobody_is_shown_pages_who_has_not_asked():
+def test_pages_are_not_kept_without_hooks():
     assert not Hooks(should_fetch=print).want_pages

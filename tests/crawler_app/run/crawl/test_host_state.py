@@ -1,4 +1,4 @@
-"""HostStates: how long to leave each alone."""
+"""HostStates: the gap of each host."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def hosts(**options):
         ({"host_gap_s": 0.0}, "a.test", [], 2.5, 2.5),
     ],
 )
-def test_gap_follows_from_what_is_known_of_the_host(
+def test_gap_follows_latency_and_crawl_delay(
     options, host, took_s, crawl_delay_s, gap_s
 ):
     known = hosts(**options)

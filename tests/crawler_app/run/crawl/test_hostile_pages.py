@@ -1,4 +1,4 @@
-"""Pages that would take all time or memory: they cost little, and the crawl goes on."""
+"""Pages made to exhaust time or memory: they cost little, and the crawl continues."""
 
 import contextlib
 import gzip
@@ -59,7 +59,7 @@ def hostile_site(site):
     site.answer("/map", gzip.compress(f"<urlset>{entries}</urlset>".encode()))
 
 
-def test_no_document_holds_up_the_crawl(site, run_sync, tmp_path):
+def test_no_document_blocks_the_crawl(site, run_sync, tmp_path):
     hostile_site(site)
     config = CrawlConfig(
         (site.url,), into=str(tmp_path / "crawl"), max_queries_per_path=5
@@ -76,7 +76,7 @@ def test_no_document_holds_up_the_crawl(site, run_sync, tmp_path):
     assert len(shown) > 2 * LINKS
 
 
-def test_index_of_many_words_does_not_hold_up_the_crawl(site, run_sync, tmp_path):
+def test_indexing_many_words_does_not_block_the_crawl(site, run_sync, tmp_path):
     pages = [f"/{number}" for number in range(15)]
     site.page("/", *pages)
     chosen = random.Random(2)
@@ -91,7 +91,7 @@ def test_index_of_many_words_does_not_hold_up_the_crawl(site, run_sync, tmp_path
         assert run_sync(crawler.run).summary.failed == 0
 
 
-def test_callback_that_takes_long_for_a_link_holds_up_the_crawl_for_one(site, run_sync):
+def test_slow_on_link_blocks_the_loop_for_one_link_at_a_time(site, run_sync):
     site.page("/", *map(str, range(100)))
     config = CrawlConfig((site.url,), robots=False, max_pages=1)
 
@@ -120,7 +120,7 @@ def test_refused_urls_of_one_page_take_little_space(site, run_sync, tmp_path):
     assert sum(map(len, urls)) < 1_100_000
 
 
-def test_page_that_is_too_hard_is_told_and_not_met_again(site, cli):
+def test_page_over_the_limits_is_reported_and_not_retried(site, cli):
     site.page("/", "/reopened")
     site.answer("/reopened", REOPENED.encode())
     site.page("/found")

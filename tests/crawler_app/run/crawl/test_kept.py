@@ -1,4 +1,4 @@
-"""What a crawl keeps: every exchange in the archive, the words of every page."""
+"""What a crawl stores: every exchange in the archive, the words of every page."""
 
 import contextlib
 import gzip
@@ -21,7 +21,7 @@ from crawler_app.web.documents import reader
 from tests.helpers.scripts import start_python
 
 
-def test_every_request_has_its_capture_and_the_status_counts_them(site, cli, captures):
+def test_every_request_is_captured_and_counted_by_status(site, cli, captures):
     site.page("/", "/a", "/old", "/missing", "/busy")
     site.answer("/a", b"\x00\xff binary", headers={"Content-Type": "image/x"})
     site.redirect("/old", to="/a")
@@ -134,7 +134,7 @@ def test_checkpoints_of_the_frontier_are_made_in_another_thread(site, cli, monke
         ("--no-archive", "archive", ("export", "--format", "cdxj"), "has no archive"),
     ],
 )
-def test_what_is_not_wanted_is_not_kept(
+def test_archive_and_index_can_be_turned_off(
     site, cli, directory, option, missing, command, complaint
 ):
     site.page("/", "/a")
@@ -154,7 +154,7 @@ def test_what_is_not_wanted_is_not_kept(
         assert complaint in err
 
 
-def test_index_has_the_words_of_pages_and_of_nothing_else(site, cli):
+def test_index_has_the_words_of_pages_only(site, cli):
     site.answer(
         "/", "<title>Gruß</title><h1>Über uns</h1><a href=/t>Wörter</a>".encode()
     )
@@ -237,7 +237,7 @@ def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
     }
 
 
-def test_what_was_indexed_can_be_searched_while_the_crawl_runs(site, cli, directory):
+def test_index_can_be_searched_during_the_crawl(site, cli, directory):
     site.page("/", "/slow", title="Home")
     site.page("/slow")
     site.hold("/slow")

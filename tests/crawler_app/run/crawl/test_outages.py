@@ -31,7 +31,7 @@ def outages(stats, frontier):
 
 @pytest.fixture(params=["this run", "an earlier run"])
 def known(request, outages, stats, frontier):
-    """Return those of a crawl in which http://a.test has responded."""
+    """Return the outages of a crawl in which http://a.test has responded."""
     outages.note_response(A)
     return outages if request.param == "this run" else Outages(CONFIG, frontier, stats)
 
@@ -52,7 +52,7 @@ def test_fault_of_a_url_is_no_outage(known, url, outcome):
     assert known.ends_at(url, outcome, now=0.0) is None
 
 
-def test_outage_is_waited_out_longer_each_time_until_it_is_given_up(known, stats):
+def test_outage_pauses_grow_until_the_host_is_given_up(known, stats):
     now, ends = 0.0, []
     while (end := known.ends_at(B, REFUSED, now)) is not None:
         ends.append(end - now)
@@ -62,7 +62,7 @@ def test_outage_is_waited_out_longer_each_time_until_it_is_given_up(known, stats
     assert stats["outages"] == 7
 
 
-def test_fetches_that_began_before_the_outage_was_known_are_one_outage(known, stats):
+def test_fetches_begun_before_an_outage_belong_to_it(known, stats):
     urls = enumerate([A, B, C])
 
     assert [known.ends_at(url, REFUSED, i / 10) for i, url in urls] == [1.0] * 3
@@ -76,14 +76,14 @@ def test_response_ends_the_outage(known):
     assert known.ends_at(C, REFUSED, now=5.0) == 6.0
 
 
-def test_url_that_fails_again_while_others_get_through_is_to_blame(known):
+def test_url_that_fails_while_others_get_through_is_to_blame(known):
     assert known.ends_at(B, REFUSED, now=0.0) == 1.0
     known.note_response(A)
 
     assert known.ends_at(B, REFUSED, now=5.0) is None
 
 
-def test_url_that_had_a_response_decides_when_two_in_a_row_have_none(known):
+def test_known_url_decides_after_two_failures_in_a_row(known):
     assert [known.url_to_probe(url, 0.0) for url in (B, B, C)] == ["", "", A]
     assert known.ends_at(B, CLOSED, now=0.0) is None
 

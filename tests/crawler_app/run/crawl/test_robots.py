@@ -1,4 +1,4 @@
-"""Crawls that ask for robots.txt first: what is fetched, and what is left alone."""
+"""Crawls with robots.txt: what is fetched, and what is not."""
 
 import pytest
 
@@ -19,9 +19,7 @@ def reason_of(record):
     return record.outcome.reason
 
 
-def test_disallowed_url_is_kept_with_the_reason_and_not_asked_for(
-    site, crawl, record_of
-):
+def test_disallowed_url_is_recorded_and_not_fetched(site, crawl, record_of):
     robots_txt(site, "User-agent: *", "Disallow: /private/")
     others = [f"/{n}" for n in range(30)]
     site.page("/", "/private/a", *others)
@@ -36,7 +34,7 @@ def test_disallowed_url_is_kept_with_the_reason_and_not_asked_for(
     assert crawler.stats["skipped/robots"] == 1
 
 
-def test_robots_txt_that_is_broken_for_a_while_is_waited_for(site, crawl):
+def test_temporarily_broken_robots_txt_is_waited_for(site, crawl):
     robots_txt(site, status=503, times=2)
     robots_txt(site, "User-agent: *", "Disallow: /a")
     site.page("/", "/a")
@@ -70,7 +68,7 @@ def test_host_that_gives_no_answer_fails_as_it_would_without_robots(crawl, site)
     assert record.tries == 2
 
 
-def test_without_robots_nothing_is_asked_and_nothing_obeyed(site, crawl):
+def test_without_robots_nothing_is_requested_or_obeyed(site, crawl):
     robots_txt(site, "User-agent: *", "Disallow: /")
     site.answer(
         "/",
@@ -84,7 +82,7 @@ def test_without_robots_nothing_is_asked_and_nothing_obeyed(site, crawl):
     assert site.paths == ["/", "/a"]
 
 
-def test_rules_that_cannot_be_kept_are_obeyed_all_the_same(site, crawl, monkeypatch):
+def test_uncacheable_rules_are_obeyed(site, crawl, monkeypatch):
     monkeypatch.setattr(RobotsCache, "known", lambda self, url: None)
     robots_txt(site, "User-agent: *", "Disallow: /a")
     site.page("/", "/a", "/b")
@@ -178,7 +176,7 @@ def test_feed_is_read_if_it_is_named_a_sitemap(site, crawl, is_named):
 
 
 @pytest.mark.parametrize("is_page", [True, False])
-def test_what_is_in_the_place_of_a_sitemap_tells_what_it_is(site, crawl, is_page):
+def test_document_in_place_of_a_sitemap_is_recognized(site, crawl, is_page):
     robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
     site.page("/")
     if is_page:
@@ -192,7 +190,7 @@ def test_what_is_in_the_place_of_a_sitemap_tells_what_it_is(site, crawl, is_page
     assert "/a" in site.paths
 
 
-def test_text_of_an_index_of_sitemaps_is_one_after_a_stop_too(site, crawl):
+def test_text_sitemap_of_an_index_is_one_after_a_stop_too(site, crawl):
     robots_txt(site, f"Sitemap: {site.url}index.xml")
     site.page("/")
     index = (
@@ -238,7 +236,7 @@ def test_sitemaps_need_not_be_read(site, crawl):
     assert site.paths == ["/robots.txt", "/"]
 
 
-def test_text_file_that_nobody_named_a_sitemap_is_none(site, crawl):
+def test_unlisted_text_file_is_not_a_sitemap(site, crawl):
     site.page("/", "/list.txt")
     site.answer("/list.txt", f"{site.url}a\n".encode(), headers=TEXT)
 

@@ -59,7 +59,7 @@ def test_url_matches_one_inclusion_and_no_exclusion(path, refusal):
     assert scope.check("http://a.test/" + path, depth=1).refusal == refusal
 
 
-def test_seed_is_in_scope_whatever_the_patterns_say():
+def test_seed_is_in_scope_despite_the_patterns():
     scope = Scope(["http://a.test/start"], include=["/docs/"], exclude=["start"])
 
     assert scope.check("http://a.test/start", depth=0).is_in_scope
@@ -182,7 +182,7 @@ def test_prefix_reaches_the_directory_of_the_seed(seed, url, is_in_scope):
     assert not scope.check("http://www.a.test/" + url, 1).is_in_scope
 
 
-def test_any_reaches_every_host_that_the_patterns_let_through():
+def test_any_reaches_every_host_that_the_patterns_allow():
     scope = Scope(["http://a.test/"], exclude=["/ads/"], max_depth=2, reach="any")
 
     assert scope.check("https://b.test:8000/x", 2).is_in_scope
@@ -205,7 +205,7 @@ def test_without_seeds_nothing_is_in_scope_but_for_any(reach):
     )
 
 
-def test_unknown_reach_is_refused_with_those_there_are():
+def test_unknown_reach_is_refused_with_a_list():
     with pytest.raises(ConfigError, match="'site'; it must be one of host, domain"):
         Scope(["http://a.test/"], reach="site")
 

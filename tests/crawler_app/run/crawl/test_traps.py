@@ -1,4 +1,4 @@
-"""Traps: what is endless is refused, what is merely large is not."""
+"""Traps: endless URL spaces are refused, large ones are not."""
 
 import dataclasses
 import gc
@@ -102,7 +102,7 @@ def month(number, path="calendar"):
     return f"http://a.test/{path}?month={number}"
 
 
-def test_each_path_is_counted_by_itself_with_a_query_only():
+def test_each_path_is_counted_separately():
     counter = QueryCounter(max_queries=1)
 
     assert all(counter.admit("http://a.test/calendar") for _ in range(5))
@@ -134,7 +134,7 @@ def test_resumed_crawl_goes_on_counting(month):
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(1, 5))
-def test_first_queries_of_a_path_pass_each_time_and_no_others(numbers, limit):
+def test_only_the_first_queries_of_a_path_pass(numbers, limit):
     counter = QueryCounter(max_queries=limit)
 
     passed = [counter.admit(month(number)) for number in numbers]
@@ -166,7 +166,7 @@ def test_paths_with_one_query_are_no_work_for_the_garbage_collector():
     assert len(gc.get_objects()) - before < 100
 
 
-def test_trap_is_remembered_whatever_else_is_forgotten():
+def test_trap_is_remembered_when_other_paths_are_evicted():
     counter = QueryCounter(max_queries=1, max_bytes=10_000)
     counter.admit(month(0))
 

@@ -28,7 +28,7 @@ class Web:
 
     @property
     def requests(self):
-        """How often each URL was requested, without robots.txt."""
+        """The number of requests for each URL, without robots.txt."""
         return collections.Counter(
             f"{site.url}{path[1:]}"
             for site in self.sites

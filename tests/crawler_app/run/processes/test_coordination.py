@@ -128,7 +128,7 @@ def test_limit_of_pages_is_reached_when_no_image_is_on_its_way():
     assert coordinator.has_reached_max_pages()
 
 
-def test_next_level_begins_when_all_parts_have_done_with_this_one():
+def test_next_level_begins_when_all_parts_have_finished_this_one():
     coordinator = Coordinator(2, None, has_levels=True)
     assert status(coordinator, 0, depth=1) == []
     assert status(coordinator, 1, depth=0) == []
@@ -141,7 +141,7 @@ def test_next_level_begins_when_all_parts_have_done_with_this_one():
     assert status(coordinator, 0, depth=2, obeyed=0) == []
 
 
-def test_hosts_of_start_urls_are_dealt_in_turn_and_others_evenly():
+def test_hosts_of_start_urls_take_parts_in_turn():
     seeds = [f"http://{name}.test/{name}" for name in "dacb"]
     part_of = part_function(seeds, 2)
 

@@ -1,4 +1,4 @@
-"""A crawl by several processes finds what one process finds, whatever dies on the way."""
+"""A crawl by several processes finds what one process finds, despite kills."""
 
 import asyncio
 import collections
@@ -99,7 +99,7 @@ def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
     assert set(web.requests.values()) == {1}
 
 
-def test_limit_that_only_one_process_can_use_up_is_used_up(web, gencrawl, tmp_path):
+def test_one_process_can_use_up_the_page_limit(web, gencrawl, tmp_path):
     for i in range(40):
         web.sites[0].page(f"/{i}", f"/{i + 1}")
     seeds = [web.url(n, "0") for n in range(3)]
@@ -114,7 +114,7 @@ def test_limit_that_only_one_process_can_use_up_is_used_up(web, gencrawl, tmp_pa
 
 
 @pytest.mark.parametrize(("max_pages", "asked"), [(100, 2), (3, 0)])
-def test_each_host_is_asked_once_for_what_it_does_not_have_at_the_end(
+def test_soft_404s_are_detected_once_per_host_at_the_end(
     web, gencrawl, tmp_path, max_pages, asked
 ):
     # The part of the first host is done long before the other one.
@@ -155,7 +155,7 @@ def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, valu
     assert gencrawl.json("status", tmp_path / "crawl", "--json")["left"] > 0
 
 
-def test_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
+def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
     wanted = web.tree(300)
     concurrency, kills = 6, examples(3)
     dice = random.Random(1)
@@ -248,7 +248,7 @@ def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp
     assert set(web.requests) == set(wanted)
 
 
-def test_process_that_dies_again_and_again_ends_the_crawl(web, gencrawl, tmp_path):
+def test_process_that_dies_repeatedly_ends_the_crawl(web, gencrawl, tmp_path):
     wanted = web.tree(30)
     web.sites[1].hold("/1")  # so that it cannot end before
     running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
@@ -338,7 +338,7 @@ def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_redirect_is_asked_again_if_other_hosts_led_back_with_a_cookie(
+def test_redirect_is_fetched_again_after_a_cookie_from_another_host(
     web, gencrawl, tmp_path, processes
 ):
     # As single sign-on does: the way back sets the cookie that the page needs.
@@ -363,9 +363,7 @@ def test_redirect_is_asked_again_if_other_hosts_led_back_with_a_cookie(
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_second_crawl_fetches_and_tells_what_has_changed(
-    web, gencrawl, tmp_path, processes
-):
+def test_second_crawl_fetches_and_reports_changes(web, gencrawl, tmp_path, processes):
     links = [web.url(n, path) for n in range(4) for path in ("same", "news", "gone")]
     web.sites[0].page("/0", *links)
     for site in web.sites:
@@ -397,7 +395,7 @@ def test_second_crawl_fetches_and_tells_what_has_changed(
         ({"into": ""}, "several processes need a directory"),
     ],
 )
-def test_what_several_processes_cannot_do_is_refused(tmp_path, changes, words):
+def test_options_that_need_one_process_are_refused(tmp_path, changes, words):
     into = changes.pop("into", str(tmp_path / "crawl"))
     config = CrawlConfig(("http://a.test/",), into=into, processes=2)
 

@@ -78,7 +78,7 @@ def test_report_finds_the_same(crawls, gencrawl):
 
 
 def normal(value):
-    """Return a value without what depends on the order in which pages were read."""
+    """Return a value without the parts that depend on the order in which pages were read."""
     if isinstance(value, list):
         return sorted((normal(each) for each in value), key=json.dumps)
     if isinstance(value, dict):
@@ -138,7 +138,7 @@ def test_index_for_replay_tools_names_the_files_of_all_parts(crawls, gencrawl):
     assert names == {f"part-{n}/archive-00001.warc.gz" for n in range(3)}
 
 
-def test_status_tells_of_all_parts(crawls, gencrawl):
+def test_status_counts_all_parts(crawls, gencrawl):
     one, three = (gencrawl("status", directory).out for directory in crawls)
 
     assert [line for line in three.splitlines() if "skipped" in line] == [

@@ -1,4 +1,4 @@
-"""What pages need, and what is asked for, is found and counted as by one process."""
+"""Assets and external URLs are found and counted as by one process."""
 
 import json
 
@@ -15,7 +15,7 @@ PNG = {"Content-Type": "image/png"}
 
 @pytest.fixture(scope="module")
 def rich_web(make_web):
-    """Pages on two hosts, each of which needs files of the other host, and links elsewhere."""
+    """Pages on two hosts, each with assets on the other host and external links."""
     with make_web() as web:
         for i in range(PAGES):
             add_page(web, i)
@@ -99,7 +99,7 @@ def records(gencrawl, directory):
 
 
 def counts(gencrawl, directory):
-    """Return what `report` and `status` count, and where it is broken."""
+    """Return what `report` and `status` count, and what is broken."""
     report = gencrawl.json("report", directory, "--format", "json", "--quiet")
     names = ("totals", "statuses", "checked", "pages_not_read", "depths", "not_checked")
     status = gencrawl("status", directory).out.splitlines()
@@ -114,7 +114,7 @@ def counts(gencrawl, directory):
 
 
 @pytest.mark.parametrize("max_pages", [1, 5])
-def test_last_pages_get_what_they_need_from_other_parts(
+def test_last_pages_get_their_assets_from_other_parts(
     crawl, gencrawl, tmp_path, max_pages
 ):
     requests = crawl("2", "--max-pages", str(max_pages))
@@ -128,7 +128,7 @@ def test_last_pages_get_what_they_need_from_other_parts(
     assert status["done"] + status["failed"] == 5 * max_pages
 
 
-def test_what_exists_outside_is_not_asked_for_again(crawl, rich_web):
+def test_existing_external_url_is_not_checked_again(crawl, rich_web):
     first = crawl("2", "--external")
     again = crawl("2", "--external")
 

@@ -1,4 +1,4 @@
-"""Several processes that are workers of a crawl in PostgreSQL, whatever dies on the way."""
+"""Several processes that are workers of a crawl in PostgreSQL, despite kills."""
 
 import contextlib
 import os
@@ -53,7 +53,7 @@ def start(*arguments):
 
 
 def forget_the_dead(url):
-    """Have the server take the processes that are gone for dead, as it does after a while."""
+    """Let the leases of the processes that are gone expire, as the server does after a while."""
 
     @gen.coroutine
     def forget():
@@ -114,7 +114,9 @@ def test_processes_are_workers_of_one_crawl(
         assert gencrawl.json("status", *server, "--json")["indexed_pages"] == 60
 
 
-def test_signal_has_all_put_back_what_they_hold(web, gencrawl, crawl, server, tmp_path):
+def test_signal_makes_all_workers_put_their_claims_back(
+    web, gencrawl, crawl, server, tmp_path
+):
     wanted = web.tree(60)
     web.sites[1].hold("/1")
     running = start(*crawl, "--processes", 2)
@@ -146,7 +148,7 @@ def test_crawl_that_is_deleted_ends_all_with_one_error(web, gencrawl, crawl, ser
     assert re.fullmatch("gencrawl: server error: shared at .* was deleted: .*\n", err)
 
 
-def test_killed_process_is_replaced_and_the_main_one_leaves_no_orphan(
+def test_killed_worker_is_replaced_and_no_orphan_is_left(
     web, gencrawl, crawl, server, tmp_path, postgres_url
 ):
     wanted = web.tree(200)
@@ -175,9 +177,7 @@ def test_killed_process_is_replaced_and_the_main_one_leaves_no_orphan(
     assert status["indexed_pages"] >= 200
 
 
-def test_process_that_dies_while_the_server_is_away_is_started_when_it_is_back(
-    web, tmp_path
-):
+def test_worker_that_dies_while_the_server_is_away_is_restarted(web, tmp_path):
     wanted = web.tree(200)
     with running_server() as server:
         running = start(
@@ -198,7 +198,7 @@ def test_process_that_dies_while_the_server_is_away_is_started_when_it_is_back(
     assert set(web.requests) == set(wanted)
 
 
-def test_no_process_stays_if_the_main_one_is_killed_while_the_server_is_away(
+def test_workers_end_if_the_main_process_is_killed_during_an_outage(
     web, tmp_path, postgres
 ):
     web.tree(400)

@@ -1,4 +1,4 @@
-"""Two crawls of one site: what is new, has changed, is as it was, has vanished."""
+"""Two crawls of one site: new, changed, unchanged and vanished pages."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def failure(reason):
 
 
 def crawl(frontier, outcome_by_path):
-    """End these URLs so; None is still to fetch."""
+    """End each URL with its outcome; None leaves it queued."""
     frontier.add(Candidate(url(path), "a.test") for path in outcome_by_path)
     claims = []
     while (claim := frontier.claim(0.0, 60.0)) is not None:
@@ -73,7 +73,7 @@ NOTHING = {"new": [], "changed": [], "unchanged": 0, "vanished": [], "unreachabl
         ({"a": failure("http_404")}, {"a": failure("http_404")}, {}),
     ],
 )
-def test_each_url_is_told_by_what_has_become_of_it(before, now, found):
+def test_each_url_is_listed_by_its_difference(before, now, found):
     frontier = SqliteFrontier(":memory:")
     crawl(frontier, before)
     assert compare(frontier) is None

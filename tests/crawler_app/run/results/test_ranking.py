@@ -1,4 +1,4 @@
-"""The best of many, in order."""
+"""The highest-ranked of many URLs, in order."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from crawler_app.run.results.ranking import Ranked, Ranking
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 5))
-def test_best_are_kept_and_of_equals_those_shown_first(sizes, kept):
+def test_best_are_kept_and_of_equals_the_first(sizes, kept):
     ranking = Ranking(lambda ranked: ranked.size_bytes, kept)
     shown = [Ranked(str(n), 0.0, size) for n, size in enumerate(sizes)]
     for ranked in shown:

@@ -21,13 +21,13 @@ def url(name):
         (["ab", "bc", "cb"], []),
     ],
 )
-def test_chains_are_told_each_from_its_beginning(pairs, chains):
+def test_chains_begin_at_their_first_redirect(pairs, chains):
     found = Redirects({url(a): url(b) for a, b in pairs})
 
     assert found.chains() == [list(map(url, chain)) for chain in chains]
 
 
-def test_ends_of_a_long_chain_are_found_in_steps_that_grow_with_its_length(monkeypatch):
+def test_end_of_a_long_chain_is_found_in_linear_time(monkeypatch):
     steps = []
     counted = lambda url: steps.append(url) or dedup_key(url)
     monkeypatch.setattr("crawler_app.run.results.redirects.dedup_key", counted)
@@ -39,14 +39,14 @@ def test_ends_of_a_long_chain_are_found_in_steps_that_grow_with_its_length(monke
     assert len(steps) <= 5 * 1000
 
 
-def test_other_spelling_of_a_url_goes_on_the_way():
+def test_chain_continues_at_another_spelling_of_a_url():
     found = Redirects({url("a"): url("x//y"), url("x/y"): url("z")})
 
     assert found.chains() == [[url("a"), url("x//y"), url("z")]]
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefg")))
-def test_every_redirect_ends_at_what_is_none_or_in_a_loop(targets):
+def test_every_redirect_ends_at_another_url_or_in_a_loop(targets):
     found = Redirects({url(a): url(b) for a, b in targets.items()})
 
     for name in targets:

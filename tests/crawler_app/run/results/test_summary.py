@@ -110,7 +110,7 @@ def test_no_line_ends_between_a_name_and_its_count(frontier):
     assert "401: 10, 402: 1, 403: 1, 404: 1, 405: 1, 406: 1,\n" in counts
 
 
-def test_loop_is_shown_once_as_one_walks_it(frontier):
+def test_loop_is_shown_once_in_order(frontier):
     end(frontier, {"x": redirect("c"), "c": redirect("b"), "b": redirect("c")})
 
     text = render_summary(summarize(frontier))
@@ -129,7 +129,7 @@ def test_redirects_that_meet_are_counted(frontier):
     assert "redirects            6   to the same URL as another: 5, loops: 0" in text
 
 
-def test_failure_is_shown_with_the_page_that_links_there(frontier):
+def test_failure_is_shown_with_the_linking_page(frontier):
     claims = end(frontier, {"start": page()})
     end(frontier, {"gone": failure()}, via=claims["start"])
     end(frontier, {"seed": failure("timeout", None)})
@@ -155,7 +155,7 @@ def test_long_list_of_failures_is_cut_and_says_so(frontier):
     assert "    and 5 more; `gencrawl export` lists all\n\ndone " in text
 
 
-def test_counts_come_last_and_only_urls_are_wider_than_80_columns(frontier):
+def test_counts_come_last_and_only_urls_exceed_80_columns(frontier):
     reasons = ["http_404", "dns", "timeout", "refused", "network", "too_large", "tls"]
     failures = {f"{n}": failure(reason, None) for n, reason in enumerate(reasons)}
     pages = {f"new/{n}": page() for n in range(30)}

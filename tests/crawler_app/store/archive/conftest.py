@@ -1,4 +1,4 @@
-"""What tests of the archive share: exchanges to write, and warcio to read them."""
+"""Fixtures for tests of the archive: exchanges to write, and warcio to read them."""
 
 import asyncio
 import contextlib
@@ -151,7 +151,7 @@ def read_records(tmp_path):
 
 
 class Pipe(io.RawIOBase):
-    """Takes what is written, and cannot go back."""
+    """A stream that can be written but not rewound."""
 
     def __init__(self):
         self.data = bytearray()
@@ -169,5 +169,5 @@ class Pipe(io.RawIOBase):
 
 @pytest.fixture(params=[io.BytesIO, Pipe])
 def package_file(request):
-    """What a package is written to."""
+    """The file to which a package is written."""
     return request.param()

@@ -1,4 +1,4 @@
-"""The archive as the crawler uses it: written, read, rotated, opened again, let go."""
+"""The archive as the crawler uses it: written, read, rotated, reopened, closed."""
 
 import gc
 import os
@@ -152,7 +152,7 @@ def held_writer(monkeypatch):
     gate.set()
 
 
-def test_who_is_far_ahead_of_the_disk_waits(
+def test_writer_far_ahead_of_the_disk_waits(
     open_archive, exchange, now, held_writer, loop
 ):
     archive = open_archive()
@@ -171,7 +171,9 @@ def test_who_is_far_ahead_of_the_disk_waits(
     assert archive.write(exchange(), now).done()
 
 
-def test_who_waits_may_give_up(open_archive, exchange, now, held_writer, loop):
+def test_waiting_writer_can_be_cancelled(
+    open_archive, exchange, now, held_writer, loop
+):
     archive = open_archive()
     fetched = exchange(body=bytes(40 * 2**20), mime="image/png")
     waiting = archive.write(fetched, now)

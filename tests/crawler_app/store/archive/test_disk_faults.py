@@ -1,4 +1,4 @@
-"""A disk that fails: the caller is told, and the file has no hole."""
+"""A failing disk: the caller gets an error, and the file has no gap."""
 
 import functools
 import os
@@ -45,7 +45,7 @@ asyncio.run(crawl())
 
 
 @pytest.mark.parametrize("limit", [100_000, 100_500, 101_000, 101_500])
-def test_a_full_disk_is_told_of_and_nothing_torn_is_left(
+def test_full_disk_is_reported_and_leaves_no_partial_record(
     tmp_path, read_records, archive_of, exchange, limit
 ):
     ended = subprocess.run(
@@ -121,7 +121,7 @@ def test_a_table_that_cannot_be_written_loses_no_record(
     assert len(read_records()) == 5
 
 
-def test_who_waits_is_let_go_when_the_disk_fails(
+def test_waiting_writer_is_released_when_the_disk_fails(
     open_archive, exchange, now, tmp_path, loop
 ):
     archive = open_archive()

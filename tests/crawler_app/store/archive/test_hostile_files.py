@@ -66,7 +66,7 @@ def test_record_that_was_replaced_by_a_bomb_is_not_read(
         archive.read(capture, 10**6)
 
 
-def test_record_that_is_larger_than_the_limit_of_now_stays(
+def test_record_larger_than_the_current_limit_stays(
     archive_of, open_archive, exchange, tmp_path
 ):
     archive_of(exchange(), exchange("http://a.test/large", bytes(10**6)))
@@ -117,7 +117,7 @@ def records(archive_of, exchange):
 
 
 def edited(record, is_value, number, token):
-    """Put a token in the place of the value of a field, or anywhere."""
+    """Replace the value of a field, or any piece, by a token."""
     if not is_value:
         return record[:number] + token + record[number:]
     lines = record.split(b"\r\n")
@@ -127,7 +127,7 @@ def edited(record, is_value, number, token):
 
 
 def read_all(directory):
-    """Do what commands do with an archive; only its own error is foreseen."""
+    """Use an archive as commands do; only ArchiveError is expected."""
     with contextlib.closing(Captures(directory)) as captures:
         recover(directory, captures)
     with contextlib.closing(Captures(directory, read_only=True)) as captures:

@@ -1,4 +1,4 @@
-"""What other tools find the captures by: CDXJ, and WACZ with all in one file."""
+"""The indexes of other tools: CDXJ, and WACZ with everything in one file."""
 
 import gzip
 import hashlib
@@ -126,7 +126,7 @@ def package(package_file, archived):
         yield package
 
 
-def test_a_package_names_all_that_is_in_it(package):
+def test_package_lists_its_contents(package):
     about = json.loads(package.read("datapackage.json"))
 
     assert package.testzip() is None
@@ -202,7 +202,7 @@ def test_a_package_can_be_made_while_the_archive_is_written(
     assert kinds == ["warcinfo", "response", "request"]
 
 
-def test_every_stage_of_a_package_is_told(archive_of, exchange):
+def test_progress_of_a_package_is_reported(archive_of, exchange):
     archived = archive_of(*(exchange(f"http://a.test/{n}") for n in range(3)))
     told = []
 
@@ -218,7 +218,7 @@ def test_every_stage_of_a_package_is_told(archive_of, exchange):
 
 
 @pytest.mark.parametrize("last_stage", STAGES)
-def test_package_that_is_broken_off_is_no_zip_file(
+def test_interrupted_package_is_not_a_zip_file(
     archive_of, exchange, package_file, last_stage
 ):
     archived = archive_of(exchange())

@@ -99,7 +99,7 @@ def test_ids_are_random_uuids():
     assert len({new_record_id() for _ in range(1000)}) == 1000
 
 
-def test_a_file_tells_how_it_came_about(archive_of, read_records, exchange):
+def test_file_describes_its_origin(archive_of, read_records, exchange):
     info = {"software": "gencoro 1", "operator": "M\xfcller", "robots": "classic"}
 
     archive_of(exchange(), info=info)
@@ -112,7 +112,7 @@ def test_a_file_tells_how_it_came_about(archive_of, read_records, exchange):
     )
 
 
-def test_of_a_client_that_tells_no_head_one_is_made(written, read_records):
+def test_head_is_made_for_a_client_that_gives_none(written, read_records):
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
     archive = written(Fetched("http://a.test/", 404, headers, b"not here", 0.1))
 
@@ -141,7 +141,7 @@ def test_of_a_client_that_tells_no_head_one_is_made(written, read_records):
         b"\r\n\r\n",
     ],
 )
-def test_a_head_that_readers_would_end_elsewhere_is_made_anew(head):
+def test_head_that_readers_would_end_elsewhere_is_rebuilt(head):
     fetched = Fetched("http://a.test/", 200, {}, b"body", 0.1, b"", head, b"body")
 
     assert block_of(fetched)[0] == b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
@@ -184,7 +184,7 @@ def member_is_what_was_compressed(body, is_stored):
     assert (found.length, found.record) == (len(member), parse_record(data))
 
 
-def test_what_is_compressed_already_is_stored(archive_of, exchange, tmp_path):
+def test_compressed_payload_is_stored(archive_of, exchange, tmp_path):
     body = bytes(range(256)) * 64
 
     archive_of(exchange(body=body, mime="video/mp4"))

@@ -1,4 +1,4 @@
-"""What is left when the process dies, and what is made of it by the next one."""
+"""Recovery: what is left when a process dies, and what the next one makes of it."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ asyncio.run(crawl())
 
 
 def rows(directory):
-    """Return what the table holds but for the ids, which may be others."""
+    """Return the contents of the table without the ids, which may differ."""
     captures = Captures(directory, read_only=True)
     with contextlib.closing(captures):
         kinds = [row.kind for row in captures.in_order()]
@@ -99,7 +99,7 @@ def test_nothing_changes_where_nothing_happened(archived):
 
 
 @pytest.mark.parametrize("has_log", [False, True])
-def test_a_lost_table_is_made_anew(archived, open_archive, has_log):
+def test_lost_table_is_rebuilt(archived, open_archive, has_log):
     before, keys = rows(archived), payload_keys(archived)
     archive = open_archive()
     archive._captures.latest("http://a.test/1")  # so that there is a log
@@ -117,7 +117,7 @@ def test_a_lost_table_is_made_anew(archived, open_archive, has_log):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A directory, in memory where there is such a thing: SQLite waits for disks."""
+    """A directory, in memory where possible: SQLite waits for disks."""
     memory = pathlib.Path("/dev/shm")
     parent = memory if memory.is_dir() else tmp_path
     with tempfile.TemporaryDirectory(dir=parent) as name:
@@ -192,7 +192,7 @@ def test_a_file_that_has_only_a_torn_beginning_is_begun_again(
     assert summary(tmp_path).captures == 1
 
 
-def test_rows_of_what_a_power_loss_took_are_dropped(
+def test_rows_of_records_lost_with_power_are_dropped(
     archive_of, exchange, open_archive, tmp_path, read_records
 ):
     """The file is as long as it was, but nothing was written to its end."""
@@ -224,7 +224,7 @@ def test_damage_in_the_middle_costs_one_record(archived):
     assert rows(archived) == [row for row in before if row[0] != url]
 
 
-def test_a_revisit_of_what_is_gone_is_not_usable(
+def test_revisit_of_a_lost_record_is_not_usable(
     archive_of, exchange, open_archive, tmp_path
 ):
     archive_of(

@@ -1,4 +1,4 @@
-"""Revisits: a payload is kept once, and whatever has it again refers to it."""
+"""Revisits: a payload is stored once, and later captures refer to it."""
 
 import gzip
 import io
@@ -78,7 +78,7 @@ def not_modified(exchange):
     return exchange(body=b"", status=304, fields=fields, is_chunked=True)
 
 
-def test_not_modified_refers_to_what_was_not(
+def test_not_modified_refers_to_the_original(
     archive_of, read_records, exchange, not_modified
 ):
     archive_of(exchange(body=OTHER), exchange(), not_modified)
@@ -114,7 +114,7 @@ def test_not_modified_since_nothing_is_a_response(
     assert [record.rec_type for record in read_records()][1] == "response"
 
 
-def test_not_modified_has_the_body_of_then(open_archive, exchange, not_modified, now):
+def test_not_modified_has_the_earlier_body(open_archive, exchange, not_modified, now):
     archive = open_archive()
     archive.write(exchange(is_gzipped=True), now)
     archive.write(not_modified, now + 9)

@@ -1,4 +1,4 @@
-"""What tests of the frontier share: a PostgreSQL server, and crawls of many workers."""
+"""Fixtures for tests of the frontier: a PostgreSQL server, and crawls of many workers."""
 
 from tests.helpers.begun_crawl import begin, server, small_tree
 from tests.helpers.postgres import postgres, postgres_url, workers

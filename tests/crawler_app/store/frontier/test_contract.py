@@ -1,4 +1,4 @@
-"""What every frontier does: the table of moves, order, time, and the books.
+"""The contract of every frontier: the table of moves, order, time, and counts.
 
 Random walks make every move in every situation, beside a model; before them stands what
 a walk cannot show.
@@ -104,7 +104,7 @@ def test_long_url_is_stored_whole_only_if_it_may_be_fetched(frontier):
     assert url(f"{long}1") in frontier.urls(State.QUEUED)
 
 
-def test_claim_tells_what_was_named_a_sitemap(frontier):
+def test_claim_has_the_sitemap_role(frontier):
     frontier.add([dataclasses.replace(found("x"), role=Role.SITEMAP), found("y")])
 
     assert [frontier.claim(0.0, LEASE_S).role for _ in "xy"] == [
@@ -113,7 +113,7 @@ def test_claim_tells_what_was_named_a_sitemap(frontier):
     ]
 
 
-def test_candidates_that_fail_leave_everything_as_it_was(frontier):
+def test_failing_candidates_change_nothing(frontier):
     def failing():
         yield found("new")
         raise ZeroDivisionError
@@ -140,7 +140,7 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
     assert frontier.urls(State.CLAIMED) == [url("x")]
 
 
-def test_only_the_newest_queries_are_told(frontier, monkeypatch):
+def test_only_the_newest_queries_are_returned(frontier, monkeypatch):
     for module in (memory, sqlite_reading, blocking_reader):
         monkeypatch.setattr(module, "MAX_QUERIES", 2)
     frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
@@ -164,7 +164,7 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
     assert frontier.urls() == [url("x"), url("y")]
 
 
-def test_url_is_told_to_be_found_at_the_last_spelling_of_its_page(frontier):
+def test_via_is_the_last_spelling_of_the_page(frontier):
     frontier.add([found("//x", redirects_left=1)])
     frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("y")])
     frontier.requeue_urls([url("//x")])
@@ -174,7 +174,7 @@ def test_url_is_told_to_be_found_at_the_last_spelling_of_its_page(frontier):
     assert [record.via for record in frontier.records()] == ["", url("x")]
 
 
-def test_redirect_that_led_to_a_url_is_queued_again_when_that_ends(frontier):
+def test_redirect_is_queued_again_when_its_target_ends(frontier):
     frontier.add([found("x", redirects_left=9), found("y"), found("page")])
     for path, to in [("x", "r"), ("y", "z"), ("page", "new"), ("r", "s")]:
         outcome = PAGE if path == "page" else redirect_to(to)
@@ -301,7 +301,7 @@ class Row:
 
 
 class Model:
-    """The contract, by looking at every row each time."""
+    """A model of the contract that looks at every row each time."""
 
     def __init__(self):
         self.rows = []
@@ -647,7 +647,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 assert known_url == self.model.known_urls.get(origin, "")
 
 
-def test_random_walks_are_those_of_the_model():
+def test_random_walks_match_the_model():
     walk(FrontierMachine, max_examples=30)
 
 
@@ -663,7 +663,7 @@ def walk(machine, max_examples, phases=tuple(Phase)):
     )
 
 
-def test_random_walks_in_postgresql_are_those_of_the_model(postgres_url):
+def test_random_walks_in_postgresql_match_the_model(postgres_url):
     class PostgresMachine(FrontierMachine):
         def new_backends(self):
             return [SteppedFrontier.of_new_crawl(postgres_url)]

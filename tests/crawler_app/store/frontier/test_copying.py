@@ -1,4 +1,4 @@
-"""``gencrawl frontier copy``: what was in files is in PostgreSQL, and is crawled to its end."""
+"""Copying a crawl from files to PostgreSQL, where it is crawled to its end."""
 
 import contextlib
 import json
@@ -103,7 +103,7 @@ def fill(files):
 
 
 def hand_over(files):
-    """Have parts exchange links."""
+    """Let parts exchange links."""
     for sender in files if len(files) > 1 else ():
         for batch in list(sender.batches(range(len(files)))):
             files[batch.part].receive(batch.links)
@@ -210,9 +210,7 @@ def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, location, run_syn
         counts_are_those_of_the_records(frontier)
 
 
-def test_copy_that_fails_leaves_everything_as_it_was(
-    tmp_path, location, gencrawl, monkeypatch
-):
+def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch):
     (file,) = open_files(tmp_path / "crawl", 0)
     fill([file])
     file.close()

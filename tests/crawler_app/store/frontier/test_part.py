@@ -1,4 +1,4 @@
-"""The frontiers of several parts hand links over, and lose none."""
+"""The frontiers of several parts hand links over without losing any."""
 
 import random
 
@@ -51,7 +51,7 @@ class Parts:
         return claim
 
     def exchange(self):
-        """Hand everything over that is committed; return the number of batches."""
+        """Hand over everything that is committed; return the number of batches."""
         batches = 0
         for sender, frontier in enumerate(self.frontiers):
             for batch in list(frontier.batches(range(PARTS))):
@@ -121,7 +121,7 @@ def test_link_whose_refusal_has_ended_is_sent_after_a_restart_too(parts, monkeyp
     assert parts.frontiers[1].urls(State.QUEUED) == ["http://1.test/b"]
 
 
-def test_only_committed_links_are_sent_and_uncommitted_ones_are_lost(parts):
+def test_only_committed_links_are_sent(parts):
     parts.add(0, found("", 0, depth=0), found("x", 0))
     parts.finish(0, found("a", 1))
 
@@ -211,7 +211,7 @@ def test_failed_commit_loses_no_link_that_was_committed(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_dies_all_parts_meet_every_url_once(parts, seed):
+def test_all_parts_meet_every_url_once_despite_kills(parts, seed):
     # A URL leads to two others, until there are fifty; any part may die at any time.
     dice = random.Random(seed)
 

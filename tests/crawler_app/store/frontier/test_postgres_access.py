@@ -1,4 +1,4 @@
-"""Making a crawl, finding it, and the rights to it."""
+"""Making and finding a crawl in PostgreSQL, and the rights that it needs."""
 
 import contextlib
 import os
@@ -55,7 +55,7 @@ def test_crawl_is_made_once(postgres_url):
     loop.close()
 
 
-def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
+def test_crawl_made_twice_at_once_is_made_once(postgres_url):
     location = make_crawl(postgres_url)
     loop = IOLoop(make_current=False)
     loop.run_sync(lambda: uninstall(location))
@@ -111,7 +111,7 @@ def test_crawl_of_another_version_is_refused_and_can_be_deleted(
         ),
     ],
 )
-def test_no_error_tells_the_password(postgres, url, says):
+def test_no_error_shows_the_password(postgres, url, says):
     with pytest.raises(ConfigError, match=says) as caught:
         PostgresReader(CrawlLocation(url.format(postgres), "docs"))
 
@@ -133,8 +133,8 @@ def test_service_file_that_cannot_be_read_is_not_shown(tmp_path, monkeypatch, te
     assert "hu%sh" not in shown and "%sh" not in shown
 
 
-def test_state_of_the_driver_is_not_told(postgres_url, monkeypatch):
-    """It says so if a connection is lost between two messages."""
+def test_state_of_the_driver_is_not_shown(postgres_url, monkeypatch):
+    """The driver raises it if a connection is lost between two messages."""
     with contextlib.closing(PostgresReader(make_crawl(postgres_url))) as reader:
         error = asyncpg.InternalClientError("cannot switch to state 12")
         monkeypatch.setattr(reader._thread, "run", Mock(side_effect=error))
@@ -242,9 +242,7 @@ def pooler(directory, mode, ignored):
         running.wait()
 
 
-def test_server_that_is_silent_is_passed_over(
-    postgres, postgres_url, monkeypatch, tmp_path
-):
+def test_silent_server_is_passed_over(postgres, postgres_url, monkeypatch, tmp_path):
     make_crawl(postgres_url)
     monkeypatch.setattr(connecting, "CONNECT_TIMEOUT_S", 1.0)  # of the other server too
     with socket.socket(socket.AF_UNIX) as silent:
@@ -333,7 +331,7 @@ def test_server_that_cannot_be_trusted_is_refused(tls, host, options, says):
 # Rights.
 
 
-def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
+def test_documented_rights_suffice_for_a_worker_and_no_more(
     crawl, postgres_url, run_sync
 ):
     other = make_crawl(postgres_url, "other")
@@ -377,7 +375,7 @@ def execute(location, sql):
         yield connection.close()
 
 
-def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync, gencrawl):
+def test_user_without_read_rights_gets_an_error(postgres_url, run_sync, gencrawl):
     location = make_crawl(postgres_url)
     url = url_for_workers(postgres_url)
     run_sync(lambda: execute(location, "REVOKE SELECT ON crawl FROM crawler"))

@@ -1,4 +1,4 @@
-"""Crawls of one site by several workers, each with its own fetcher, as in production."""
+"""Crawls of one site by several workers with one frontier."""
 
 import time
 
@@ -26,7 +26,7 @@ def test_workers_fetch_each_page_of_a_site_once(tree, crawl, buffered):
     counts_are_those_of_the_records(reader)
 
 
-def test_limit_of_pages_ends_all_workers_and_the_last_get_what_they_need(tree, crawl):
+def test_limit_of_pages_ends_all_workers_and_assets_are_fetched(tree, crawl):
     crawls, reader = crawl(2, max_pages=1)
 
     assert sorted(tree.paths) == ["/0", "/image"]
@@ -34,7 +34,7 @@ def test_limit_of_pages_ends_all_workers_and_the_last_get_what_they_need(tree, c
     assert reader.count(State.QUEUED) == 2
 
 
-def test_limit_of_pages_is_reached_with_what_was_leased_and_what_a_dead_worker_had(
+def test_limit_of_pages_counts_leases_of_a_dead_worker(
     tree, crawl_shared, postgres_url, monkeypatch
 ):
     monkeypatch.setattr(step_sender.StepSender, "alive_s", 1.0)
@@ -62,7 +62,7 @@ def test_limit_of_pages_is_reached_with_what_was_leased_and_what_a_dead_worker_h
     assert {each.limit_reached for each in shared.crawls} == {"max_pages"}
 
 
-def test_worker_that_is_stopped_puts_back_what_it_has(tree, crawl):
+def test_stopped_worker_puts_its_claims_back(tree, crawl):
     @gen.coroutine
     def stop_one(crawls):
         while not (busy := [each for each in crawls if each.stats["fetched"] >= 3]):
@@ -92,9 +92,7 @@ def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_s
     assert shared.reader.count(State.DONE) == 6
 
 
-def test_worker_that_waits_for_another_does_not_tell_the_end_of_its_lease(
-    site, crawl_shared
-):
+def test_worker_waiting_for_another_does_not_report_its_lease_end(site, crawl_shared):
     site.page("/0")
     site.hold("/0")
     told = []

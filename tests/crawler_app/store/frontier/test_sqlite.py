@@ -98,7 +98,7 @@ def url(path):
 
 
 def agree(frontier):
-    """Memory is what the file says: the counts, and the set of what is known."""
+    """The state in memory agrees with the file: the counts, and the known keys."""
     counts_are_those_of_the_records(frontier)
     records = list(frontier.records())
     for record in records:
@@ -107,7 +107,7 @@ def agree(frontier):
     assert len(frontier._keys) == len(records)
 
 
-def test_keys_are_known_whether_or_not_they_were_saved(open_frontier, monkeypatch):
+def test_keys_are_known_whether_saved_or_not(open_frontier, monkeypatch):
     monkeypatch.setattr(saved_keys, "MAX_UNSAVED", 10)
     chosen = random.Random(2)
     urls = [
@@ -352,7 +352,7 @@ def test_lost_lease_leaves_the_others_of_its_group(open_frontier):
     assert seen_from_outside(open_frontier) == [url("x")]
 
 
-def test_what_belongs_to_a_group_is_kept_before_the_group(open_frontier):
+def test_stores_are_flushed_before_a_group(open_frontier):
     seen = []
     frontier = open_frontier(
         before_commit=lambda: seen.append(seen_from_outside(open_frontier))
@@ -404,9 +404,7 @@ def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier, 
     assert seen_from_outside(open_frontier) == [url("0"), url("2")]
 
 
-def test_log_is_copied_in_another_thread_and_begins_anew(
-    open_frontier, path, monkeypatch
-):
+def test_log_is_copied_in_another_thread_and_restarts(open_frontier, path, monkeypatch):
     monkeypatch.setattr(checkpoints, "DUE_ROWS", 500)
     frontier = open_frontier()
     log = path.with_name(path.name + "-wal")
@@ -523,7 +521,7 @@ def test_page_that_cannot_be_stored_leaves_the_others_of_its_group(
 
 @contextlib.contextmanager
 def file_size_limit(size_bytes):
-    """Let no file of this process grow beyond a size, as if the disk were full."""
+    """Limit the size of this process's files, as if the disk were full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
     try:
@@ -533,7 +531,7 @@ def file_size_limit(size_bytes):
 
 
 def crawl_until_full(frontier, held):
-    """Crawl pages with many links, for ever; the claims that have not ended are held."""
+    """Crawl pages with many links forever; the claims that have not ended are held."""
     for n in itertools.count():
         now = n * MAX_AGE_S / 5
         if frontier.is_due(now):
@@ -556,7 +554,7 @@ def go_on(frontier, held):
         frontier.finish(frontier.claim(1e6, 1e9), PAGE, 1e6, [found("new", 2)])
 
 
-def test_full_database_is_an_error_after_which_memory_and_file_agree(open_frontier):
+def test_memory_and_file_agree_after_a_full_disk(open_frontier):
     frontier = open_frontier()
     frontier.add(found(f"start{n}") for n in range(10))
     frontier.flush()
@@ -603,7 +601,7 @@ def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
 # Memory.
 
 
-def test_memory_of_what_is_known_is_at_most_100_bytes_a_url(open_frontier):
+def test_known_urls_take_at_most_100_bytes_each(open_frontier):
     frontier = open_frontier()
     urls = 80_000  # a set has grown just now, so that most of it is empty
     tracemalloc.start()

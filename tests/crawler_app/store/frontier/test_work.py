@@ -142,7 +142,7 @@ def test_directory_of_a_crawl_that_was_deleted_is_refused(
     assert begin(tmp_path / "b").status == OK
 
 
-def test_start_url_that_cannot_be_fetched_is_told(begin, small_tree, tmp_path):
+def test_start_url_that_cannot_be_fetched_is_reported(begin, small_tree, tmp_path):
     small_tree.answer("/robots.txt", b"User-agent: *\nDisallow: /")
 
     ended = begin(tmp_path / "a")

@@ -1,4 +1,4 @@
-"""The full-text index: what is found, and what survives the process and the disk."""
+"""The full-text index: what is found, and what survives kills and full disks."""
 
 import asyncio
 import contextlib
@@ -222,7 +222,7 @@ def check(index):
 
 
 def instances(db):
-    """Return every word with all the places where it occurs."""
+    """Return every word with all its occurrences."""
     db.execute(
         "CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)"
     )
@@ -273,7 +273,7 @@ def test_words_are_found_in_every_script(languages, language, query, shown, form
     [("ru", "мои"), ("hi", "हन्द"), ("hi", "किताब"), ("ja", "京東"), ("zh", "城长")]
     + [("th", "ที"), ("ar", "محمود"), ("en", "nave"), ("el", "Αθήνας -ιστορία")],
 )
-def test_words_that_are_others_are_not_found(languages, language, query):
+def test_different_words_are_not_found(languages, language, query):
     assert language not in found(languages, query, limit=100)
 
 
@@ -334,7 +334,7 @@ def test_pages_of_hits_follow_on_each_other(index):
 
 
 @pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (10, -1)])
-def test_limit_and_offset_are_refused_when_they_mean_nothing(index, limit, offset):
+def test_invalid_limit_and_offset_are_refused(index, limit, offset):
     with pytest.raises(ConfigError, match="limit must be at least 1"):
         index.search("a", limit, offset)
 
@@ -410,7 +410,7 @@ def test_snippet_shows_the_text_around_the_words(index):
     assert highlighted(hit.snippet) == ["mill"]
 
 
-def test_snippet_is_of_the_headings_or_the_beginning_if_the_words_are_not_in_the_text(
+def test_snippet_falls_back_to_headings_or_the_beginning(
     index,
 ):
     add(index, ("a", "Title", "Some heading", "Begins so."))
@@ -484,7 +484,7 @@ def test_long_text_of_ordinary_words_is_not_cut(index):
     assert found(index, "mill") == ["a"]
 
 
-def test_index_is_a_list_of_pages_whatever_is_done_to_it(index):
+def test_index_stays_a_list_of_pages_under_random_operations(index):
     rng = random.Random(7)
     words = ["mill", "東京", "Αθήνα", "ёлка", "ısı", "water", "os.path"]
     text_by_path = {}
@@ -567,14 +567,14 @@ def test_killed_writer_loses_nothing_that_was_flushed(open_index, path, writer):
     assert found(index, "afterwards") == ["new"]
 
 
-def test_missing_index_is_told(open_index, path):
+def test_missing_index_is_reported(open_index, path):
     with pytest.raises(ConfigError, match=f"^{path.parent} has no index: crawl.sqlite"):
         open_index(read_only=True)
 
     assert not path.exists()
 
 
-def test_sqlite_without_fts5_is_told(open_index, path, monkeypatch):
+def test_sqlite_without_fts5_is_reported(open_index, path, monkeypatch):
     class WithoutFts5(sqlite3.Connection):
         def execute(self, sql, *values):
             if "fts5" in sql:
@@ -613,7 +613,7 @@ def add_until_full(index):
         index.flush()
 
 
-def test_full_disk_is_an_error_and_leaves_the_last_flush_standing(open_index):
+def test_full_disk_is_an_error_and_keeps_the_last_flush(open_index):
     index = open_index()
     add(index, ("first", "mill"))
     index.flush()
@@ -701,7 +701,7 @@ def test_step_that_fails_loses_its_group_and_says_so(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), asyncio.CancelledError()])
-def test_interrupt_loses_its_group_and_is_told_as_it_is(index, monkeypatch, error):
+def test_interrupt_loses_its_group_and_stays_an_interrupt(index, monkeypatch, error):
     def interrupt(page):
         raise error
 

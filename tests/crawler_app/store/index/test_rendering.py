@@ -23,7 +23,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture(scope="module")
 def fts():
-    """One table as the index has it, to see what SQLite makes of a query."""
+    """A table like the one of the index, to see how SQLite reads a query."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.execute(
         f"CREATE VIRTUAL TABLE words USING fts5(title, headings, text,"
@@ -132,7 +132,7 @@ def test_punctuation_between_words_is_passed_over():
         ("x" * (MAX_QUERY_CHARS + 1), "1,001 characters", "1,000 at most"),
     ],
 )
-def test_bad_query_is_told_with_place_and_cure(query, wrong, cure):
+def test_bad_query_is_reported_with_position_and_cure(query, wrong, cure):
     with pytest.raises(SearchError, match=f"(?s){wrong}.*{cure}"):
         parse_query(query)
 
@@ -148,7 +148,7 @@ def test_word_is_looked_for_in_its_other_spellings():
 
 @settings(max_examples=examples(400))
 @given(TEXTS)
-def test_storing_twice_is_the_same_as_once_and_leaves_no_mark_of_ours(text):
+def test_storing_is_idempotent_and_leaves_no_control_characters(text):
     once = stored(text)
 
     assert stored(once) == once

@@ -91,7 +91,7 @@ def test_words_that_are_missing_after_a_kill_are_added_once(path):
 
 
 @gen.coroutine
-def test_error_of_the_thread_is_raised_by_all_that_follows(path):
+def test_error_of_the_thread_is_raised_by_every_later_call(path):
     index = IndexWriter(path)
     put(index, "a")
     yield index.flushed()
