@@ -40,18 +40,18 @@ WHERE schemaname = $1
 class Steady:
     """A worker that finishes a given number of pages a second."""
 
-    def __init__(self, place, pace):
+    def __init__(self, location, pace):
         self.pages = self.tries = 0
         self.cpu_s = 0.0
         self.steps_s = []
-        self._place = place
+        self._location = location
         self._pace = pace
         self._site = Site(0)
 
     @gen.coroutine
     def run(self, until):
         """Work until a time of the monotonic clock."""
-        frontier = PostgresFrontier(self._place, buffered=BATCH)
+        frontier = PostgresFrontier(self._location, buffered=BATCH)
         yield frontier.open()
         frontier.add(self._site.seeds())
         began = time.monotonic()
@@ -85,33 +85,33 @@ class Steady:
 
 
 @gen.coroutine
-def over_time(place, minutes, pace, postmaster):
+def over_time(location, minutes, pace, postmaster):
     """Finish pages for so long; print a line a minute, and what is left in the end."""
-    connection = yield connect(place)
-    worker = Steady(place, pace)
+    connection = yield connect(location)
+    worker = Steady(location, pace)
     running = worker.run(time.monotonic() + minutes * MINUTE_S)
     print("minute  pages  client  server   step   99%  size  changing: size  dead rows")
     for minute in range(1, minutes + 1):
-        yield _watch_a_minute(worker, connection, place, minute, postmaster)
+        yield _watch_a_minute(worker, connection, location, minute, postmaster)
     yield running
-    yield _print_live_size(connection, place)
+    yield _print_live_size(connection, location)
     yield connection.close()
 
 
 @gen.coroutine
-def _watch_a_minute(worker, connection, place, minute, postmaster):
+def _watch_a_minute(worker, connection, location, minute, postmaster):
     pages, cpu_s = worker.pages, worker.cpu_s
     server_s = cpu_of_server(postmaster)
     worker.steps_s.clear()
     dead = dict.fromkeys(CHANGING, 0)
     for _ in range(int(MINUTE_S / SAMPLE_EVERY_S)):
         yield gen.sleep(SAMPLE_EVERY_S)
-        for name, rows in (yield connection.fetch(DEAD, place.schema, CHANGING)):
+        for name, rows in (yield connection.fetch(DEAD, location.schema, CHANGING)):
             dead[name] = max(dead[name], rows)
     pages = max(worker.pages - pages, 1)
     steps = statistics.quantiles(worker.steps_s, n=100)
-    size = yield connection.fetchval(ALL_SIZES, place.schema)
-    changing = yield connection.fetchval(SIZES, place.schema, CHANGING)
+    size = yield connection.fetchval(ALL_SIZES, location.schema)
+    changing = yield connection.fetchval(SIZES, location.schema, CHANGING)
     print(
         f"{minute:6} {pages:6}"
         f" {(worker.cpu_s - cpu_s) / pages * 1e3:7.3f}"
@@ -124,10 +124,10 @@ def _watch_a_minute(worker, connection, place, minute, postmaster):
 
 
 @gen.coroutine
-def _print_live_size(connection, place):
+def _print_live_size(connection, location):
     """Compare the size of what changes with its size without dead rows."""
     for name in CHANGING:
-        before = yield connection.fetchval(SIZES, place.schema, [name])
+        before = yield connection.fetchval(SIZES, location.schema, [name])
         yield connection.execute(f"VACUUM FULL {name}")
-        after = yield connection.fetchval(SIZES, place.schema, [name])
+        after = yield connection.fetchval(SIZES, location.schema, [name])
         print(f"{name:8} {before / 1e6:7.2f} MB, of which {after / 1e6:7.2f} are live")

@@ -26,7 +26,7 @@ from crawler_app.show.terminal.steps import Steps
 from gencoro import gen
 
 if TYPE_CHECKING:
-    from crawler_app.run.crawl_worker import CrawlWorker, Work
+    from crawler_app.run.crawl_worker import CrawlWorker, WorkerResult
 
 __all__ = ["add_work", "begin_and_work", "resume_work", "work"]
 
@@ -131,7 +131,7 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
 @gen.coroutine
 def _run(worker: "CrawlWorker", shown: Shown) -> Generator[Any, Any, int]:
     with shown:
-        done: Work = yield worker.run()
+        done: WorkerResult = yield worker.run()
         summary = _summary(done, worker.config)
         print(summary)
         status = FAILED if ask_for_report(done.internal_errors) else OK
@@ -139,7 +139,7 @@ def _run(worker: "CrawlWorker", shown: Shown) -> Generator[Any, Any, int]:
     return INTERRUPTED if done.was_stopped else status
 
 
-def _summary(done: "Work", config: CrawlConfig) -> str:
+def _summary(done: "WorkerResult", config: CrawlConfig) -> str:
     """Return what a worker has done, and how to see the whole."""
     fetched = number(done.fetched, "fetch", "fetches")
     if done.limit_reached:

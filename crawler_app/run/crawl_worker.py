@@ -44,7 +44,7 @@ from gencoro import gen
 
 __all__ = [
     "CrawlWorker",
-    "Work",
+    "WorkerResult",
     "begin_shared",
     "limit_shared",
     "retry_failed",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 @dataclass(slots=True, frozen=True)
-class Work:
+class WorkerResult:
     """The result of `CrawlWorker.run`.
 
     Attributes:
@@ -211,7 +211,7 @@ class CrawlWorker:
             self._crawl.stop()
 
     @gen.coroutine
-    def run(self) -> Generator[Any, Any, Work]:
+    def run(self) -> Generator[Any, Any, WorkerResult]:
         """Crawl until no worker has anything left, and everything is uploaded.
 
         Raises:
@@ -245,7 +245,7 @@ class CrawlWorker:
 
     def _crawl_into(
         self, directory: CrawlDirectory, uploader: Uploader | None = None
-    ) -> Subgenerator[Work]:
+    ) -> Subgenerator[WorkerResult]:
         config = self.config
         with contextlib.ExitStack() as cleanup:
             make = partial(self._make_frontier, directory)
@@ -286,12 +286,12 @@ class CrawlWorker:
         yield gen.moment  # in which closed connections leave their descriptors
         return self._done(crawl, crawl.limit_reached)
 
-    def _done(self, crawl: Watched, limit_reached: str) -> Work:
+    def _done(self, crawl: Watched, limit_reached: str) -> WorkerResult:
         left = crawl.count(State.QUEUED) + crawl.count(State.CLAIMED)
         was_stopped = self._is_stopped and left > 0
         stats = crawl.stats
         bugs = stats[f"failed/{Reason.INTERNAL_ERROR}"]
-        return Work(stats["fetched"], bugs, left, limit_reached, was_stopped)
+        return WorkerResult(stats["fetched"], bugs, left, limit_reached, was_stopped)
 
     def _directory(self) -> CrawlDirectory:
         """Return the directory of the worker; create it if it does not exist."""

@@ -133,6 +133,7 @@ class Crawl:
         under_way: The claimed URLs.
         last_failures: The most recent failures, the latest last.
 
+    >>> from crawler_app.base.config import CrawlConfig
     >>> from crawler_app.run.crawl.wiring import wire
     >>> from crawler_app.store.frontier.memory import MemoryFrontier
     >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))

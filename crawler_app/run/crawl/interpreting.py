@@ -35,7 +35,7 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.store.index.columns import Columns, columns_of
-from crawler_app.store.index.writer import IndexWriter
+from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.documents import sitemap
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache

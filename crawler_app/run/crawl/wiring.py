@@ -26,7 +26,7 @@ from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
-from crawler_app.store.index.writer import IndexWriter
+from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.documents.reader import Reader
 from crawler_app.web.fetcher import Fetcher
 

@@ -27,14 +27,14 @@ from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.index import PageIndex
 
-__all__ = ["Forgotten", "forget_lost"]
+__all__ = ["LostStoreResult", "forget_lost"]
 
 # The largest difference expected between the clocks of a worker and of the server.  The index
 # has the text of each page that ended earlier, unless the page asks not to be indexed.
 CLOCKS_S = 600.0
 
 
-class Forgotten(NamedTuple):
+class LostStoreResult(NamedTuple):
     """The result of `forget_lost`.
 
     Attributes:
@@ -50,7 +50,7 @@ class Forgotten(NamedTuple):
 
 def forget_lost(
     location: CrawlLocation, which: str, cache: Cache, on_step: OnStep = no_step
-) -> Forgotten:
+) -> LostStoreResult:
     """Queue the URLs again whose responses are no longer in a store.
 
     Args:
@@ -77,7 +77,7 @@ def forget_lost(
         urls = reader.requeue_urls(lost)
         if kept is None:
             reader.unlist(store)
-    return Forgotten(store, urls, kept is None)
+    return LostStoreResult(store, urls, kept is None)
 
 
 def _chosen(

@@ -14,7 +14,7 @@ from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier, FrontierReader
 from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
-from crawler_app.store.index.writer import IndexWriter
+from crawler_app.store.index.index_writer import IndexWriter
 
 __all__ = ["Stores", "begin_recrawl", "open_stores"]
 

@@ -16,7 +16,7 @@ from crawler_app.store.frontier.count_types import (
     OutcomeKey,
 )
 from crawler_app.store.frontier.part import PartFrontier
-from crawler_app.store.frontier.previous import Differences
+from crawler_app.store.frontier.previous_crawl import Differences
 from crawler_app.store.index import PageIndex, SearchResult
 from crawler_app.store.index.searching import Rank, Searching
 

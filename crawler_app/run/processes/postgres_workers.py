@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.run.crawl_worker import CrawlWorker, Work
+from crawler_app.run.crawl_worker import CrawlWorker, WorkerResult
 from crawler_app.run.directory.uploading import warn_of_rest
 from crawler_app.run.processes.coordination import Coordinator
 from crawler_app.run.processes.part_process import PartProcess
@@ -55,7 +55,7 @@ class CrawlWorkers(CrawlWorker):
     """Several workers of a crawl, in a process and a part of the directory each."""
 
     @gen.coroutine
-    def run(self) -> Generator[Any, Any, Work]:
+    def run(self) -> Generator[Any, Any, WorkerResult]:
         """Crawl until no worker has anything left.
 
         Raises:

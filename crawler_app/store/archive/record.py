@@ -19,7 +19,7 @@ from crawler_app.base.errors import ArchiveError
 
 __all__ = [
     "Record",
-    "Reference",
+    "RevisitReference",
     "Stamp",
     "capture_record",
     "digits_of",
@@ -54,7 +54,7 @@ class Stamp(NamedTuple):
     peer: str = ""
 
 
-class Reference(NamedTuple):
+class RevisitReference(NamedTuple):
     """The record that a revisit refers to.
 
     Attributes:
@@ -90,7 +90,7 @@ class Record:
         return _id_of(self.fields.get("warc-record-id", ""))
 
     @property
-    def refers_to(self) -> Reference | None:
+    def refers_to(self) -> RevisitReference | None:
         """The record that this one refers to, if it is a revisit.
 
         Raises:
@@ -99,7 +99,7 @@ class Record:
         get = self.fields.get
         if self.kind != "revisit":
             return None
-        return Reference(
+        return RevisitReference(
             _id_of(get("warc-refers-to", "")),
             get("warc-refers-to-target-uri", ""),
             parse_date(get("warc-refers-to-date", "")),
@@ -206,7 +206,7 @@ def capture_record(
     head: bytes,
     payload: bytes,
     digest: str,
-    refers_to: Reference | None = None,
+    refers_to: RevisitReference | None = None,
 ) -> bytes:
     """Return the record of a response, or of a revisit, which leaves the payload out.
 
@@ -237,7 +237,7 @@ def _stamp_fields(stamp: Stamp) -> str:
     )
 
 
-def _revisit_fields(refers_to: Reference) -> str:
+def _revisit_fields(refers_to: RevisitReference) -> str:
     return (
         f"WARC-Profile: {IDENTICAL_PROFILE if refers_to.is_identical else NOT_MODIFIED_PROFILE}\r\n"
         f"WARC-Refers-To: {urn_of(refers_to.record_id)}\r\n"

@@ -17,14 +17,14 @@ from crawler_app.store.archive.captures import (
 )
 from crawler_app.store.archive.gzip_members import compress, is_compressed
 from crawler_app.store.archive.record import (
-    Reference,
+    RevisitReference,
     Stamp,
     capture_record,
     new_record_id,
     request_record,
     sha1_of,
 )
-from crawler_app.store.archive.warc_files import Files
+from crawler_app.store.archive.warc_files import WarcFiles
 
 __all__ = ["Recorder", "payload_key"]
 
@@ -50,7 +50,7 @@ class Recorder:
     Errors are OSError and sqlite3.Error; call `undo` after one.
     """
 
-    def __init__(self, files: Files, captures: Captures) -> None:
+    def __init__(self, files: WarcFiles, captures: Captures) -> None:
         self._files = files
         self._captures = captures
 
@@ -78,7 +78,7 @@ class Recorder:
         else:
             kind = NOT_MODIFIED if facts.status == 304 else REVISIT
             digest = original.digest
-            refers_to = Reference(
+            refers_to = RevisitReference(
                 original.record_id, original.url, original.at, kind == REVISIT
             )
         record = capture_record(record_id, stamp, head, payload, digest, refers_to)

@@ -10,6 +10,7 @@ from pathlib import Path
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
 from crawler_app.base.storage.uploads import load_uploads
+from crawler_app.store.archive.archive_writer import ArchiveWriter
 from crawler_app.store.archive.captures import (
     Capture,
     Captures,
@@ -19,8 +20,7 @@ from crawler_app.store.archive.gzip_members import MAX_RECORD_BYTES
 from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.recovery import recover
 from crawler_app.store.archive.replay import read_capture
-from crawler_app.store.archive.warc_files import Files
-from crawler_app.store.archive.writer import Writer
+from crawler_app.store.archive.warc_files import WarcFiles
 from gencoro import gen
 
 __all__ = ["Archive"]
@@ -63,9 +63,9 @@ class Archive:
             opened.callback(self._captures.close)
             uploads = load_uploads(self._directory)
             after = 0 if uploads is None else uploads.last
-            files = Files(self._directory, info or {}, max_file_bytes, after)
+            files = WarcFiles(self._directory, info or {}, max_file_bytes, after)
             self._recorder = Recorder(files, captures)
-            self._writer = Writer(self._recorder)
+            self._writer = ArchiveWriter(self._recorder)
             opened.pop_all()
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":

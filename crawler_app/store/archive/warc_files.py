@@ -20,7 +20,7 @@ from crawler_app.store.archive.gzip_members import compress
 from crawler_app.store.archive.record import new_record_id, warcinfo_record
 
 __all__ = [
-    "Files",
+    "WarcFiles",
     "bytes_by_file",
     "file_name",
     "file_number",
@@ -133,7 +133,7 @@ def pieces_of(directory: Path, number: int, size_bytes: int) -> Iterator[bytes]:
             yield piece
 
 
-class Files:
+class WarcFiles:
     """Appends members to the last file, and begins another when that is full.
 
     Errors are OSError; call `undo` after one.

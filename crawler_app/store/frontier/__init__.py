@@ -50,7 +50,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from crawler_app.base.models import Candidate, Claim, Outcome, Role, State, UrlRecord
 from crawler_app.base.urls import MAX_KEY_CHARS, dedup_key
 from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
-from crawler_app.store.frontier.previous import Differences
+from crawler_app.store.frontier.previous_crawl import Differences
 
 __all__ = [
     "MAX_QUERIES",

@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["KEY_BITS", "Keys"]
+__all__ = ["KEY_BITS", "KeySet"]
 
 # The bits of a key; one less than SQLite's integers have, which are signed.
 KEY_BITS = 63
@@ -25,10 +25,10 @@ SHIFT = KEY_BITS - BUCKET_BITS
 MAX_RECENT = 200_000
 
 
-class Keys:
+class KeySet:
     """A set of integers of `KEY_BITS` bits that are evenly distributed.
 
-    >>> keys = Keys()
+    >>> keys = KeySet()
     >>> keys.load([(1,), (2**62,)])
     >>> keys.add(3), keys.add(3)
     (True, False)

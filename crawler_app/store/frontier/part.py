@@ -19,13 +19,13 @@ from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.store import database
 from crawler_app.store.frontier import key_of, stored_url
-from crawler_app.store.frontier.key_set import Keys
-from crawler_app.store.frontier.schema import (
+from crawler_app.store.frontier.frontier_schema import (
     OUTCOME_COLUMNS,
     SCHEMA,
     SCHEMA_VERSION,
     TABLES,
 )
+from crawler_app.store.frontier.key_set import KeySet
 from crawler_app.store.frontier.sqlite import SELECT_VIA, Source, SqliteFrontier
 
 __all__ = ["Batch", "PartFrontier", "candidates_of"]
@@ -139,7 +139,7 @@ class PartFrontier(SqliteFrontier):
     def _load(self) -> None:
         super()._load()
         # The URLs of other parts that this process has met, as for its own.
-        self._foreign, self._provisional_foreign = Keys(), Keys()
+        self._foreign, self._provisional_foreign = KeySet(), KeySet()
         rows, last_id = self._db.execute(
             "SELECT count(*), coalesce(max(id), 0) FROM outgoing"
         ).fetchone()

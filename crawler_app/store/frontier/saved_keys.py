@@ -7,18 +7,18 @@ URLs are read one by one.
 import sqlite3
 import sys
 
-from crawler_app.store.frontier.key_set import Keys
+from crawler_app.store.frontier.key_set import KeySet
 
 __all__ = ["load_keys", "save_keys"]
 
 # URLs that are read one by one; it takes 20 ms.
 MAX_UNSAVED = 50_000
 
-# As `Keys` holds them, in arrays of 64-bit integers.
+# As `KeySet` holds them, in arrays of 64-bit integers.
 KEY_BYTES = 8
 
 
-def load_keys(db: sqlite3.Connection, keys: Keys) -> None:
+def load_keys(db: sqlite3.Connection, keys: KeySet) -> None:
     """Fill an empty set with the keys of all URLs."""
     last_id, count = _saved(db)
     if count:
@@ -36,7 +36,7 @@ def load_keys(db: sqlite3.Connection, keys: Keys) -> None:
     keys.load(db.execute("SELECT key FROM url WHERE id > ?", (last_id,)))
 
 
-def save_keys(db: sqlite3.Connection, keys: Keys) -> None:
+def save_keys(db: sqlite3.Connection, keys: KeySet) -> None:
     """Save all keys, if there are many that are not saved."""
     (last_id,) = db.execute("SELECT coalesce(max(id), 0) FROM url").fetchone()
     if last_id - _saved(db)[0] <= MAX_UNSAVED:

@@ -38,11 +38,8 @@ from crawler_app.store.frontier import (
     turn_of,
 )
 from crawler_app.store.frontier.checkpoints import Checkpoints
-from crawler_app.store.frontier.group import Group
-from crawler_app.store.frontier.key_set import Keys
-from crawler_app.store.frontier.saved_keys import load_keys, save_keys
-from crawler_app.store.frontier.schedule import Host, Queued, Schedule
-from crawler_app.store.frontier.schema import (
+from crawler_app.store.frontier.commit_group import CommitGroup
+from crawler_app.store.frontier.frontier_schema import (
     CLEAR_OUTCOME,
     IS_PROVISIONAL,
     SELECT_COUNTED,
@@ -50,6 +47,9 @@ from crawler_app.store.frontier.schema import (
     outcome_of,
     values_of,
 )
+from crawler_app.store.frontier.key_set import KeySet
+from crawler_app.store.frontier.saved_keys import load_keys, save_keys
+from crawler_app.store.frontier.schedule import Host, Queued, Schedule
 from crawler_app.store.frontier.sqlite_reading import SqliteReader
 
 __all__ = ["Source", "SqliteFrontier"]
@@ -142,7 +142,7 @@ class SqliteFrontier(SqliteReader, Frontier):
             self._stored_counts.write()
             self._write_hosts()
 
-        self._group = Group(
+        self._group = CommitGroup(
             self._db,
             reload=self._load,
             recount=lambda: self._stored_counts.count_again(),
@@ -155,7 +155,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         """Load the in-memory state from the file, at the start and after an error."""
         super()._load()
         # The latter are those of provisional refusals, which another link may end.
-        self._keys, self._provisional_keys = Keys(), Keys()
+        self._keys, self._provisional_keys = KeySet(), KeySet()
         # No retry is due before this time, so most claims need no query.
         self._next_retry_at = -math.inf
         # When hosts are free again, by id, if that is not in the file yet.

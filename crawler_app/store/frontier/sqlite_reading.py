@@ -16,16 +16,16 @@ from crawler_app.base.reasons import CONTENT
 from crawler_app.store.database import unusable
 from crawler_app.store.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
-from crawler_app.store.frontier.key_set import KEY_BITS
-from crawler_app.store.frontier.previous import Differences, Previous
-from crawler_app.store.frontier.schema import (
+from crawler_app.store.frontier.frontier_schema import (
     HAS_QUERY,
     SCHEMA,
     SELECT_RECORDS,
     open_database,
     record_of,
 )
-from crawler_app.store.frontier.stored_counts import Slowest, StoredCounts
+from crawler_app.store.frontier.key_set import KEY_BITS
+from crawler_app.store.frontier.previous_crawl import Differences, PreviousCrawl
+from crawler_app.store.frontier.stored_counts import SlowestFetches, StoredCounts
 
 __all__ = ["SqliteReader"]
 
@@ -62,8 +62,11 @@ class SqliteReader(FrontierReader):
 
     def _load(self) -> None:
         """Load the in-memory state from the file."""
-        self._stored_counts, self._slowest = StoredCounts(self._db), Slowest(self._db)
-        self._previous = Previous(self._db)
+        self._stored_counts, self._slowest = (
+            StoredCounts(self._db),
+            SlowestFetches(self._db),
+        )
+        self._previous = PreviousCrawl(self._db)
         self._counts = self._stored_counts.by_state()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
         keyed = hashlib.blake2b(digest_size=8, salt=secret)

@@ -13,9 +13,9 @@ from crawler_app.store.frontier.count_types import (
     OutcomeKey,
     StateCounts,
 )
-from crawler_app.store.frontier.schema import SELECT_COUNTED, outcome_of
+from crawler_app.store.frontier.frontier_schema import SELECT_COUNTED, outcome_of
 
-__all__ = ["Slowest", "StoredCounts"]
+__all__ = ["SlowestFetches", "StoredCounts"]
 
 # The counts that have columns of the same names.
 AMOUNTS = ("urls", "size_bytes", "first_at", "last_at")
@@ -165,7 +165,7 @@ class StoredCounts:
                 self.count(host_id, depth, outcome, at, role=Role(role))
 
 
-class Slowest:
+class SlowestFetches:
     """Keeps the slowest fetches in their table; most fetches cost a comparison.
 
     Of fetches that took equally long, those that ended first are kept.

@@ -29,9 +29,9 @@ from pathlib import Path
 from crawler_app.base.errors import ConfigError, SearchIndexError
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
-from crawler_app.store.index.schema import COLUMNS, open_database
+from crawler_app.store.index.index_schema import COLUMNS, open_database
 from crawler_app.store.index.searching import Searching
-from crawler_app.store.index.texts import NewPage, Texts, rows_of
+from crawler_app.store.index.texts import NewPage, PageTexts, rows_of
 
 __all__ = ["Hit", "PageIndex", "SearchResult", "Snippet"]
 
@@ -72,7 +72,7 @@ class PageIndex:
         self, path: Path | str, *, read_only: bool = False, any_thread: bool = False
     ) -> None:
         self._db = open_database(path, read_only=read_only, any_thread=any_thread)
-        self._texts = Texts(self._db)
+        self._texts = PageTexts(self._db)
         self._is_closed = False
         # Why pages were lost since the last flush; the next flush raises it.
         self._lost: SearchIndexError | None = None

@@ -17,8 +17,8 @@ import string
 from dataclasses import dataclass
 
 from crawler_app.base.errors import SearchError
+from crawler_app.store.index.index_schema import COLUMNS
 from crawler_app.store.index.letters import END, has_words, stored
-from crawler_app.store.index.schema import COLUMNS
 
 __all__ = ["MAX_QUERY_CHARS", "Query", "Term", "parse_query"]
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index.columns import Columns
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet, read_snippet
+from crawler_app.store.index.index_schema import words_table
 from crawler_app.store.index.letters import CLOSE, OPEN, shown
 from crawler_app.store.index.query import Query, parse_query
-from crawler_app.store.index.schema import words_table
-from crawler_app.store.index.texts import Texts
+from crawler_app.store.index.texts import PageTexts
 
 __all__ = ["Rank", "Searching"]
 
@@ -65,7 +65,7 @@ class Searching:
         sqlite3.Error: the index cannot be read, from any method.
     """
 
-    def __init__(self, db: sqlite3.Connection, texts: Texts, text: str) -> None:
+    def __init__(self, db: sqlite3.Connection, texts: PageTexts, text: str) -> None:
         self._db = db
         self._texts = texts
         self._text = text

@@ -21,7 +21,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["NewPage", "Texts", "rows_of"]
+__all__ = ["NewPage", "PageTexts", "rows_of"]
 
 # A block that reaches this is full.  Twice as many characters save a twentieth of the space,
 # but reading one page then takes twice as long.
@@ -53,7 +53,7 @@ class NewPage(NamedTuple):
     indexed_at: float
 
 
-class Texts:
+class PageTexts:
     """The pages in the tables ``page`` and ``block``; the caller controls transactions."""
 
     def __init__(self, db: sqlite3.Connection) -> None:

@@ -17,7 +17,7 @@ import pytest
 from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.store.frontier.group import MAX_ENDS
+from crawler_app.store.frontier.commit_group import MAX_ENDS
 from crawler_app.store.index import PageIndex
 from tests.helpers.scripts import start_python
 

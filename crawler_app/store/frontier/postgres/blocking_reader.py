@@ -23,6 +23,7 @@ from crawler_app.store.frontier.count_types import (
     HostCounts,
     OutcomeKey,
 )
+from crawler_app.store.frontier.frontier_schema import OUTCOME_COLUMNS, record_of
 from crawler_app.store.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     connect,
@@ -31,7 +32,6 @@ from crawler_app.store.frontier.postgres.connecting import (
 from crawler_app.store.frontier.postgres.encoding import decode_text
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.step_changes import digest_of
-from crawler_app.store.frontier.schema import OUTCOME_COLUMNS, record_of
 
 __all__ = ["CrawlMembers", "PostgresReader"]
 

@@ -26,7 +26,7 @@ from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.sqlite_rows import (
     FrontierRows,
-    Hosts,
+    HostNumbers,
     StoredFile,
 )
 from crawler_app.store.frontier.postgres.step_changes import (
@@ -139,7 +139,7 @@ class _Copy:
         self._files = files
         self._beginning = beginning
         self._on_step = on_step
-        self._hosts = Hosts(1)
+        self._hosts = HostNumbers(1)
         self._shift_s = 0.0
 
     def run(self, location: CrawlLocation) -> Subgenerator[int]:
@@ -149,7 +149,7 @@ class _Copy:
         if partitions is None:
             yield from self._check_copied(location)
             return 0
-        self._hosts = Hosts(partitions)
+        self._hosts = HostNumbers(partitions)
         now_s = yield self._connection.fetchval("SELECT server_time()")
         self._shift_s = now_s - time.time()
         yield from self._copy_hosts()

@@ -20,7 +20,7 @@ from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.location import SCHEMA_PREFIX, CrawlLocation
 from gencoro import gen
 
-__all__ = ["Listed", "begin", "crawls_of", "set_limits"]
+__all__ = ["ListedCrawl", "begin", "crawls_of", "set_limits"]
 
 LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
 SCHEMAS = """
@@ -35,7 +35,7 @@ SET_PATH = "SELECT set_config('search_path', quote_ident($1), false)"
 AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
 
 
-class Listed(NamedTuple):
+class ListedCrawl(NamedTuple):
     """A crawl of a server.
 
     Attributes:
@@ -114,7 +114,7 @@ def _asked(location: CrawlLocation, sql: str, *args: Any) -> Generator[Any, Any,
 
 
 @gen.coroutine
-def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
+def crawls_of(url: str) -> Generator[Any, Any, list[ListedCrawl]]:
     """Return the crawls of a server that its user may read.
 
     Raises:
@@ -135,7 +135,7 @@ def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
     return found
 
 
-def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[Listed]]:
+def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[ListedCrawl]]:
     """Return the crawl of a schema, if it is one."""
     name = schema.removeprefix(SCHEMA_PREFIX)
     yield connection.execute(SET_PATH, schema)
@@ -145,10 +145,10 @@ def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[Listed]]:
     found = []
     for version, config in rows:
         if version != VERSION:
-            found.append(Listed(name, version))
+            found.append(ListedCrawl(name, version))
             continue
         workers, left = yield connection.fetchrow(f"SELECT ({AT_WORK}), ({LEFT})")
-        found.append(Listed(name, version, config, workers, left))
+        found.append(ListedCrawl(name, version, config, workers, left))
     return found
 
 

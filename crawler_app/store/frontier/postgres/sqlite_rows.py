@@ -15,13 +15,17 @@ from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Candidate, Role, State
 from crawler_app.base.reasons import CONTENT
 from crawler_app.base.urls import bare_path, dedup_key, has_query, host_of
+from crawler_app.store.frontier.frontier_schema import (
+    OUTCOME_COLUMNS,
+    SCHEMA,
+    open_database,
+)
 from crawler_app.store.frontier.part import PART_SCHEMA, candidates_of
 from crawler_app.store.frontier.postgres.encoding import encode_text
 from crawler_app.store.frontier.postgres.location import StoreLocation
 from crawler_app.store.frontier.postgres.step_changes import digest_of
-from crawler_app.store.frontier.schema import OUTCOME_COLUMNS, SCHEMA, open_database
 
-__all__ = ["FrontierRows", "Hosts", "OutgoingLinks", "StoredFile"]
+__all__ = ["FrontierRows", "HostNumbers", "OutgoingLinks", "StoredFile"]
 
 # Rows that are read, and sent, at once.
 CHUNK = 10_000
@@ -61,13 +65,13 @@ class FrontierRows:
     queried: list[tuple[Any, ...]] = field(default_factory=list)
 
 
-class Hosts:
+class HostNumbers:
     """The hosts of all files, with their numbers there.
 
     Args:
         partitions: Of the tables.
 
-    >>> hosts = Hosts(partitions=8)
+    >>> hosts = HostNumbers(partitions=8)
     >>> hosts.number_of("a.test"), hosts.number_of("b.test"), hosts.number_of("a.test")
     (1, 2, 1)
     """
@@ -151,14 +155,16 @@ class StoredFile:
         """Return the origins that have responded, with a URL that did."""
         return self._db.execute("SELECT name, known_url FROM origin")
 
-    def note_hosts(self, hosts: Hosts) -> Iterator[tuple[int, str, float, int | None]]:
+    def note_hosts(
+        self, hosts: HostNumbers
+    ) -> Iterator[tuple[int, str, float, int | None]]:
         """Yield number, name, hold of each host, and the least turn of its due URLs."""
         for host_id, name, free_at, turn in self._db.execute(SELECT_HOSTS):
             number = self._number_by_id[host_id] = hosts.number_of(name)
             yield number, encode_text(name), free_at, turn
 
     def rows(
-        self, hosts: Hosts, store_id: int, shift_s: float
+        self, hosts: HostNumbers, store_id: int, shift_s: float
     ) -> Iterator[FrontierRows]:
         """Yield the URLs, some at once.
 
@@ -189,7 +195,7 @@ class StoredFile:
         self,
         row: tuple[Any, ...],
         rows: FrontierRows,
-        hosts: Hosts,
+        hosts: HostNumbers,
         store_id: int,
         shift_s: float,
     ) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 from crawler_app.base.models import Candidate, Claim, Outcome, Role
 from crawler_app.base.urls import bare_path, dedup_key, has_query
 from crawler_app.store.frontier import key_of, stored_url
+from crawler_app.store.frontier.commit_group import MAX_AGE_S, MAX_ENDS
 from crawler_app.store.frontier.count_types import OutcomeKey
-from crawler_app.store.frontier.group import MAX_AGE_S, MAX_ENDS
 
 __all__ = [
     "MAX_LINKS",

@@ -16,7 +16,7 @@ from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import checkpoints
 from crawler_app.store.frontier.checkpoints import Checkpoints
 from crawler_app.store.index import PageIndex
-from crawler_app.store.index.texts import Texts
+from crawler_app.store.index.texts import PageTexts
 from crawler_app.web.documents import reader
 from tests.helpers.scripts import start_python
 
@@ -81,7 +81,7 @@ def test_archive_that_cannot_be_written_ends_the_crawl(
     assert [each.path for each in captures()] == ["/", "/a"]
 
 
-@pytest.mark.parametrize(("store", "step"), [(Recorder, "commit"), (Texts, "add")])
+@pytest.mark.parametrize(("store", "step"), [(Recorder, "commit"), (PageTexts, "add")])
 def test_disk_that_fails_in_a_thread_ends_the_crawl(
     site, captures, cli, monkeypatch, store, step
 ):

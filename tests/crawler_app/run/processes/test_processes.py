@@ -17,7 +17,7 @@ from crawler_app.base.models import State
 from crawler_app.commands.interruptible import SAME_SIGNAL_S
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.store.frontier.group import MAX_ENDS
+from crawler_app.store.frontier.commit_group import MAX_ENDS
 from tests.crawler_app.run.processes.conftest import children_of, wait_until
 from tests.helpers.fuzzing import examples
 from tests.helpers.scripts import start_python

@@ -14,7 +14,7 @@ from crawler_app.run.crawl.monitor import Monitor
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard import Dashboard
 from crawler_app.store.frontier.memory import MemoryFrontier
-from crawler_app.store.index.writer import IndexWriter
+from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
-from crawler_app.store.archive import writer
+from crawler_app.store.archive import archive_writer
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.archive.totals import ArchiveSummary, summary
 
@@ -141,13 +141,13 @@ def test_written_pages_are_let_go(written):
 def held_writer(monkeypatch):
     """Let the thread begin a batch only when it may."""
     gate = threading.Event()
-    write_batch = writer.Writer._write_batch
+    write_batch = archive_writer.ArchiveWriter._write_batch
 
     def held(self, batch):
         gate.wait(30)
         write_batch(self, batch)
 
-    monkeypatch.setattr(writer.Writer, "_write_batch", held)
+    monkeypatch.setattr(archive_writer.ArchiveWriter, "_write_batch", held)
     yield gate
     gate.set()
 

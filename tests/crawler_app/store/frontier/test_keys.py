@@ -5,7 +5,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.store.frontier.key_set import KEY_BITS, Keys
+from crawler_app.store.frontier.key_set import KEY_BITS, KeySet
 
 # Few buckets and few keys, so that they meet; and both ends.
 KEYS = st.integers(0, 5) | st.integers(2**KEY_BITS - 5, 2**KEY_BITS - 1)
@@ -18,7 +18,7 @@ KEYS = st.integers(0, 5) | st.integers(2**KEY_BITS - 5, 2**KEY_BITS - 1)
 )
 def test_it_is_a_set(saved, loaded, steps):
     loaded -= saved
-    keys, model = Keys(max_recent=2), saved | loaded
+    keys, model = KeySet(max_recent=2), saved | loaded
     if saved:
         keys.read_later(saved_by_bucket(saved).__getitem__, len(saved))
     keys.load((key,) for key in loaded)
@@ -34,7 +34,7 @@ def test_it_is_a_set(saved, loaded, steps):
 
 def saved_by_bucket(known):
     """Return what is saved of keys of which some are in buckets and some are not."""
-    keys = Keys(max_recent=1)
+    keys = KeySet(max_recent=1)
     for key in known:
         keys.add(key)
     return dict(keys.saved())
@@ -44,7 +44,7 @@ def test_a_key_takes_ten_bytes():
     rows = [(n * 2**KEY_BITS // 200_000,) for n in range(200_000)]
     tracemalloc.start()
     try:
-        keys = Keys()
+        keys = KeySet()
         keys.load(rows)
         assert all(key in keys for (key,) in rows)
         size_bytes, _ = tracemalloc.get_traced_memory()

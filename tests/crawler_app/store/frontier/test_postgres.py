@@ -203,8 +203,8 @@ def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
     crowd[0].add([found(n) for n in range(20)])
     while True:
         now += 2.0
-        place = chosen.randrange(len(crowd))
-        worker = crowd[place]
+        location = chosen.randrange(len(crowd))
+        worker = crowd[location]
         claim = worker.claim(now, LEASE_S)
         if claim is not None:
             claims.append((worker, claim))
@@ -212,7 +212,7 @@ def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
             break
         if chosen.random() < 0.2 and now < 60.0:
             worker.die()
-            crowd[place] = worker.another()
+            crowd[location] = worker.another()
             claims = [each for each in claims if each[0] is not worker]
         if claims and chosen.random() < 0.7:
             holder, ended = claims.pop(chosen.randrange(len(claims)))
@@ -230,12 +230,12 @@ def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
 def test_limit_that_is_set_counts_what_a_step_has_begun(workers, run_sync):
     worker = workers()
     worker.add([found(n) for n in range(3)])
-    settings = {"search_path": worker.place.schema}
+    settings = {"search_path": worker.location.schema}
 
     @gen.coroutine
     def limit_meanwhile():
         one, two = yield [
-            asyncpg.connect(worker.place.url, server_settings=settings) for _ in "12"
+            asyncpg.connect(worker.location.url, server_settings=settings) for _ in "12"
         ]
         transaction = one.transaction()
         yield transaction.start()
@@ -457,9 +457,9 @@ def links_of(url, urls):
 class Crowd:
     """Workers that crawl one site at once, on one loop, some of which are killed."""
 
-    def __init__(self, place, urls, kills, cuts=0):
+    def __init__(self, location, urls, kills, cuts=0):
         self.now = 0.0
-        self.place = place
+        self.location = location
         self.urls = urls
         self.finished = collections.Counter()
         self.chosen = random.Random(1)
@@ -470,7 +470,7 @@ class Crowd:
     def crawl(self):
         """Crawl until the site is drained."""
         worker = PostgresFrontier(
-            self.place, clock=lambda: self.now, server_clock=lambda: self.now
+            self.location, clock=lambda: self.now, server_clock=lambda: self.now
         )
         yield worker.open()
         worker.add([found(0)])
@@ -515,7 +515,7 @@ def test_crowd_of_workers_finishes_every_url_once(postgres_url, kills, cuts):
     loop.run_sync(lambda: [crowd.crawl() for _ in range(8)])
 
     loop.close()
-    with contextlib.closing(PostgresReader(crowd.place)) as reader:
+    with contextlib.closing(PostgresReader(crowd.location)) as reader:
         assert reader.is_drained()
         assert sorted(reader.urls(State.DONE)) == sorted(crowd.finished)
         assert len(crowd.finished) == crowd.urls
@@ -741,7 +741,7 @@ def test_random_walks_of_several_workers_match_the_model(postgres_url):
 def test_reader_is_closed_while_its_records_are_read(workers):
     worker = workers()
     worker.add([found(number) for number in range(3)])
-    with contextlib.closing(PostgresReader(worker.place)) as reader:
+    with contextlib.closing(PostgresReader(worker.location)) as reader:
         records = reader.records()
         assert next(records).url == "http://a.test/0"
 
@@ -754,7 +754,7 @@ def test_records_are_read_once_from_one_snapshot_after_another(workers, monkeypa
     monkeypatch.setattr(blocking_reader, "CHUNK", 2)
     worker = workers()
     worker.add([found(number) for number in range(5)])
-    with contextlib.closing(PostgresReader(worker.place)) as reader:
+    with contextlib.closing(PostgresReader(worker.location)) as reader:
         records = reader.records()
         seen = [next(records).url]
         worker.add([found(number) for number in range(5, 8)])
@@ -764,11 +764,11 @@ def test_records_are_read_once_from_one_snapshot_after_another(workers, monkeypa
 
 
 def test_claims_that_come_after_a_worker_has_left_are_put_back(postgres_url, run_sync):
-    place = make_crawl(postgres_url)
+    location = make_crawl(postgres_url)
 
     @gen.coroutine
     def leave_while_claims_come():
-        with contextlib.closing(PostgresFrontier(place)) as frontier:
+        with contextlib.closing(PostgresFrontier(location)) as frontier:
             yield frontier.open()
             frontier.add([found("x")])
             frontier.flush()
@@ -780,6 +780,6 @@ def test_claims_that_come_after_a_worker_has_left_are_put_back(postgres_url, run
 
     run_sync(leave_while_claims_come)
 
-    with contextlib.closing(PostgresReader(place)) as reader:
+    with contextlib.closing(PostgresReader(location)) as reader:
         assert reader.count(State.CLAIMED) == 0
         assert reader.count(State.QUEUED) == 1

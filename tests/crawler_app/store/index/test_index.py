@@ -16,7 +16,7 @@ from crawler_app.base.errors import ConfigError, SearchError, SearchIndexError
 from crawler_app.base.models import MAX_TEXT_CHARS
 from crawler_app.store.index import WORDS, PageIndex
 from crawler_app.store.index.columns import MAX_WORDS
-from crawler_app.store.index.schema import words_table
+from crawler_app.store.index.index_schema import words_table
 from crawler_app.store.index.texts import zstd
 from tests.helpers.fuzzing import examples
 

@@ -8,7 +8,7 @@ import pytest
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index import PageIndex, writer
 from crawler_app.store.index.columns import columns_of
-from crawler_app.store.index.writer import IndexWriter
+from crawler_app.store.index.index_writer import IndexWriter
 from gencoro import gen
 
 PATIENCE_S = 60.0

@@ -12,7 +12,7 @@ from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.store_thread import StoreThread
 from gencoro import gen
 
-__all__ = ["Writer"]
+__all__ = ["ArchiveWriter"]
 
 # A batch that reaches either is handed over; so is any batch on a flush.
 BATCH_PAGES = 16
@@ -24,7 +24,7 @@ MAX_WAITING_BYTES = 32 * 2**20
 Batch = list[tuple[Fetched, float]]
 
 
-class Writer:
+class ArchiveWriter:
     """Runs a Recorder in its own thread, which ends with `close`."""
 
     def __init__(self, recorder: Recorder) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from crawler_app.base.errors import FrontierError, StorageError
 
-__all__ = ["MAX_AGE_S", "MAX_ENDS", "Group"]
+__all__ = ["MAX_AGE_S", "MAX_ENDS", "CommitGroup"]
 
 # Ended URLs per group.  A larger group gains nothing more, and a crash would repeat more.
 MAX_ENDS = 25
@@ -22,7 +22,7 @@ MAX_ENDS = 25
 MAX_AGE_S = 0.5
 
 
-class Group:
+class CommitGroup:
     """The steps since the last commit, in one open transaction.
 
     Each ``with`` block is a step, and atomic.  It raises FrontierError if the disk has failed;

@@ -139,7 +139,7 @@ CREATE INDEX previous_key ON previous (key);
 CREATE INDEX previous_unmet ON previous (id) WHERE NOT is_met;
 CREATE INDEX previous_earlier ON previous (id) WHERE digest IS NULL;
 
--- URLs that differ from the previous crawl, by the kinds of `crawler_app.store.frontier.previous`.
+-- URLs that differ from the previous crawl, by the kinds of `crawler_app.store.frontier.previous_crawl`.
 CREATE TABLE difference (
     kind TEXT NOT NULL,
     url_id INTEGER NOT NULL REFERENCES url,

@@ -20,7 +20,7 @@ from crawler_app.base.reasons import (
     reason_of_word,
 )
 
-__all__ = ["Differences", "Previous"]
+__all__ = ["Differences", "PreviousCrawl"]
 
 # Kinds of differences: those that are reported, and words that do not belong to a page now.
 NEW, CHANGED, VANISHED, UNREACHABLE = "new", "changed", "vanished", "unreachable"
@@ -97,7 +97,7 @@ class _Row(NamedTuple):
     is_page: bool
 
 
-class Previous:
+class PreviousCrawl:
     """The pages and files of the previous crawl, and the differences from it.
 
     Args:
