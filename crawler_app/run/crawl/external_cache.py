@@ -17,9 +17,9 @@ __all__ = ["ExternalCache"]
 SCHEMA = database.Schema(
     "a list of known URLs",
     1,
-    frozenset({"probe"}),
+    frozenset({"external_url"}),
     """
-CREATE TABLE probe (
+CREATE TABLE external_url (
     url TEXT PRIMARY KEY,
     status INTEGER NOT NULL,
     location TEXT NOT NULL,
@@ -64,7 +64,7 @@ class ExternalCache:
         if self._db is None:
             return None
         row = self._db.execute(
-            "SELECT status, location FROM probe WHERE url = ? AND asked_at >= ?",
+            "SELECT status, location FROM external_url WHERE url = ? AND asked_at >= ?",
             (url, now - self._max_age_s),
         ).fetchone()
         if row is None:
@@ -79,7 +79,7 @@ class ExternalCache:
         if not self._db.in_transaction:
             self._db.execute("BEGIN")
         self._db.execute(
-            "INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO external_url VALUES (?, ?, ?, ?)",
             (fetched.url, fetched.status, fetched.headers.get("Location", ""), now),
         )
 

@@ -1,7 +1,7 @@
 """Shares per-host state between workers: robots.txt, cookies, gaps and outages.
 
-What one worker learns goes with its next step; the others are told before they are handed a
-URL of that origin.  Times are sent by the clock of the server.
+What one worker learns goes with its next step; the others get it before they are handed a URL of
+that origin.  Times are sent by the clock of the server.
 
 Used by `crawler_app.run.crawl.worker_crawl`.
 """
@@ -25,10 +25,10 @@ __all__ = ["HostUpdates", "learn_news"]
 
 
 class HostUpdates(HostObserver):
-    """Tells other workers what this one learns about hosts.
+    """Passes what this worker learns about hosts on to the others.
 
     Args:
-        frontier: Sends it.
+        frontier: Sends it to the server.
     """
 
     def __init__(self, frontier: PostgresFrontier) -> None:
@@ -65,11 +65,8 @@ def learn_news(
     Args:
         shift_s: From the server's clock to this one.
     """
-    context, robots, cookies = (
-        parts.context,
-        parts.permission.robots,
-        parts.fetcher.cookies,
-    )
+    context = parts.context
+    robots, cookies = parts.permission.robots, parts.fetcher.cookies
     if news.robots and robots is not None:
         finding = _finding_of(news.robots, shift_s)
         rules = yield from robots.learn(news.name, finding)

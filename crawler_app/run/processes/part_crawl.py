@@ -106,13 +106,13 @@ class PartCrawl(Crawl):
         if self._quota is None or self.frontier.begun_pages() < self._quota:
             self._is_starved = False
             return super()._claim(now)
-        extra = self.frontier.claim(now, self._lease_s, NO_PAGES)
-        page = super()._claim(now) if extra is None else None
+        non_page = self.frontier.claim(now, self._lease_s, NO_PAGES)
+        page = super()._claim(now) if non_page is None else None
         self._is_starved = page is not None
         if page is not None:
             self.frontier.release(page)
             self._on_idle()
-        return extra
+        return non_page
 
     def _level(self, now: float) -> int | None:
         depth = super()._level(now)

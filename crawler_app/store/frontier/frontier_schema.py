@@ -115,7 +115,7 @@ CREATE TABLE tally (
 CREATE TABLE unfinished (
     depth INTEGER PRIMARY KEY,
     urls INTEGER NOT NULL,
-    extras INTEGER NOT NULL            -- assets and external URLs among them
+    non_pages INTEGER NOT NULL         -- assets and external URLs among them
 );
 
 -- The slowest fetches, and some that were among them.

@@ -97,7 +97,7 @@ class UrlCounts(StateCounts):
     """The counts of URLs in the last answer.
 
     Args:
-        answer: What ``books`` in ``functions.sql`` returns.
+        answer: What ``url_counts`` in ``functions.sql`` returns.
 
     >>> counts = UrlCounts({"urls": [["queued", False, 1, 5]], "claimed": [[False, 2]]})
     >>> counts.urls[State.QUEUED], counts.urls[State.CLAIMED], counts.least_depth()

@@ -608,18 +608,18 @@ END $$;
 -- Return how many URLs there are: by state, pages or not, and for those not ended by depth;
 -- of the latter, how many are claimed, and, if the crawl goes by depth, how many are retries due
 -- later than a time.
-CREATE FUNCTION books(late_at float8, is_by_depth boolean)
+CREATE FUNCTION url_counts(late_at float8, is_by_depth boolean)
 RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN (
         SELECT jsonb_build_object(
-            'urls', (SELECT jsonb_agg(jsonb_build_array(state, is_extra, depth, urls)) FROM (
-                SELECT state, role >= 2 AS is_extra,
+            'urls', (SELECT jsonb_agg(jsonb_build_array(state, is_non_page, depth, urls)) FROM (
+                SELECT state, role >= 2 AS is_non_page,
                     CASE WHEN state = 'queued' THEN depth END AS depth, sum(urls) AS urls
                 FROM amount GROUP BY 1, 2, 3
             ) AS counted),
-            'claimed', (SELECT jsonb_agg(jsonb_build_array(is_extra, urls)) FROM (
-                SELECT role >= 2 AS is_extra, count(*) AS urls FROM claim GROUP BY 1
+            'claimed', (SELECT jsonb_agg(jsonb_build_array(is_non_page, urls)) FROM (
+                SELECT role >= 2 AS is_non_page, count(*) AS urls FROM claim GROUP BY 1
             ) AS counted),
             'late', (SELECT jsonb_agg(jsonb_build_array(depth, urls)) FROM (
                 SELECT depth, count(*) AS urls FROM queue
@@ -816,7 +816,7 @@ BEGIN
         reply := reply || jsonb_build_object('origins', origins_of(p->'asks'));
     END IF;
     IF (p->>'late_at') IS NOT NULL THEN
-        reply := reply || books(
+        reply := reply || url_counts(
             (p->>'late_at')::float8 + shift, (p->>'is_by_depth')::boolean
         );
     END IF;

@@ -247,42 +247,57 @@ class WorkerState:
         """
         self.stepped_at = self._clock()
         self.last_queued = answer["queued"]
-        self._note_limit(answer)
         self.shift_s = answer["sent_at"] - answer["at"]
+        self._note_limit(answer)
         # Before the claims, which wait if they come with a newer version than is known here.
+        self._note_versions(answer)
+        self._drop_ended_leases(answer)
+        # Before the new claims: a URL that was lost may be leased to this worker again.
+        self._note_lost(batch, answer.get("lost", ()), observer)
+        new_claims = self._note_claims(answer)
+        if self.has_left:
+            self._put_all_back()  # what was asked for before
+        has_new_level = self._note_counts(answer)
+        self._note_what_comes(answer, is_short=new_claims < wanted)
+        has_more = bool(self.leases.waiting) or has_new_level
+        if has_more or self.has_drained or self.limit_reached:
+            observer.claims_changed()
+
+    def _note_versions(self, answer: dict[str, Any]) -> None:
         for origin, version in answer.get("versions", ()):
             # Otherwise it has news of others too.
             if version == self._version_by_origin.get(origin, 0) + 1:
                 self._version_by_origin.note(origin, version)
-        claims = answer.get("claims") or []
-        if answer["is_replaced"]:
-            self.leases.keep(set())
-        elif answer.get("is_repeated"):
-            self.leases.keep({row[0] for row in claims})
-        elif "held" in answer:
-            self.leases.keep(set(answer["held"]))
         if answer["is_replaced"] or answer.get("is_repeated"):
             # What was sent may not have been taken; nothing says which.
             self.known.clear()
             self._version_by_origin.clear()
-        # Before the new claims: a URL that was lost may be leased to this worker again.
-        self._note_lost(batch, answer.get("lost", ()), observer)
-        news = [row for row in claims if not self._has_had(row[0])]
-        if news:
+
+    def _drop_ended_leases(self, answer: dict[str, Any]) -> None:
+        if answer["is_replaced"]:
+            self.leases.keep(set())
+        elif answer.get("is_repeated"):
+            self.leases.keep({row[0] for row in answer.get("claims") or ()})
+        elif "held" in answer:
+            self.leases.keep(set(answer["held"]))
+
+    def _note_claims(self, answer: dict[str, Any]) -> int:
+        """Note the claims of an answer; return how many are new."""
+        claims = answer.get("claims") or ()
+        new = [row for row in claims if not self._has_had(row[0])]
+        if new:
             self.starved = 0  # a caller that gets none of them asks again
-        for row in news:
+        for row in new:
             self._note_claim(row)
-        if self.has_left:
-            self._put_all_back()  # what was asked for before
-        has_new_level = False
-        if "urls" in answer:
-            before, self.counts = self.counts, UrlCounts(answer)
-            has_new_level = before.least_depth() != self.counts.least_depth()
-            self.asks_counts_at = self.stepped_at + COUNTS_EVERY_S
-        self._note_what_comes(answer, is_short=len(news) < wanted)
-        has_more = bool(self.leases.waiting) or has_new_level
-        if has_more or self.has_drained or self.limit_reached:
-            observer.claims_changed()
+        return len(new)
+
+    def _note_counts(self, answer: dict[str, Any]) -> bool:
+        """Note the counts, if the answer has some; return whether another level has begun."""
+        if "urls" not in answer:
+            return False
+        before, self.counts = self.counts, UrlCounts(answer)
+        self.asks_counts_at = self.stepped_at + COUNTS_EVERY_S
+        return before.least_depth() != self.counts.least_depth()
 
     def _note_limit(self, answer: dict[str, Any]) -> None:
         """Note a limit once the counts of that time are known, which say what is left."""

@@ -621,7 +621,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.backends[-1].limit_hosts(self.model.per_host)
 
     @invariant()
-    def the_books_agree(self):
+    def the_counts_agree(self):
         records = [row.record for row in self.model.rows]
         for backend in self.backends:
             assert list(backend.records()) == records

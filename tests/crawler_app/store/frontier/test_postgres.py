@@ -203,8 +203,8 @@ def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
     crowd[0].add([found(n) for n in range(20)])
     while True:
         now += 2.0
-        location = chosen.randrange(len(crowd))
-        worker = crowd[location]
+        index = chosen.randrange(len(crowd))
+        worker = crowd[index]
         claim = worker.claim(now, LEASE_S)
         if claim is not None:
             claims.append((worker, claim))
@@ -212,7 +212,7 @@ def test_limit_of_pages_is_exact_although_workers_die(postgres_url):
             break
         if chosen.random() < 0.2 and now < 60.0:
             worker.die()
-            crowd[location] = worker.another()
+            crowd[index] = worker.another()
             claims = [each for each in claims if each[0] is not worker]
         if claims and chosen.random() < 0.7:
             holder, ended = claims.pop(chosen.randrange(len(claims)))
@@ -273,9 +273,9 @@ def test_queries_of_a_path_are_counted_once_for_all_workers(workers):
     one.add([found("?seed"), found("other")])
     seed, other = one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)
     refused = Candidate("http://a.test/?out", "a.test", 1, 5, "out_of_scope")
-    probe = found("?probe", 1, role=Role.EXTERNAL)
+    external = found("?external", 1, role=Role.EXTERNAL)
 
-    one.add([found(f"?{n}", 1) for n in (1, 2)] + [refused, probe], seed)
+    one.add([found(f"?{n}", 1) for n in (1, 2)] + [refused, external], seed)
     two.add([found(f"?{n}", 1) for n in (2, 3)], other)
     two.finish(other, PAGE, 1.0, [found(f"?{n}", 1) for n in (4, 1)])
     one.finish(seed, PAGE, 1.0, [found("x?4", 1), found("?4", 1), found(";5", 1)])
@@ -721,7 +721,7 @@ class WorkersMachine(RuleBasedStateMachine):
         self.worker(number).settle()
 
     @invariant()
-    def the_books_agree(self):
+    def the_counts_agree(self):
         reader = self.workers[0]._reader
         assert set(reader.urls(State.QUEUED)) == self.queued | self.due_at.keys()
         assert set(reader.urls(State.CLAIMED)) == self.held.keys()
