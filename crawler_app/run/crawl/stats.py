@@ -13,8 +13,12 @@ class Stats:
 
     >>> stats = Stats()
     >>> stats.add("skipped/out_of_scope")
+    >>> for size in (1_000, 24):
+    ...     stats.add("bytes", size)
     >>> stats["skipped/out_of_scope"], stats["fetched"]
     (1, 0)
+    >>> list(stats)
+    [('bytes', 1024), ('skipped/out_of_scope', 1)]
     """
 
     def __init__(self) -> None:
