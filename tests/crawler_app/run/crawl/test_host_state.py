@@ -4,6 +4,7 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.observer import HostObserver
 
 
 def hosts(**options):
@@ -35,6 +36,19 @@ def test_gap_follows_latency_and_crawl_delay(
     known.note_crawl_delay("b.test", 30.0)
 
     assert known.gap_s(host) == gap_s
+
+
+def test_observer_gets_the_gap_whenever_it_may_have_changed():
+    gaps = []
+    observer = HostObserver()
+    observer.gap_changed = lambda *gap: gaps.append(gap)
+    known = HostStates(CrawlConfig(("http://a.test/",)), observer)
+
+    known.note_answer("a.test", 8.0)
+    known.note_crawl_delay("b.test", 30.0)
+    known.note_crawl_delay("c.test", None)
+
+    assert gaps == [("a.test", 8.0), ("b.test", 30.0)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Fixtures for tests of the frontier: a PostgreSQL server, and crawls of many workers."""
+"""Fixtures for tests of the frontier: a PostgreSQL server, and crawls of many workers.
+
+Tests of workers and of their commands are here too, so that all use one server.
+"""
 
 from tests.helpers.begun_crawl import begin, server, small_tree
 from tests.helpers.postgres import postgres, postgres_url, workers

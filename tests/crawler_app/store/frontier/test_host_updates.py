@@ -11,10 +11,12 @@ from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
+from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
+from tests.helpers.postgres import LEASE_S, found
 from tests.helpers.site import Site
 
 PATHS = [f"/{n}" for n in range(12)]
@@ -158,6 +160,18 @@ def test_gap_between_fetches_is_that_of_one_worker(
     # Before robots.txt is read, its delay is not known.
     waits = [after - before for before, after in itertools.pairwise(begun)]
     assert min(waits[bool(delay) :]) >= 0.04
+
+
+def test_gap_that_one_worker_learns_is_known_to_the_others(workers):
+    one, two = workers(gap_s=10.0), workers()
+    one.add([found("x"), found("y"), found("z")])
+    assert one.claim(0.0, LEASE_S) is not None
+    assert two.claim(0.0, LEASE_S) is None
+
+    HostUpdates(one).gap_changed("a.test", 0.0)
+    one.settle()
+
+    assert two.claim(0.0, LEASE_S) is not None
 
 
 def test_gap_of_a_slow_host_is_longer_for_all_workers(site, crawl_shared, begun):
