@@ -241,7 +241,7 @@ class Crawler:
     def _require_same_processes(self, processes: int) -> None:
         if processes != self.config.processes:
             raise ConfigError(
-                f"the hosts of the crawl in {self.config.into} are divided among "
+                f"the hosts of the crawl in {self.config.into} are shared out among "
                 f"{processes} processes, not {self.config.processes}; give --processes "
                 f"{processes}, or choose another directory"
             )

@@ -127,6 +127,9 @@ class Crawl:
 
     Attributes:
         config: What to crawl; `change_pace` changes it.
+        frontier: Holds every URL.
+        fetcher: Makes the HTTP exchanges.
+        stats: Counts what this run does.
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
         is_paused: Whether no fetch is started until `unpause` is called.
         is_stopping: Whether no further fetch is started.

@@ -7,18 +7,18 @@ The files in the directory::
 
 From the event loop to the disk::
 
-    store         the archive as a crawl uses it
-    writer        batches and back-pressure for the thread that writes
-    recorder      one exchange -> records and a row; revisits
-    block         the HTTP message as it was on the wire               pure
-    record        WARC records                                         pure
-    gzip_members  gzip members, and reading damaged files
-    warc_files    the numbered files
-    captures      the table of captures
-    totals        counts and sizes
-    recovery      makes the table agree with the files when the archive is opened
-    replay        a capture -> Fetched
-    surt, cdxj, wacz    exports for other tools
+    store           the archive as a crawl uses it
+    archive_writer  batches and back-pressure for the thread that writes
+    recorder        one exchange -> records and a row; revisits
+    block           the HTTP message as it was on the wire             pure
+    record          WARC records                                       pure
+    gzip_members    gzip members, and reading damaged files
+    warc_files      the numbered files
+    captures        the table of captures
+    totals          counts and sizes
+    recovery        makes the table agree with the files when the archive is opened
+    replay          a capture -> Fetched
+    surt, cdxj, wacz  exports for other tools
 
 Rule: once `flush` has returned, everything written before is in the files and in the
 table, even if the process is killed.  The frontier relies on it: it commits a URL as done

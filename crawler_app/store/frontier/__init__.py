@@ -33,13 +33,22 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends::
 
-    sqlite  the default, on disk; with sqlite_reading, its reading half; its schema; schedule,
-            the order of claims; group, which commits many steps at once; checkpoints;
-            stored_counts; previous, what differs from the previous crawl; key_set, the keys
-            of known URLs; and saved_keys, which saves them
-    part    the same for one part of a crawl by several processes
-    memory  for tests and small crawls
-    postgres  in PostgreSQL, shared by the workers of many machines
+    memory           for tests and small crawls
+    sqlite           the default, on disk
+    part             the same for one part of a crawl by several processes
+    postgres         in PostgreSQL, shared by the workers of many machines
+
+Of those on disk::
+
+    sqlite_reading   the reading half
+    frontier_schema  the tables
+    schedule         the order of claims
+    commit_group     commits many steps at once
+    checkpoints      copies SQLite's log into the file, in another thread
+    stored_counts    the counts, and the slowest fetches
+    key_set          the keys of known URLs
+    saved_keys       saves them
+    previous_crawl   what differs from the previous crawl
 
 All count URLs as `crawler_app.store.frontier.count_types` describes.
 """

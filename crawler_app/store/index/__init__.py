@@ -10,15 +10,15 @@ that are missing are added when the file is next opened for writing.
 
 Inside::
 
-    schema     the file and its tables
-    letters    text as SQLite's tokenizer needs it
-    columns    what is stored of a page
-    texts      the pages, and their compressed texts
-    query      the query language
-    searching  what matches a query, best match first
-    hits       search results
-    rendering  the results as text and JSON
-    writer     the thread that writes the index of a crawl
+    index_schema  the file and its tables
+    letters       text as SQLite's tokenizer needs it
+    columns       what is stored of a page
+    texts         the pages, and their compressed texts
+    query         the query language
+    searching     what matches a query, best match first
+    hits          search results
+    rendering     the results as text and JSON
+    index_writer  the thread that writes the index of a crawl
 """
 
 import contextlib

@@ -316,6 +316,6 @@ def test_crawl_that_was_stopped_is_finished_by_two_workers(
     )
     # It is not begun again with what is left of the frontier in the directory.
     anew = gencrawl("crawl", seed, "--into", moved, *options)
-    assert anew.status == USAGE and "the frontier is in PostgreSQL" in anew.err
+    assert anew.status == USAGE and "whose frontier is in PostgreSQL" in anew.err
     assert summaries[0] == summaries[1]
     assert reports[0] == reports[1]

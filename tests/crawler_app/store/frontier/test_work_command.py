@@ -174,7 +174,7 @@ def test_option_that_is_not_possible_is_refused(
     for into, option, says in (
         ("a", "--soft-404", "--soft-404 is not possible"),
         ("other", "--quiet", "holds another crawl"),
-        ("file:///nowhere", "--no-archive", "no use for a crawl without an archive"),
+        ("file:///nowhere", "--no-archive", "object storage needs an archive"),
         ("file:///nowhere", "--max-staging-bytes=1MB", "must be at least twice"),
     ):
         ended = begin(into if "://" in into else tmp_path / into, option)

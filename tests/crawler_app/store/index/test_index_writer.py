@@ -6,7 +6,7 @@ import time
 import pytest
 
 from crawler_app.base.errors import SearchIndexError
-from crawler_app.store.index import PageIndex, writer
+from crawler_app.store.index import PageIndex, index_writer
 from crawler_app.store.index.columns import columns_of
 from crawler_app.store.index.index_writer import IndexWriter
 from gencoro import gen
@@ -62,7 +62,7 @@ def test_words_are_added_when_there_are_enough(index, path, monkeypatch):
     index._thread.wait()
     before = seen(path)
 
-    monkeypatch.setattr(writer, "WORDS_CHARS", 1)
+    monkeypatch.setattr(index_writer, "WORDS_CHARS", 1)
     put(index, "b")
     yield index.flushed()
     index._thread.wait()
