@@ -33,6 +33,7 @@ from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -85,7 +86,9 @@ class Postgres:
         store = StoreLocation(
             str(uuid.uuid4())
         )  # two that share one wait for each other
-        self._frontier = PostgresFrontier(location, store=store, buffered=BATCH)
+        self._frontier = PostgresFrontier(
+            location, LeaseRules(), store=store, buffered=BATCH
+        )
         self._site = site
         self._loop.run_sync(self._frontier.open)
         self._frontier.add(site.seeds())

@@ -12,6 +12,7 @@ from frontier_load import LEASE_S, Site, cpu_of_server, page_of
 
 from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from gencoro import gen
 
 __all__ = ["over_time"]
@@ -51,7 +52,7 @@ class Steady:
     @gen.coroutine
     def run(self, until):
         """Work until a time of the monotonic clock."""
-        frontier = PostgresFrontier(self._location, buffered=BATCH)
+        frontier = PostgresFrontier(self._location, LeaseRules(), buffered=BATCH)
         yield frontier.open()
         frontier.add(self._site.seeds())
         began = time.monotonic()

@@ -315,10 +315,10 @@ class CrawlWorker:
         machine = socket.gethostname()
         return PostgresFrontier(
             self._location,
+            LeaseRules.of(self.config),
             f"process {os.getpid()} on {machine}",
             StoreLocation(
                 directory.make_store_key(), machine, self._store_location(directory)
             ),
-            rules=LeaseRules.of(self.config),
             before_commit=before_commit,
         )

@@ -9,10 +9,12 @@ PAGES = 30
 
 @pytest.fixture
 def small_tree(site):
-    """A small tree of pages."""
+    """A small tree of pages; the first sets a cookie."""
     for number in range(PAGES):
         below = [n for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
-        site.page(f"/{number}", *map(str, below), title=f"Telescope {number}")
+        headers = {} if number else {"Set-Cookie": "id=7"}
+        title = f"Telescope {number}"
+        site.page(f"/{number}", *map(str, below), title=title, headers=headers)
     return site
 
 

@@ -13,7 +13,7 @@ from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.store.frontier.postgres.install import install, uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
-from crawler_app.store.frontier.postgres.worker_state import NO_OBSERVER
+from crawler_app.store.frontier.postgres.worker_state import NO_OBSERVER, LeaseRules
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.postgres_server import USER, newest_binaries, running, url_of
@@ -139,6 +139,7 @@ class SteppedFrontier(PostgresFrontier):
         self.location = CrawlLocation(url, crawl)
         super().__init__(
             self.location,
+            LeaseRules(),
             buffered=0,
             clock=lambda: self.now,
             server_clock=lambda: self.now - self.skew_s,

@@ -73,7 +73,7 @@ def crawl(tree, postgres_url, run_sync):
         def work(url):
             frontier = PostgresFrontier(
                 CrawlLocation(url, location.crawl),
-                rules=LeaseRules.of(config),
+                LeaseRules.of(config),
                 buffered=buffered,
             )
             updates = HostUpdates(frontier)
@@ -160,7 +160,7 @@ def crawl_shared(postgres_url, run_sync):
         @gen.coroutine
         def work(fetcher_class):
             frontier = PostgresFrontier(
-                location, rules=LeaseRules.of(config), buffered=buffered
+                location, LeaseRules.of(config), buffered=buffered
             )
             updates = HostUpdates(frontier)
             with (

@@ -10,7 +10,7 @@ from typing import Any
 from crawler_app.base.models import Claim, State
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl import NO_PAGES, Crawl
-from crawler_app.run.crawl.host_updates import learn_news
+from crawler_app.run.crawl.host_updates import HostUpdates, learn_news
 from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
@@ -24,8 +24,8 @@ class WorkerCrawl(Crawl, FrontierObserver):
     """A crawl whose limits of pages and bytes are those of the frontier.
 
     Args:
-        parts: With a frontier that was opened, and a configuration without limits of pages
-            and bytes.
+        parts: With a frontier that was opened, `HostUpdates`, and a configuration without
+            limits of pages and bytes.
     """
 
     frontier: PostgresFrontier
@@ -33,6 +33,7 @@ class WorkerCrawl(Crawl, FrontierObserver):
     def __init__(self, parts: CrawlParts) -> None:
         super().__init__(parts)
         assert isinstance(self.frontier, PostgresFrontier)
+        assert isinstance(parts.context.host_observer, HostUpdates)
         self._is_held = False
 
     @gen.coroutine

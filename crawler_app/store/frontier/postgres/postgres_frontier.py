@@ -34,7 +34,6 @@ from gencoro import gen
 __all__ = ["PostgresFrontier"]
 
 NO_STORE = StoreLocation()
-DEFAULT_RULES = LeaseRules()
 
 
 class PostgresFrontier(Frontier):
@@ -43,9 +42,9 @@ class PostgresFrontier(Frontier):
     Call `open` before anything else, and `run` while the crawl is under way.
 
     Args:
+        rules: What the crawl asks of leases.
         name: Of the worker, for people.
         store: Where it stores what it fetches.
-        rules: What the crawl asks of leases.
         buffered: How many claims wait to be handed out; 0 to ask for each when it is wanted.
         clock: Returns the current time of this machine.
         server_clock: The same for the server; None for the clock that it has.
@@ -55,10 +54,10 @@ class PostgresFrontier(Frontier):
     def __init__(
         self,
         location: CrawlLocation,
+        rules: LeaseRules,
         name: str = "",
         store: StoreLocation = NO_STORE,
         *,
-        rules: LeaseRules = DEFAULT_RULES,
         buffered: int = 10,
         clock: Callable[[], float] = time.time,
         server_clock: Callable[[], float] | None = None,

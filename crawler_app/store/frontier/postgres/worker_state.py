@@ -84,8 +84,9 @@ class LeaseRules(NamedTuple):
     def of(cls, config: CrawlConfig) -> "LeaseRules":
         """Return the rules for a configuration.
 
-        >>> LeaseRules.of(CrawlConfig(("http://a.test/",), max_queries_per_path=7))
-        LeaseRules(asks_robots=True, max_queries=7, is_by_depth=False)
+        >>> config = CrawlConfig(("http://a.test/",), max_queries_per_path=7, max_depth=2)
+        >>> LeaseRules.of(config)
+        LeaseRules(asks_robots=True, max_queries=7, is_by_depth=True)
         """
         by_depth = config.max_depth is not None
         return cls(config.robots, config.max_queries_per_path, by_depth)

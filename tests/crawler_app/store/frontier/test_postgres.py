@@ -385,7 +385,9 @@ def test_urls_of_a_dead_worker_go_to_others_without_a_try(workers):
 def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):
     other = workers()
     other.add([found("x")])
-    worker = PostgresFrontier(other.location, clock=clock, server_clock=clock)
+    worker = PostgresFrontier(
+        other.location, LeaseRules(), clock=clock, server_clock=clock
+    )
 
     @gen.coroutine
     def fetch_for_long():
@@ -470,7 +472,10 @@ class Crowd:
     def crawl(self):
         """Crawl until the site is drained."""
         worker = PostgresFrontier(
-            self.location, clock=lambda: self.now, server_clock=lambda: self.now
+            self.location,
+            LeaseRules(),
+            clock=lambda: self.now,
+            server_clock=lambda: self.now,
         )
         yield worker.open()
         worker.add([found(0)])
@@ -768,7 +773,7 @@ def test_claims_that_come_after_a_worker_has_left_are_put_back(postgres_url, run
 
     @gen.coroutine
     def leave_while_claims_come():
-        with contextlib.closing(PostgresFrontier(location)) as frontier:
+        with contextlib.closing(PostgresFrontier(location, LeaseRules())) as frontier:
             yield frontier.open()
             frontier.add([found("x")])
             frontier.flush()

@@ -30,12 +30,14 @@ AT_ONCE = 2 * (8 + 10 + 25)
 WORKER = """
 import contextlib, sys, time
 from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.web.fetcher import make_fetcher
 from crawler_app.store.frontier.postgres import step_sender
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -46,11 +48,15 @@ clock = lambda: time.time() + float(skew_s)
 
 @gen.coroutine
 def main():
-    frontier = PostgresFrontier(CrawlLocation(url, "test"), clock=clock)
-    with contextlib.closing(frontier), contextlib.closing(make_fetcher(config)) as fetcher:
+    location, rules = CrawlLocation(url, "test"), LeaseRules.of(config)
+    frontier = PostgresFrontier(location, rules, clock=clock)
+    updates = HostUpdates(frontier)
+    fetcher = make_fetcher(config, updates.cookies_set)
+    with contextlib.closing(frontier), contextlib.closing(fetcher):
         yield frontier.open()
         print("open", flush=True)
-        yield WorkerCrawl(wire(config, frontier, fetcher, clock=clock)).run()
+        parts = wire(config, frontier, fetcher, clock=clock, host_observer=updates)
+        yield WorkerCrawl(parts).run()
 
 IOLoop.current().run_sync(main)
 """

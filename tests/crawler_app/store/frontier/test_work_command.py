@@ -50,6 +50,10 @@ def test_crawl_of_two_workers_is_read_as_one(
     fetched = sorted(path for path in small_tree.paths if path != "/robots.txt")
     assert sorted({*fetched}) == sorted(f"/{n}" for n in range(PAGES))
     assert len(fetched) <= PAGES + 10  # what was under way
+    # The second has robots.txt and the cookie of the start page from the first.
+    assert small_tree.paths.count("/robots.txt") == 1
+    _, headers = small_tree.requests[-1]
+    assert headers["Cookie"] == "id=7"
     monkeypatch.chdir(tmp_path)
     status = gencrawl.json("status", *server, "--json")
     assert (status["state"], status["done"]) == ("finished", PAGES)

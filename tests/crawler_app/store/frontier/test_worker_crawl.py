@@ -11,6 +11,7 @@ from crawler_app.store.frontier.postgres import step_sender
 from crawler_app.store.frontier.postgres.install import uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from gencoro import gen
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.shared_crawl import PAGES, PATHS
@@ -41,7 +42,7 @@ def test_limit_of_pages_counts_leases_of_a_dead_worker(
 
     @gen.coroutine
     def claim_and_die(crawls):
-        dead = PostgresFrontier(CrawlLocation(postgres_url, "test"))
+        dead = PostgresFrontier(CrawlLocation(postgres_url, "test"), LeaseRules())
         yield dead.open()
         dead.add([Candidate(f"{tree.url}59", host_of(tree.url))])
         dead.flush()
