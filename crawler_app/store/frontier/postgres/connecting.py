@@ -185,7 +185,7 @@ def _check_settings(
 ) -> Generator[Any, Any, None]:
     """Check that the settings of a connection have reached the server.
 
-    PgBouncer refuses them, or leaves them out if it is told to; then tables would be made in
+    PgBouncer refuses them, or ignores them if configured so; then tables would be made in
     another schema.
     """
     path = yield connection.fetchval("SELECT current_setting('search_path')")

@@ -248,7 +248,7 @@ class PostgresFrontier(Frontier):
 
         While it is, one URL of its host at a time is leased.
         """
-        self._state.host_changes.tell(origin, pauses=pauses)
+        self._state.host_changes.note_origin(origin, pauses=pauses)
         self._state.host_changes.set_down(host_of(origin), is_down)
 
     def note_robots(self, origin: str, robots: dict[str, Any], until: float) -> None:
@@ -266,8 +266,8 @@ class PostgresFrontier(Frontier):
         Each is a list of values that JSON has, of which the first is when it was set.
         """
         changes = self._state.host_changes
-        told = changes.by_origin.get(origin, {}).get("cookies", {})
-        changes.tell(origin, cookies=told | cookies)
+        unsent = changes.by_origin.get(origin, {}).get("cookies", {})
+        changes.note_origin(origin, cookies=unsent | cookies)
 
     # Times and counts: those of the last answer.
 

@@ -93,7 +93,7 @@ class HostChanges:
         """Note when the robots.txt of a host expires."""
         self._of_host(host).known_until = until
 
-    def tell(self, origin: str, **facts: Any) -> None:
+    def note_origin(self, origin: str, **facts: Any) -> None:
         """Note changes of an origin, by the names of its columns."""
         self.by_origin.setdefault(origin, {}).update(facts)
 

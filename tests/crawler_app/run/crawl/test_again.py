@@ -54,7 +54,7 @@ def test_unchanged_page_is_not_sent_again_and_its_links_count(site, cli, capture
 
 
 @pytest.mark.parametrize(
-    ("told", "sent", "options"),
+    ("received", "sent", "options"),
     [
         ({"Etag": '"1"'}, {"If-None-Match": '"1"'}, ()),
         ({"Last-Modified": DATE}, {"If-Modified-Since": DATE}, ()),
@@ -62,8 +62,10 @@ def test_unchanged_page_is_not_sent_again_and_its_links_count(site, cli, capture
         ({"Etag": '"1"'}, {}, ("--no-archive",)),
     ],
 )
-def test_validators_of_a_page_are_sent_back_unchanged(site, cli, told, sent, options):
-    page(site, "/", links=(), headers=told, times=1)
+def test_validators_of_a_page_are_sent_back_unchanged(
+    site, cli, received, sent, options
+):
+    page(site, "/", links=(), headers=received, times=1)
     page(site, "/", links=(), status=304 if sent else 200)
 
     cli("crawl", *options)

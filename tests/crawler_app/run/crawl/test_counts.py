@@ -24,7 +24,7 @@ TOTALS |= {"done": 5, "failed": 3, "broken": 2, "not_checked": 1, "skipped": 2}
 
 
 @pytest.fixture
-def told(site, tmp_path, run_sync):
+def outputs(site, tmp_path, run_sync):
     """Crawl a site of each kind of URL; return what each place says of it."""
     found = ("/page", "/file.txt", "/gone", "/lost", "/large", "/round", "/no/x")
     site.page("/", *found, "http://b.test/")
@@ -40,34 +40,34 @@ def told(site, tmp_path, run_sync):
         exclude=("/no/",),
         max_body_bytes=4_000,
     )
-    told = {}
+    outputs = {}
 
     @contextlib.contextmanager
     def watch(crawl):
         yield
-        told["sample"] = Monitor(crawl).look()
-        told["metrics"] = Metrics(crawl).render()[0].decode()
+        outputs["sample"] = Monitor(crawl).look()
+        outputs["metrics"] = Metrics(crawl).render()[0].decode()
 
     result = run_sync(Crawler(config, watch=watch).run)
-    told["summary"] = result.summary
-    told["report"] = gather(CrawlDirectory.open(config.into))
-    return told
+    outputs["summary"] = result.summary
+    outputs["report"] = gather(CrawlDirectory.open(config.into))
+    return outputs
 
 
 def number_of(word, text):
     return int(re.search(rf"(\d+) {word}", text)[1])
 
 
-def test_numbers_for_programs_agree(told):
-    summary, report = told["summary"].to_json(), to_json(told["report"])["totals"]
+def test_numbers_for_programs_agree(outputs):
+    summary, report = outputs["summary"].to_json(), to_json(outputs["report"])["totals"]
 
     for totals in (summary, report):
         assert {name: totals[name] for name in TOTALS} == TOTALS
     assert summary["states"] == WANTED
-    assert sample_to_json(told["sample"])["count_by_state"] == WANTED
+    assert sample_to_json(outputs["sample"])["count_by_state"] == WANTED
     values = {
         (sample.name, *sample.labels.values()): sample.value
-        for family in parser.text_string_to_metric_families(told["metrics"])
+        for family in parser.text_string_to_metric_families(outputs["metrics"])
         for sample in family.samples
     }
     assert {name: values["gencrawl_urls", name] for name in WANTED} == WANTED
@@ -75,28 +75,28 @@ def test_numbers_for_programs_agree(told):
         key[1]: n for key, n in values.items() if key[0] == "gencrawl_failed_total"
     }
     assert failed == summary["reasons"]["failed"] == {"http_404": 2, "too_large": 1}
-    hosts = told["report"].summary.hosts
-    assert sum(host.broken for host in hosts) == len(told["report"].broken) == 3
+    hosts = outputs["report"].summary.hosts
+    assert sum(host.broken for host in hosts) == len(outputs["report"].broken) == 3
 
 
-def test_numbers_for_people_agree(told):
-    line = line_of(told["sample"])
+def test_numbers_for_people_agree(outputs):
+    line = line_of(outputs["sample"])
     assert all(
         number_of(state.label.replace("_", " "), line) == WANTED[state.label]
         for state in State
     )
-    text = " ".join(render_summary(told["summary"]).split())
+    text = " ".join(render_summary(outputs["summary"]).split())
     assert "done 5 2 pages, 1 file, 2 redirects" in text
     assert "failed 3 2 broken, 1 not checked" in text
     assert "skipped 2 " in text
-    markdown = render_markdown(told["report"])
+    markdown = render_markdown(outputs["report"])
     assert markdown.startswith("# 2 broken URLs and 1 redirect loop:")
     assert "5 done (2 pages, 1 file, 2 redirects)" in markdown
     assert "3 failed (2 broken, 1 not checked), 2 skipped, 0 left" in markdown
 
 
-def test_page_agrees_with_the_rest(told):
-    page = render_html(told["report"])
+def test_page_agrees_with_the_rest(outputs):
+    page = render_html(outputs["report"])
 
     assert "<h1>2 broken URLs and 1 redirect loop</h1>" in page
     tiles = dict(re.findall(r"<dt>(\w+)</dt><dd><strong>(.*?)</strong>", page))

@@ -252,7 +252,7 @@ def test_crawl_cancelled_together_with_its_hook_ends_cancelled(site, run):
         running = Crawler(CrawlConfig((site.url,), robots=False), on_page=hook).run()
         await began.wait()
         hooks[0].cancel()
-        await asyncio.sleep(0)  # it has ended, and nobody has been told
+        await asyncio.sleep(0)  # it has ended, and no callback has run
         running.cancel()
         await running
 

@@ -204,17 +204,20 @@ def test_a_package_can_be_made_while_the_archive_is_written(
 
 def test_progress_of_a_package_is_reported(archive_of, exchange):
     archived = archive_of(*(exchange(f"http://a.test/{n}") for n in range(3)))
-    told = []
+    steps = []
 
     write_wacz(
-        archived, io.BytesIO(), software="test", on_step=lambda *done: told.append(done)
+        archived,
+        io.BytesIO(),
+        software="test",
+        on_step=lambda *done: steps.append(done),
     )
 
-    assert list(dict.fromkeys(what for what, *_ in told)) == list(STAGES)
-    assert [done for done in told if done[0] == STAGES[2]] == [
+    assert list(dict.fromkeys(what for what, *_ in steps)) == list(STAGES)
+    assert [done for done in steps if done[0] == STAGES[2]] == [
         (STAGES[2], number, 3) for number in range(3)
     ]
-    assert (STAGES[1], 0, 3) in told
+    assert (STAGES[1], 0, 3) in steps
 
 
 @pytest.mark.parametrize("last_stage", STAGES)

@@ -124,7 +124,7 @@ def copy(tmp_path):
         yield pathlib.Path(name)
 
 
-# In the middle of a record, and where the table is made anew, less often: one byte there
+# In the middle of a record, and where the table is rebuilt, less often: one byte there
 # is like the next, and it takes longer.
 @pytest.mark.parametrize(("is_table_kept", "near_bytes"), [(True, 24), (False, 0)])
 def test_a_file_cut_off_anywhere_keeps_what_is_whole(

@@ -144,10 +144,10 @@ def test_only_the_newest_queries_are_returned(frontier, monkeypatch):
     for module in (memory, sqlite_reading, blocking_reader):
         monkeypatch.setattr(module, "MAX_QUERIES", 2)
     frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
-    told = list(frontier.queries())
+    found_queries = list(frontier.queries())
     monkeypatch.undo()
 
-    assert told == [url("x?2"), url("x?3")]
+    assert found_queries == [url("x?2"), url("x?3")]
 
 
 # What a walk meets too rarely.
@@ -479,7 +479,7 @@ class FrontierMachine(RuleBasedStateMachine):
         max_depth=st.none() | st.integers(0, 2),
     )
     def claim(self, lease, max_depth):
-        # Two claims of one URL are told apart by the time at which they end.
+        # Two claims of one URL are distinguished by the time at which they end.
         while self.now + lease in self.ends:
             self.now += 0.25
         self.ends.add(self.now + lease)

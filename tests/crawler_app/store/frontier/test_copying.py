@@ -315,7 +315,7 @@ def test_crawl_that_was_stopped_is_finished_by_two_workers(
         for name, form in {"status": ["--json"], "report": ["--format", "json"]}.items()
     )
     # It is not begun again with what is left of the frontier in the directory.
-    anew = gencrawl("crawl", seed, "--into", moved, *options)
-    assert anew.status == USAGE and "whose frontier is in PostgreSQL" in anew.err
+    again = gencrawl("crawl", seed, "--into", moved, *options)
+    assert again.status == USAGE and "whose frontier is in PostgreSQL" in again.err
     assert summaries[0] == summaries[1]
     assert reports[0] == reports[1]

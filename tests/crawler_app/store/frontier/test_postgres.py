@@ -322,7 +322,7 @@ def test_what_is_known_of_an_origin_comes_before_its_claims(workers):
     assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/0"
     robots, cookies = {"body": "x", "pauses": 0}, {"a": [1.0, "1"], "b": [2.0, "2"]}
     assert news == [OriginNews("http://a.test", 0, robots, cookies)]
-    # It is told once, and to the worker that told it not at all.
+    # It is sent once, and not at all to the worker that it comes from.
     two.claim(0.0, LEASE_S)
     one.claim(0.0, LEASE_S)
     assert len(news) == 1

@@ -191,7 +191,7 @@ def test_server_that_is_too_old_is_refused(postgres_url, run_sync, monkeypatch):
         run_sync(lambda: install(CrawlLocation(postgres_url, "old")))
 
 
-# What PgBouncer is told to leave out of the settings of a connection.
+# The settings of a connection that PgBouncer is configured to ignore.
 IGNORED = [*WORKER_SETTINGS, "search_path", "jit"]
 
 
@@ -380,9 +380,11 @@ def test_user_without_read_rights_gets_an_error(postgres_url, run_sync, gencrawl
     url = url_for_workers(postgres_url)
     run_sync(lambda: execute(location, "REVOKE SELECT ON crawl FROM crawler"))
 
-    told = 'permission denied for table crawl.*GRANT SELECT .* SCHEMA "gencrawl_test"'
+    message = (
+        'permission denied for table crawl.*GRANT SELECT .* SCHEMA "gencrawl_test"'
+    )
     for use in (PostgresReader, lambda location: run_sync(lambda: install(location))):
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=message):
             use(CrawlLocation(url, "test"))
     # It is not among the crawls of this user.
     assert "test " not in gencrawl("crawls", url).out

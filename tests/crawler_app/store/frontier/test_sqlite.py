@@ -448,33 +448,33 @@ def test_killed_crawl_has_lost_nothing_that_was_finished(
     agree(frontier)
     done = set(frontier.urls(State.DONE))
     known = {record.url for record in frontier.records()}
-    told = {f"http://{int(n) % 3}.test/{n}" for n in finished}
+    printed = {f"http://{int(n) % 3}.test/{n}" for n in finished}
     for n in (int(url.rpartition("/")[2]) for url in done):
         links = (2 * n + 1, 2 * n + 2)
         assert {f"http://{link % 3}.test/{link}" for link in links} <= known
     # What was finished and is not on disk is at most one group at each death.
-    assert len(told - done) <= 2 * MAX_ENDS
-    assert len(done - told) <= 2
+    assert len(printed - done) <= 2 * MAX_ENDS
+    assert len(done - printed) <= 2
 
 
 def test_reader_looks_while_another_process_writes(crawl, open_frontier, path):
     process = crawl()
-    told, seen = set(), []
+    printed, seen = set(), []
 
     for _ in range(5):
         lines = [process.stdout.readline().strip() for _ in range(100)]
-        told |= {f"http://{int(n) % 3}.test/{n}" for n in lines if n.isdecimal()}
+        printed |= {f"http://{int(n) % 3}.test/{n}" for n in lines if n.isdecimal()}
         reader = open_frontier(read_only=True)
         records = list(reader.records())
         done = {r.url for r in records if r.state is State.DONE}
-        assert len(told - done) <= MAX_ENDS
+        assert len(printed - done) <= MAX_ENDS
         assert all(not r.via or r.via in done for r in records)
         assert reader.count(State.DONE) <= len(done)
         seen.append(len(done))
         reader.close()
 
     assert seen == sorted(seen)
-    assert seen[-1] + MAX_ENDS >= len(told) > 400
+    assert seen[-1] + MAX_ENDS >= len(printed) > 400
     assert process.poll() is None
 
 

@@ -210,8 +210,8 @@ def test_limit_is_that_of_all_workers(
     assert len([path for path in small_tree.paths if path != "/robots.txt"]) == 10
 
     for named in (["DIR"], [str(tmp_path / "b")]):
-        told = gencrawl("status", *(server if named == ["DIR"] else named)).out
-        assert f"  gencrawl resume {named[0]} --max-pages N\n" in told
+        shown = gencrawl("status", *(server if named == ["DIR"] else named)).out
+        assert f"  gencrawl resume {named[0]} --max-pages N\n" in shown
 
     # What all workers have begun before counts.
     raised = gencrawl("resume", tmp_path / "b", "--max-pages", 17, "-q")

@@ -96,18 +96,18 @@ def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_s
 def test_worker_waiting_for_another_does_not_report_its_lease_end(site, crawl_shared):
     site.page("/0")
     site.hold("/0")
-    told = []
+    times = []
 
     @gen.coroutine
     def ask_the_idle(crawls):
         while not (idle := [each for each in crawls if each.frontier.next_at(0.0)]):
             yield gen.moment
-        told.append(idle[0].next_at(0.0))
+        times.append(idle[0].next_at(0.0))
         site.let_go("/0")
 
     crawl_shared(f"{site.url}0", 2, during=ask_the_idle)
 
-    assert told == [None]
+    assert times == [None]
 
 
 def test_crawl_that_was_deleted_ends_its_workers(crawl, postgres_url, tree):
