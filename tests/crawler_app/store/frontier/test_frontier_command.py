@@ -1,6 +1,7 @@
 """``gencrawl frontier``: a crawl in PostgreSQL."""
 
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -89,9 +90,14 @@ def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
 
 
 def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
-    for name in [*sys.modules]:
-        if name.startswith(("crawler_app.store.frontier.postgres", "crawler_app.run")):
-            monkeypatch.delitem(sys.modules, name)
+    unloaded = ("crawler_app.store.frontier.postgres", "crawler_app.run")
+    loaded = [each for each in sys.modules.items() if each[0].startswith(unloaded)]
+    for name, module in loaded:
+        # An import that fails leaves another package in its parent, which is undone too.
+        parent, _, child = name.rpartition(".")
+        monkeypatch.setattr(import_module(parent), child, module)
+    for name, _ in loaded:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
 
     for words in (["frontier", "init"], ["work", "--into", "kept"], ["crawls"]):

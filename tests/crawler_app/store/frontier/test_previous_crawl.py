@@ -168,10 +168,10 @@ def test_kept_comparison_is_that_of_all_records(tmp_path, seed):
             if before is None:
                 assert found is None
             else:
-                told = found.to_json()
+                kept = found.to_json()
                 for name in ("newly_broken", "still_broken", "fixed"):
-                    told[name].sort()
-                assert told == expected(before, frontier)
+                    kept[name].sort()
+                assert kept == expected(before, frontier)
                 check_words(frontier, words, found)
             is_compared = frontier.is_drained() or before is None
             loops = [each.url for each in records if is_loop(each)]
