@@ -82,7 +82,7 @@ def crawl(site, seeds, processes, arguments):
     ran = run(command(seeds, processes, arguments))
     took_s = time.monotonic() - began_at
     if arguments.frontier:
-        run([sys.executable, "-m", "crawler_app", "drop", arguments.url])
+        run([sys.executable, "-m", "crawler_app", "postgres", "drop", arguments.url])
     after = [cpu_of(pid) for pid in servers]
     nginx, server = (b - a for a, b in zip(before, after, strict=True))
     return took_s, ran.cpu_s, nginx, server if arguments.frontier else 0.0

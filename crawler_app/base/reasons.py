@@ -251,7 +251,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
     Reason.TOO_MANY_QUERIES: _skips("too many other queries of its path were found"),
-    Reason.URL_TOO_LONG: _skips("it is longer than --max-url-chars allows"),
+    Reason.URL_TOO_LONG: _skips("it is longer than max-url-chars allows"),
 }
 
 # The server may have recovered a little later.

@@ -1,23 +1,321 @@
-"""Arguments that several commands share."""
+"""The arguments of every command.
+
+Rule: nothing is imported here but settings, so that help and completions cost little.
+"""
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
-__all__ = ["add_directory", "add_how_much", "add_quiet", "add_showing", "count"]
+from crawler_app.base.config.units import BYTES
+from crawler_app.base.config.validators import (
+    DEFAULT_CRAWL,
+    FRONTIER_EXAMPLE,
+    require_frontier,
+)
+from crawler_app.base.storage.tables import MAX_CACHE_BYTES
+from crawler_app.commands.config_options import (
+    NOT_FOR_CHECK,
+    OPTIONS,
+    OPTIONS_OF_CHECK,
+    add_config_file,
+    add_options,
+)
+from crawler_app.commands.exit_status import BROKEN, FAILED
+from crawler_app.commands.parser import CommandParser
+from crawler_app.run.results.url_export import EXPORT_FORMATS
+
+__all__ = [
+    "CSV",
+    "HTML",
+    "JSON",
+    "MARKDOWN",
+    "PAGE_NAME",
+    "ROWS_NAME",
+    "SHELLS",
+    "STDOUT",
+    "add_check",
+    "add_completion",
+    "add_copy",
+    "add_crawl",
+    "add_demo",
+    "add_drop",
+    "add_export",
+    "add_forget",
+    "add_init",
+    "add_list",
+    "add_report",
+    "add_resume",
+    "add_search",
+    "add_status",
+    "add_work",
+]
+
+# Formats of a report.
+HTML, JSON, MARKDOWN, CSV = REPORT_FORMATS = ("html", "json", "md", "csv")
+
+# Default files in the directory of the crawl: the page, and every link to fix beside it.
+PAGE_NAME, ROWS_NAME = "report.html", "report.csv"
+
+STDOUT = "-"
+
+SHELLS = ("bash", "zsh", "fish")
+
+INSTALL = """\
+to install, for yourself:
+  bash  gencrawl completion bash > \\
+            ~/.local/share/bash-completion/completions/gencrawl
+  zsh   gencrawl completion zsh > DIR/_gencrawl, with DIR in $fpath
+  fish  gencrawl completion fish > ~/.config/fish/completions/gencrawl.fish
+"""
+
+# What `check --help` leaves out of that of a crawl.
+RARE_IN_CHECK = ("include", "max_depth", "max_time_s", "contact")
+
+CHANGED_IN_CHECK: Mapping[str, Mapping[str, Any]] = {
+    "seeds": {
+        "help": "what to check; - reads a list from standard input",
+        "named_metavar": "URL|FILE|FOLDER",
+    },
+    "into": {
+        "help": "keep the crawl in this directory, for report, search and export; another "
+        "check into it fetches only what has changed"
+    },
+    "external": {
+        "help": "check out-of-scope links too, with one request each",
+        "shown_default": "on",
+    },
+    "assets": {
+        "help": "check what pages need: images, style sheets, scripts, fonts, media, frames",
+        "shown_default": "on",
+    },
+    "archive": {"shown_default": "on with --into"},
+    "index": {"shown_default": "on with --into"},
+}
+
+# What these options are for a worker, and those that are given otherwise.
+CHANGED_IN_WORK: Mapping[str, Mapping[str, Any]] = {
+    "into": {
+        "help": "directory for what this worker fetches, or object storage, such as "
+        "s3://BUCKET/PREFIX; the directory of an earlier run is continued"
+    },
+    "processes": {"help": "number of processes, each of which is a worker"},
+    "crawl_name": {"is_common": True},
+}
+NOT_FOR_WORK = ("frontier",)
 
 
-def add_directory(parser: argparse.ArgumentParser) -> None:
-    """Add DIR, the directory of a crawl."""
+def add_crawl(parser: CommandParser) -> None:
+    """Add the arguments of `crawl`."""
+    add_options(parser, OPTIONS)
+    add_config_file(parser)
+    _add_showing(parser)
+
+
+def add_resume(parser: CommandParser) -> None:
+    """Add the arguments of `resume`."""
     parser.add_argument(
         "directory", metavar="DIR", help="directory of a crawl (crawl --into)"
     )
+    _add_showing(parser)
+    parser.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help="retry URLs that failed for a reason that may be temporary",
+    )
+    add_options(parser, filter(attrgetter("is_resumable"), OPTIONS), is_new=False)
+    fixed = "was set when the crawl began, and cannot be changed"
+    parser.cures |= {
+        option.flag: fixed
+        for option in OPTIONS
+        if option.flag and not option.is_resumable
+    }
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add ``--quiet``."""
+def add_check(parser: CommandParser) -> None:
+    """Add the arguments of `check`."""
+    parser.description = (
+        "Check a site: links, images, style sheets, scripts, fragments and URLs on other "
+        "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
+        f"on standard input.  Exits with status {BROKEN} if something is broken."
+    )
+    add_options(
+        parser,
+        [
+            replace(
+                option,
+                is_common=option.is_common and option.name not in RARE_IN_CHECK,
+                **CHANGED_IN_CHECK.get(option.name, {}),
+            )
+            for option in OPTIONS_OF_CHECK
+        ],
+    )
+    parser.hide(
+        parser.add_argument(
+            "--update-baseline",
+            action="store_true",
+            help="rewrite the --baseline file with the current findings",
+        )
+    )
+    add_config_file(parser)
+    _add_how_much(parser)
+    alone = "is not an option of `check`, which runs in one process; leave it out"
+    parser.cures |= {
+        option.flag: alone for option in OPTIONS if option.name in NOT_FOR_CHECK
+    }
+
+
+def add_report(parser: CommandParser) -> None:
+    """Add the arguments of `report`."""
+    _add_stored(parser)
     _add_quiet(parser)
+    parser.add_argument(
+        "--format",
+        choices=REPORT_FORMATS,
+        help=f"format of the report (default: by the suffix of FILE, otherwise {HTML})",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help=f"output file, or {STDOUT} for standard output (default: DIR/{PAGE_NAME} for "
+        f"{HTML}, with DIR/{ROWS_NAME}; standard output for the other formats)",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=["broken"],
+        help=f"exit with status {BROKEN} if links are broken, {FAILED} if nothing was "
+        "fetched",
+    )
 
 
-def add_how_much(parser: argparse.ArgumentParser) -> None:
+def add_status(parser: CommandParser) -> None:
+    """Add the arguments of `status`."""
+    _add_stored(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="write JSON, with complete lists"
+    )
+
+
+def add_search(parser: CommandParser) -> None:
+    """Add the arguments of `search`."""
+    _add_stored(parser)
+    parser.add_argument(
+        "words",
+        metavar="WORDS",
+        nargs="*",
+        help='query, in quotes: \'all words "a phrase" prefix* -without '
+        "this OR that title:word'",
+    )
+    parser.add_argument(
+        "--limit",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="maximum number of hits (default: 10)",
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def add_export(parser: CommandParser) -> None:
+    """Add the arguments of `export`."""
+    _add_stored(parser)
+    _add_quiet(parser)
+    parser.add_argument(
+        "--format",
+        choices=EXPORT_FORMATS,
+        default=EXPORT_FORMATS[0],
+        help="jsonl and csv: one URL a line; wacz: the archive; cdxj: its index "
+        f"(default: {EXPORT_FORMATS[0]})",
+    )
+
+
+def add_demo(parser: CommandParser) -> None:
+    """Add the arguments of `demo`."""
+    parser.add_argument(
+        "--into", metavar="DIR", help="keep the crawl in this directory"
+    )
+    _add_showing(parser)
+
+
+def add_completion(parser: CommandParser) -> None:
+    """Add the arguments of `completion`."""
+    parser.epilog = INSTALL
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=SHELLS, help=" or ".join(SHELLS)
+    )
+
+
+def add_init(parser: CommandParser) -> None:
+    """Add the arguments of `postgres init`."""
+    parser.description = (
+        "Create the tables of a crawl, as `crawl --frontier` does too if its user may."
+    )
+    _add_server(parser)
+    _add_crawl_name(parser)
+    _add_partitions(parser)
+
+
+def add_copy(parser: CommandParser) -> None:
+    """Add the arguments of `postgres copy`."""
+    parser.description = (
+        "Move the frontier of the crawl in a directory into PostgreSQL, so that "
+        "`postgres work` and `resume` continue it."
+    )
+    parser.add_argument("directory", metavar="DIR", help="directory of the crawl")
+    _add_server(parser)
+    _add_crawl_name(parser)
+    _add_quiet(parser)
+    _add_partitions(parser)
+
+
+def add_forget(parser: CommandParser) -> None:
+    """Add the arguments of `postgres forget`."""
+    _add_server(parser)
+    _add_crawl_name(parser)
+    _add_quiet(parser)
+    parser.add_argument(
+        "--store",
+        metavar="STORE",
+        required=True,
+        help="UUID or location of the directory, or object storage, of a worker whose "
+        "machine is lost",
+    )
+    _add_cache(parser)
+
+
+def add_list(parser: CommandParser) -> None:
+    """Add the arguments of `postgres list`."""
+    _add_server(parser)
+
+
+def add_drop(parser: CommandParser) -> None:
+    """Add the arguments of `postgres drop`."""
+    parser.description = (
+        "Delete the tables of a crawl; what its workers have archived stays."
+    )
+    _add_server(parser)
+    _add_crawl_name(parser)
+
+
+def add_work(parser: CommandParser) -> None:
+    """Add the arguments of `postgres work`."""
+    _add_server(parser)
+    add_options(
+        parser,
+        [
+            replace(option, **CHANGED_IN_WORK.get(option.name, {}))
+            for option in OPTIONS
+            if option.is_local and option.name not in NOT_FOR_WORK
+        ],
+    )
+    _add_showing(parser)
+
+
+def _add_how_much(parser: CommandParser) -> None:
     """Add ``--quiet`` and ``--verbose``."""
     how_much = parser.add_mutually_exclusive_group()
     _add_quiet(how_much)
@@ -29,9 +327,9 @@ def add_how_much(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_showing(parser: argparse.ArgumentParser) -> None:
+def _add_showing(parser: CommandParser) -> None:
     """Add ``--quiet``, ``--verbose``, ``--dashboard`` and ``--stay``."""
-    add_how_much(parser)
+    _add_how_much(parser)
     parser.add_argument(
         "--dashboard",
         metavar="ADDR:PORT",
@@ -40,11 +338,13 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         help="watch and control the crawl in a browser (default address: 127.0.0.1 and a "
         "free port)",
     )
-    parser.add_argument(
-        "--stay",
-        action=argparse.BooleanOptionalAction,
-        help="keep the dashboard open after the crawl, with the summary and the report, "
-        "until it is closed (default: if run from a terminal)",
+    parser.hide(
+        parser.add_argument(
+            "--stay",
+            action=argparse.BooleanOptionalAction,
+            help="keep the dashboard open after the crawl, with the summary and the "
+            "report, until it is closed (default: if run from a terminal)",
+        )
     )
 
 
@@ -54,13 +354,81 @@ def _add_quiet(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def count(text: str) -> int:
+def _add_stored(parser: CommandParser) -> None:
+    """Add the crawl that is read: DIR, or the URL of a server with ``--crawl``."""
+    parser.add_argument(
+        "stored",
+        metavar="DIR",
+        help="directory of a crawl (crawl --into), or the URL of its frontier in "
+        "PostgreSQL",
+    )
+    _add_crawl_name(parser)
+    _add_cache(parser)
+
+
+def _add_server(parser: CommandParser) -> None:
+    parser.add_argument(
+        "url",
+        metavar="URL",
+        type=_server_url,
+        help=f"{FRONTIER_EXAMPLE}; the password is read from PGPASSWORD or ~/.pgpass",
+    )
+
+
+def _add_crawl_name(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--crawl",
+        metavar="NAME",
+        default=DEFAULT_CRAWL,
+        dest="crawl_name",
+        help=f'name of the crawl in PostgreSQL (default: "{DEFAULT_CRAWL}")',
+    )
+
+
+def _add_partitions(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--partitions",
+        type=_count,
+        default=8,
+        metavar="N",
+        help="partitions of the large tables, up to 1024 (default: 8)",
+    )
+
+
+def _add_cache(parser: CommandParser) -> None:
+    """Add ``--cache`` and ``--max-cache-bytes``."""
+    parser.hide(
+        parser.add_argument(
+            "--cache",
+            metavar="DIR",
+            type=Path,
+            help="directory for tables from object storage (default: ~/.cache/gencrawl)",
+        )
+    )
+    parser.hide(
+        parser.add_argument(
+            "--max-cache-bytes",
+            metavar=BYTES.metavar,
+            type=_size,
+            default=MAX_CACHE_BYTES,
+            help="maximum cache size; least recently used tables are deleted "
+            f"(default: {BYTES.render(MAX_CACHE_BYTES)})",
+        )
+    )
+
+
+def _server_url(text: str) -> str:
+    require_frontier("URL", text)
+    return text
+
+
+def _count(text: str) -> int:
     """Parse a positive number.
 
     Raises:
         argparse.ArgumentTypeError: it is not a number, or less than 1.
 
-    >>> count("10")
+    >>> _count("10")
     10
     """
     try:
@@ -72,3 +440,12 @@ def count(text: str) -> int:
             f"is {text!r}; it must be a whole number, at least 1"
         )
     return number
+
+
+def _size(text: str) -> int:
+    try:
+        return int(BYTES.parse(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"is {text!r}; it must be {BYTES.noun}"
+        ) from None

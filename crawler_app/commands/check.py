@@ -13,14 +13,8 @@ from typing import Any, cast
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
 from crawler_app.base.text.formatting import number
-from crawler_app.commands.arguments import add_how_much
 from crawler_app.commands.bug_report import ask_for_report
-from crawler_app.commands.config_options import (
-    OPTIONS,
-    add_config_file,
-    add_options,
-    values_of,
-)
+from crawler_app.commands.config_options import OPTIONS_OF_CHECK, values_of
 from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import shown_log
@@ -32,29 +26,11 @@ from crawler_app.show.terminal.lines import clock
 from crawler_app.show.terminal.status_line import StatusLine
 from gencoro import gen
 
-__all__ = ["add_check", "check"]
+__all__ = ["check"]
 
 STDIN = "-"
 
 AGAIN = "The same check again fetches only what has changed."
-
-
-def add_check(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `check`."""
-    parser.description = (
-        "Check a site: links, images, style sheets, scripts, fragments and URLs on other "
-        "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
-        f"on standard input.  Exits with status {BROKEN} if something is broken."
-    )
-    add_how_much(parser)
-    add_options(parser, target="URL|FILE|FOLDER", options=(*CHECK_OPTIONS, *OPTIONS))
-    parser.add_argument(
-        "--update-baseline",
-        action="store_true",
-        help="write the file of --baseline again",
-    )
-    add_config_file(parser)
-    parser.set_defaults(command=check)
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -128,17 +104,10 @@ def _values(
     Raises:
         ConfigError: a value is not allowed.
     """
-    given = values_of(
-        arguments, has_targets=has_targets, options=(*CHECK_OPTIONS, *OPTIONS)
-    )
-    for flag in ("processes", "frontier"):
-        if (getattr(arguments, flag) or 1) != 1:
-            raise ConfigError(f"a check runs in one process; leave out --{flag}")
+    given = values_of(arguments, has_targets=has_targets, options=OPTIONS_OF_CHECK)
     names = {option.name for option in CHECK_OPTIONS}
     checked = CheckConfig(**{name: given.pop(name) for name in names & given.keys()})
-    # A file may ask for several for a crawl.
-    one_process = {"processes": 1, "frontier": ""}
-    values = {"external": True, "assets": True} | given | one_process
+    values = {"external": True, "assets": True} | given
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values, checked

@@ -7,8 +7,7 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,13 @@ from crawler_app.base.config.found_file import (
 from crawler_app.base.config.option import Option, options_of
 from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.errors import ConfigError
+from crawler_app.commands.parser import CommandParser
 from crawler_app.show.check.check_config import CHECK_OPTIONS
 
 __all__ = [
+    "NOT_FOR_CHECK",
     "OPTIONS",
+    "OPTIONS_OF_CHECK",
     "add_config_file",
     "add_options",
     "config_of",
@@ -38,46 +40,66 @@ OPTIONS = options_of(CrawlConfig)
 # What a file may set, for one command or another.
 ALL_OPTIONS = (*OPTIONS, *CHECK_OPTIONS)
 
-# Options that have no effect if a switch is off, and the switch.
-SWITCH_BY_DEPENDENT = {
-    "cookie_file": "cookies",
-    "external_max_age_s": "external",
-    "max_archive_file_bytes": "archive",
-}
+# Options for a crawl by several workers; a check has one.
+NOT_FOR_CHECK = ("processes", "frontier", "crawl_name", "staging", "max_staging_bytes")
+
+OPTIONS_OF_CHECK = (
+    *CHECK_OPTIONS,
+    *(option for option in OPTIONS if option.name not in NOT_FOR_CHECK),
+)
+
+
+class _Switch(argparse.Action):
+    """A yes/no in one entry: the last of its flags is off, the other one on.
+
+    Unlike those of `argparse.BooleanOptionalAction`, the flags are chosen freely: there
+    are ``--deny-private, --allow-private``, and ``--no-cookies`` alone.
+    """
+
+    def __init__(self, option_strings: Sequence[str], **options: Any) -> None:
+        super().__init__(option_strings, nargs=0, **options)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, option_string != self.option_strings[-1])
 
 
 def add_options(
-    parser: argparse.ArgumentParser,
-    chosen: Callable[[Option], bool] = lambda option: True,
-    *,
-    is_new: bool = True,
-    target: str = "",
-    options: Sequence[Option] = OPTIONS,
+    parser: CommandParser, options: Iterable[Option], *, is_new: bool = True
 ) -> None:
     """Add configuration options; their default is None.
 
     Args:
-        chosen: Returns whether to add an option.
         is_new: Whether the crawl is new, so that options that are left out have their
             defaults, not the values from before.
-        target: The placeholder of what is crawled, if not only URLs are allowed.
 
-    >>> parser = argparse.ArgumentParser()
-    >>> add_options(parser)
+    >>> parser = CommandParser()
+    >>> add_options(parser, OPTIONS)
     >>> arguments = parser.parse_args(["http://a.test/", "--host-gap", "500ms"])
     >>> arguments.seeds, arguments.host_gap_s, arguments.tries
     (['http://a.test/'], 0.5, None)
     """
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for option in filter(chosen, options):
+    for option in options:
+        if option.is_file_only:
+            parser.cures[option.flag] = (
+                f"is set in a file only: `{option.key} = ...` in {FOUND_NAME} or another "
+                "file for --config"
+            )
+            continue
         if option.group not in groups:
             groups[option.group] = parser.add_argument_group(option.group)
-        if target and not option.flag:
-            option = replace(option, named_metavar=target, help="what to check")
-        _add_option(groups[option.group], option, is_new)
+        action = _add_option(groups[option.group], option, _help(option, is_new))
+        if not option.is_common:
+            parser.hide(action)
 
 
-def add_config_file(parser: argparse.ArgumentParser) -> None:
+def add_config_file(parser: CommandParser) -> None:
     """Add ``--config`` and ``--no-config``."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -85,55 +107,42 @@ def add_config_file(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="read options from this TOML file; the command line takes precedence "
-        f"(default {FOUND_NAME} in the working directory, if there is one)",
+        f"(default: {FOUND_NAME} in the working directory, if there is one)",
     )
-    which.add_argument(
-        "--no-config", action="store_true", help=f"do not read {FOUND_NAME}"
+    parser.hide(
+        which.add_argument(
+            "--no-config", action="store_true", help=f"do not read {FOUND_NAME}"
+        )
     )
-
-
-def _add_option(
-    group: argparse._ActionsContainer, option: Option, is_new: bool
-) -> None:
-    text = _help(option, is_new)
-    if option.is_switch:
-        _add_switch(group, option, text, is_new)
-    elif option.flag:
-        _add_value(group, option, text)
-    else:
-        group.add_argument(option.name, metavar=option.metavar, nargs="*", help=text)
 
 
 def _help(option: Option, is_new: bool) -> str:
     default = option.default_words
-    if default and not is_new:
+    # --no-cookies alone, without a flag for "on", is what is done if it is given.
+    if not default or (option.is_switch and not option.flag):
+        return option.help
+    if not is_new:
         default = "as before"
-    return f"{option.help} (default {default})" if default else option.help
+    elif default == option.default and not option.choices:
+        default = f'"{default}"'  # a name may be any word, such as "default"
+    return f"{option.help} (default: {default})"
 
 
-def _add_switch(
-    group: argparse._ActionsContainer, option: Option, text: str, is_new: bool
-) -> None:
-    """Add the flag that turns an option off, or a flag for each value."""
-    if not option.opposite:
-        group.add_argument(
-            option.flag, action="store_const", const=False, dest=option.name, help=text
+def _add_option(
+    group: argparse._ActionsContainer, option: Option, text: str
+) -> argparse.Action:
+    if option.is_switch:
+        return group.add_argument(
+            *filter(None, (option.flag, option.off_flag)),
+            action=_Switch,
+            dest=option.name,
+            help=text,
         )
-        return
-    opposite, its_text = option.opposite
-    if option.default is False:
-        its_text += " (default)" if is_new else " (default as before)"
-    both = group.add_mutually_exclusive_group()
-    both.add_argument(
-        option.flag, action="store_const", const=True, dest=option.name, help=text
-    )
-    both.add_argument(
-        opposite, action="store_const", const=False, dest=option.name, help=its_text
-    )
-
-
-def _add_value(group: argparse._ActionsContainer, option: Option, text: str) -> None:
-    group.add_argument(
+    if not option.flag:
+        return group.add_argument(
+            option.name, metavar=option.metavar, nargs="*", help=text
+        )
+    return group.add_argument(
         option.flag,
         action="append" if option.is_list else "store",
         dest=option.name,
@@ -163,24 +172,12 @@ def read_options(
         if value is None or value == []:
             continue
         given[option.name] = tuple(value) if isinstance(value, list) else value
-        option.check(given[option.name], option.flag)
-    _require_effect(given)
+        option.check(given[option.name], option.flag or option.off_flag)
+    if "cookie_file" in given and given.get("cookies") is False:
+        raise ConfigError(
+            "--cookies has no effect with --no-cookies; leave out one of them"
+        )
     return given
-
-
-def _require_effect(given: Mapping[str, Any]) -> None:
-    """Check that no option is given that another one makes useless.
-
-    Raises:
-        ConfigError: one is.
-    """
-    option_by_name = {option.name: option for option in OPTIONS}
-    for name, switch in SWITCH_BY_DEPENDENT.items():
-        if name in given and given.get(switch) is False:
-            off, useless = option_by_name[switch].off_flag, option_by_name[name].flag
-            raise ConfigError(
-                f"{useless} has no effect with {off}; leave out one of them"
-            )
 
 
 def config_of(arguments: argparse.Namespace) -> CrawlConfig:

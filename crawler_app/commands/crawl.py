@@ -7,7 +7,6 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Generator, Iterable
-from operator import attrgetter
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -22,18 +21,12 @@ from crawler_app.base.reasons import (
     meaning_of,
 )
 from crawler_app.base.text.escaping import printable
-from crawler_app.commands.arguments import add_directory, add_showing
 from crawler_app.commands.bug_report import ask_for_report
-from crawler_app.commands.config_options import (
-    add_config_file,
-    add_options,
-    config_of,
-    read_options,
-)
+from crawler_app.commands.config_options import config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
-from crawler_app.commands.server import stored_at
 from crawler_app.commands.showing import Shown, check_showing
+from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.commands.verbose import shown_log
 from crawler_app.commands.work import begin_and_work, resume_work
@@ -44,40 +37,12 @@ from crawler_app.run.results.summary import final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
 from gencoro import gen
 
-__all__ = [
-    "add_crawl",
-    "add_resume",
-    "crawl",
-    "resume",
-    "run_and_show",
-]
-
+__all__ = ["crawl", "resume", "run_and_show"]
 
 ALREADY_FINISHED = (
     "The crawl had already finished, and nothing was fetched.  Running the same `crawl` "
     "again fetches what has changed."
 )
-
-
-def add_crawl(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `crawl`."""
-    add_options(parser)
-    add_config_file(parser)
-    add_showing(parser)
-    parser.set_defaults(command=crawl)
-
-
-def add_resume(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `resume`."""
-    add_directory(parser)
-    add_showing(parser)
-    add_options(parser, attrgetter("is_resumable"), is_new=False)
-    parser.add_argument(
-        "--retry-failed",
-        action="store_true",
-        help="fetch URLs again that failed for a reason that may be temporary",
-    )
-    parser.set_defaults(command=resume)
 
 
 def crawl(arguments: argparse.Namespace) -> int:

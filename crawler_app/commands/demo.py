@@ -8,7 +8,6 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.crawl import run_and_show
 from crawler_app.commands.demo_site import DemoSite
 from crawler_app.commands.exit_status import INTERRUPTED
@@ -21,20 +20,11 @@ from crawler_app.show.terminal.tty import has_style
 from crawler_app.store.index.rendering import render_hits
 from gencoro import gen
 
-__all__ = ["add_demo", "demo"]
+__all__ = ["demo"]
 
 # Retry soon: the demo site has no other visitors.
 RETRY_PAUSE_S = 0.2
 QUERY = "galaxy OR telescope*"
-
-
-def add_demo(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `demo`."""
-    parser.add_argument(
-        "--into", metavar="DIR", help="keep the crawl in this directory"
-    )
-    add_showing(parser)
-    parser.set_defaults(command=demo)
 
 
 def demo(arguments: argparse.Namespace) -> int:

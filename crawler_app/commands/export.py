@@ -12,32 +12,17 @@ from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import in_steps
-from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.server import add_stored, opened
+from crawler_app.commands.stored_crawl import opened
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.summary import is_page
-from crawler_app.run.results.url_export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
+from crawler_app.run.results.url_export import CDXJ, WACZ, write_urls
 from crawler_app.show.terminal.steps import Steps
 from crawler_app.store.archive.cdxj import write_cdxj
 from crawler_app.store.archive.wacz import write_wacz
 from crawler_app.store.frontier import FrontierReader
 
-__all__ = ["add_export", "export"]
-
-
-def add_export(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `export`."""
-    add_stored(parser)
-    add_quiet(parser)
-    parser.add_argument(
-        "--format",
-        choices=EXPORT_FORMATS,
-        default=EXPORT_FORMATS[0],
-        help="jsonl and csv: one URL a line; wacz: the archive; cdxj: its index "
-        f"(default {EXPORT_FORMATS[0]})",
-    )
-    parser.set_defaults(command=export)
+__all__ = ["export"]
 
 
 def export(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Runs a command's coroutine so that Ctrl-C stops it without losing data."""
+"""Runs a command's coroutine; Ctrl-C stops a crawl without losing data."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,11 +16,20 @@ from crawler_app.commands.exit_status import INTERRUPTED
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
-__all__ = ["how_to_resume", "run_interruptible"]
+__all__ = ["how_to_resume", "run", "run_interruptible"]
 
 # Two SIGINT within this time count as one: a parent process such as ``timeout`` forwards
 # the signal that the terminal has sent to both.
 SAME_SIGNAL_S = 0.5
+
+
+def run(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call a coroutine on a loop of its own; return its result."""
+    loop = IOLoop(make_current=False)
+    try:
+        return loop.run_sync(partial(function, *args, **options))
+    finally:
+        loop.close()
 
 
 def run_interruptible(

@@ -1,8 +1,9 @@
 """The command line: ``python -m crawler_app``, installed as ``gencrawl``.
 
 Exit status: 0 if the crawl finished, 1 if a start URL could not be fetched, nothing was
-found, the disk failed or URLs failed by a bug of ours, 2 for a usage error, 3 if ``check`` or ``report --fail-on broken``
-found something broken, 130 if stopped by Ctrl-C, SIGTERM or the dashboard.
+found, the disk failed or URLs failed by a bug of ours, 2 for a usage error, 3 if ``check``
+or ``report --fail-on broken`` found something broken, 130 if stopped by Ctrl-C, SIGTERM or
+the dashboard.
 """
 
 import argparse
@@ -11,11 +12,10 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn, cast
+from pkgutil import resolve_name
+from typing import cast
 
-from crawler_app import __version__
 from crawler_app.base.errors import (
     ConfigError,
     CrawlerError,
@@ -23,88 +23,12 @@ from crawler_app.base.errors import (
     ServerError,
     StorageError,
 )
-from crawler_app.base.text.formatting import error_words, sentence
-from crawler_app.commands.described import described
+from crawler_app.base.text.formatting import error_words
+from crawler_app.commands.command_table import HERE, make_parser
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
-from crawler_app.commands.parser import (
-    CommandParser,
-    Parser,
-    complaint_about,
-    flags_of,
-)
+from crawler_app.commands.parser import Parser, complaint_about, flags_of
 
-__all__ = ["COMMANDS", "main", "make_parser"]
-
-EXAMPLES = """
-examples:
-  gencrawl demo
-  gencrawl check https://docs.example.org/
-  gencrawl check build/html --format github
-  gencrawl crawl https://docs.example.org/ --into docs-crawl --max-time 30m
-  gencrawl crawl --config docs.toml
-  gencrawl resume docs-crawl --dashboard
-  gencrawl report docs-crawl
-  gencrawl report docs-crawl --format md --fail-on broken
-  gencrawl status docs-crawl
-  gencrawl search docs-crawl 'event loop -windows'
-  gencrawl export docs-crawl --format csv > urls.csv
-  gencrawl export docs-crawl --format wacz > docs.wacz
-"""
-
-
-class Command(NamedTuple):
-    """A command: its module, its usage, and its line in ``--help``."""
-
-    module: str
-    usage: str
-    help: str
-
-
-# In the order in which a user needs them.
-COMMANDS = {
-    "crawl": Command(
-        "crawl", "URL... --into DIR [OPTIONS]", "crawl a site into a directory"
-    ),
-    "resume": Command("crawl", "DIR [OPTIONS]", "continue a crawl that was stopped"),
-    "check": Command(
-        "check",
-        "URL|FILE|FOLDER... [OPTIONS]",
-        "find what is broken on a site or in a folder",
-    ),
-    "report": Command(
-        "report",
-        "DIR|URL [OPTIONS]",
-        "write a report: broken links, redirects, site structure",
-    ),
-    "status": Command(
-        "status", "DIR|URL [OPTIONS]", "show the state and the summary of a crawl"
-    ),
-    "search": Command(
-        "search", "DIR|URL WORDS... [OPTIONS]", "search the crawled pages"
-    ),
-    "export": Command(
-        "export",
-        "DIR|URL [OPTIONS]",
-        "write all URLs, or the archive, to standard output",
-    ),
-    "work": Command(
-        "work",
-        "URL --crawl NAME --into DIR [OPTIONS]",
-        "take part in a crawl that many machines share",
-    ),
-    "crawls": Command("frontier", "URL", "list the crawls in PostgreSQL"),
-    "drop": Command("frontier", "URL --crawl NAME", "delete a crawl in PostgreSQL"),
-    "frontier": Command(
-        "frontier",
-        "init URL | copy DIR URL | forget URL [OPTIONS]",
-        "prepare, move or repair a crawl in PostgreSQL",
-    ),
-    "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
-    "completion": Command(
-        "completion", "SHELL", "print the completions for bash, zsh or fish"
-    ),
-    "man": Command("manual", "", "print the manual page"),
-}
+__all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,9 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         arguments = _arguments(argv)
-        if arguments is None:
+        if not arguments.run:
+            arguments.parser.print_help(sys.stderr)
             return USAGE
-        ended: int = arguments.command(arguments)
+        ended: int = resolve_name(f"{HERE}.{arguments.run}")(arguments)
         sys.stdout.flush()
         return ended
     except (ConfigError, SearchError) as exc:
@@ -145,69 +70,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace | None:
-    """Parse the command line; if it is empty, print the help and return None.
-
-    This imports the module of the command.
-    """
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:  # as git, cargo and others have it
-        words = [*words[1:2], "--help"]
-    parser, subparsers = make_parser()
-    arguments, rest = parser.parse_known_args(words)
-    if arguments.name is None:
-        if rest:
-            raise ConfigError(complaint_about(rest[0], parser))
-        parser.print_help(sys.stderr)
-        return None
+        words = [*words[1:3], "--help"]
+    arguments, rest = make_parser().parse_known_args(words)
     if rest:
-        _refuse_before_command(rest[0], subparsers[arguments.name])
-    helps = {name: command.help for name, command in COMMANDS.items()}
-    arguments.described = partial(described, subparsers, helps)
+        raise ConfigError(_complaint(rest[0], arguments.parser))
     return arguments
 
 
-def _refuse_before_command(word: str, subparser: CommandParser) -> NoReturn:
-    """Raise ConfigError for an option that stands before the command."""
+def _complaint(word: str, command: Parser) -> str:
+    """Return why an option before the command cannot be used."""
     flag = word.partition("=")[0]
-    if flag in flags_of(subparser):
-        raise ConfigError(f"{flag} comes after the command: `{subparser.prog} {flag}`")
-    raise ConfigError(complaint_about(word, subparser))
-
-
-def make_parser() -> tuple[Parser, dict[str, CommandParser]]:
-    """Make the parser of the program, and those of its commands by name."""
-    parser = Parser(
-        prog="gencrawl",
-        usage="gencrawl COMMAND [ARGUMENTS]",
-        description=_description(),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    subparsers = parser.add_subparsers(
-        dest="name",
-        metavar="COMMAND",
-        help=argparse.SUPPRESS,  # argparse would not align them
-        parser_class=CommandParser,
-    )
-    parser_by_name: dict[str, CommandParser] = {}
-    for name, command in COMMANDS.items():
-        prog = f"gencrawl {name}"
-        made = subparsers.add_parser(
-            name,
-            prog=prog,
-            usage=f"{prog} {command.usage}".rstrip(),
-            help=command.help,
-            description=f"{sentence(command.help)}.",
-        )
-        made.source = (command.module, f"add_{name}")
-        parser_by_name[name] = made
-    return parser, parser_by_name
-
-
-def _description() -> str:
-    width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {each.help}" for name, each in COMMANDS.items()]
-    what = "Crawl a web site, or check it for what is broken."
-    return "\n".join([what, "", "commands:", *lines])
+    if flag in flags_of(command):
+        return f"{flag} comes after the command: `{command.prog} {flag}`"
+    return complaint_about(word, command)

@@ -6,21 +6,28 @@ of the command, and is raised as `ConfigError`.
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.formatting import number
 from crawler_app.base.text.suggesting import did_you_mean
 
 __all__ = ["CommandParser", "Parser", "complaint_about", "flags_of"]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are `ConfigError`."""
+    """A parser whose errors are `ConfigError`.
+
+    Attributes:
+        cures: What to do instead of an option that there is not, by flag.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.cures: dict[str, str] = {}
+        self._hidden: list[tuple[argparse.Action, str | None]] = []
+        self._commands: argparse._SubParsersAction[CommandParser] | None = None
         # As from Python 3.14 on: -1s is a value, and is refused as one.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
@@ -32,33 +39,75 @@ class Parser(argparse.ArgumentParser):
         """
         raise ConfigError(f"{in_our_words(message)}; see `{self.prog} --help`")
 
+    def add_command(self, name: str, **options: Any) -> "CommandParser":
+        """Add a command, and return its parser."""
+        if self._commands is None:
+            self._commands = self.add_subparsers(
+                title="commands", metavar="COMMAND", parser_class=CommandParser
+            )
+            # argparse would not align a list of the commands.
+            self._commands.help = argparse.SUPPRESS
+        parser: CommandParser = self._commands.add_parser(name, **options)
+        return parser
+
+    def commands(self) -> "Mapping[str, CommandParser]":
+        """Return the parsers of the commands by name."""
+        return self._commands.choices if self._commands else {}
+
+    def hide(self, action: argparse.Action) -> None:
+        """Leave an option out of ``--help``; ``--help-all`` shows it."""
+        self._hidden.append((action, action.help))
+        action.help = argparse.SUPPRESS
+
+    def show_all(self) -> None:
+        """Show what is hidden in the help from now on."""
+        for action, text in self._hidden:
+            action.help = text
+        if self._commands:
+            self._commands.help = None
+
+    # argparse calls this for a word of which there is a list.  Its own error would show
+    # the list as Python does, and suggest nothing.
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Check a word of which there is a list; argparse calls this."""
         choices = list(action.choices or ())
         if not choices or value in choices:
             return
-        if isinstance(action, argparse._SubParsersAction):
-            raise ConfigError(_no_command(value, choices))
+        if action is self._commands:
+            raise ConfigError(self._no_command(value, choices))
         name = "/".join(action.option_strings) or action.metavar
         wanted = " or ".join(choices) + did_you_mean(value, choices)
         raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
 
+    def _no_command(self, word: str, commands: Sequence[str]) -> str:
+        """Return the error for an unknown command, with the one that may be meant."""
+        if "://" in word or "." in word:
+            example = "list" if "list" in commands else "check"
+            given = f"`{self.prog} {example} {word}`"
+            return f"give a command before {word}, such as {given}"
+        meant = did_you_mean(word, commands)
+        there_are = f"; there are {', '.join(commands)}"
+        return f"there is no command {word!r}{meant or there_are}"
+
 
 class CommandParser(Parser):
-    """Parses the arguments of one command; imports its module on first use.
+    """Parses the arguments of one command, or of a group of commands.
 
-    If all modules were imported, ``gencrawl --help`` would take seven times as long.
+    Attributes:
+        add_arguments: Adds the arguments on first use; None once they are added.  Adding
+            those of all commands would take five times as long as ``gencrawl --help``.
     """
 
-    # The module and its function that adds the arguments; None once they are added.
-    source: tuple[str, str] | None = None
+    add_arguments: "Callable[[CommandParser], None] | None" = None
 
     def load(self) -> None:
-        """Add the command's arguments, unless they are there already."""
-        if self.source is not None:
-            module, function = self.source
-            self.source = None
-            getattr(import_module(f"crawler_app.commands.{module}"), function)(self)
+        """Add the arguments, unless they are there already."""
+        if self.add_arguments is None:
+            return
+        add, self.add_arguments = self.add_arguments, None
+        add(self)
+        if self._hidden:
+            more = number(len(self._hidden), "more option")
+            self.add_argument("--help-all", action=_HelpAll, help=f"show {more}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; what argparse leaves is added to a list of words, or refused."""
@@ -75,7 +124,7 @@ class CommandParser(Parser):
         return found, []
 
     def _words_of(self, found: argparse.Namespace) -> list[str] | None:
-        """Return the list of positional arguments, which may be interrupted by options."""
+        """Return the list of positional arguments, which options may interrupt."""
         for action in self._actions:
             if action.nargs == "*" and not action.option_strings:
                 if getattr(found, action.dest) is None:
@@ -85,15 +134,30 @@ class CommandParser(Parser):
         return None
 
 
+class _HelpAll(argparse.Action):
+    """``--help-all``."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(
+            option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help
+        )
+
+    def __call__(self, parser: argparse.ArgumentParser, *args: object) -> None:
+        assert isinstance(parser, CommandParser)
+        parser.show_all()
+        parser.print_help()
+        parser.exit()
+
+
 def flags_of(parser: argparse.ArgumentParser) -> list[str]:
     """Return the options of a parser, with their dashes."""
     return [flag for action in parser._actions for flag in action.option_strings]
 
 
-def complaint_about(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return why an argument cannot be used, and what may have been meant.
+def complaint_about(word: str, parser: Parser) -> str:
+    """Return why an argument cannot be used, and what may be meant.
 
-    >>> parser = argparse.ArgumentParser("gencrawl status")
+    >>> parser = Parser("gencrawl status")
     >>> _ = parser.add_argument("--json")
     >>> complaint_about("--jsn", parser)
     'there is no option --jsn; did you mean --json? See `gencrawl status --help`'
@@ -102,19 +166,12 @@ def complaint_about(word: str, parser: argparse.ArgumentParser) -> str:
     if not word.startswith("-"):
         return f"unexpected argument {word!r}; see {see}"
     flag = word.partition("=")[0]
+    if flag in parser.cures:
+        return f"{flag} {parser.cures[flag]}"
     meant = did_you_mean(flag, flags_of(parser))
     return f"there is no option {flag}" + (
         f"{meant} See {see}" if meant else f"; see {see}"
     )
-
-
-def _no_command(word: str, commands: Sequence[str]) -> str:
-    """Return the error for an unknown command, with the one that may have been meant."""
-    if "://" in word or "." in word:
-        return f"give a command before {word}, such as `gencrawl check {word}`"
-    meant = did_you_mean(word, commands)
-    there_are = f"; there are {', '.join(commands)}"
-    return f"there is no command {word!r}{meant or there_are}"
 
 
 def in_our_words(message: str) -> str:

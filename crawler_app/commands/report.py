@@ -14,9 +14,17 @@ from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import number
-from crawler_app.commands.arguments import add_quiet
+from crawler_app.commands.arguments import (
+    CSV,
+    HTML,
+    JSON,
+    MARKDOWN,
+    PAGE_NAME,
+    ROWS_NAME,
+    STDOUT,
+)
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
-from crawler_app.commands.server import add_stored, opened
+from crawler_app.commands.stored_crawl import opened
 from crawler_app.run.results.summary import FINISHED
 from crawler_app.show.report import (
     Report,
@@ -29,40 +37,9 @@ from crawler_app.show.report import (
 from crawler_app.show.report.verdict import unchecked
 from crawler_app.show.terminal.steps import Steps
 
-__all__ = ["add_report", "report"]
-
-HTML, JSON, MARKDOWN, CSV = FORMATS = ("html", "json", "md", "csv")
-
-# Default files in the directory of the crawl: the page, and every link to fix beside it.
-PAGE_NAME, ROWS_NAME = "report.html", "report.csv"
+__all__ = ["report"]
 
 STYLE_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV}
-
-STDOUT = "-"
-
-
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `report`."""
-    add_stored(parser)
-    add_quiet(parser)
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help=f"format of the report (default: by the suffix of FILE, otherwise {HTML})",
-    )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help=f"output file, or {STDOUT} for standard output (default: DIR/{PAGE_NAME} for "
-        f"{HTML}, with DIR/{ROWS_NAME}; standard output for the other formats)",
-    )
-    parser.add_argument(
-        "--fail-on",
-        choices=["broken"],
-        help=f"exit with status {BROKEN} if links are broken, {FAILED} if nothing was "
-        "fetched",
-    )
-    parser.set_defaults(command=report)
 
 
 def report(arguments: argparse.Namespace) -> int:

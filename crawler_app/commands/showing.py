@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.commands.server import stored_at
+from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.run.crawl.monitor import Monitor, Watched
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.show.terminal.showing import shown_on

@@ -10,7 +10,7 @@ from typing import Any
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.server import add_stored, opened
+from crawler_app.commands.stored_crawl import opened
 from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.run.results.comparison import compare
 from crawler_app.run.results.summary import (
@@ -22,16 +22,7 @@ from crawler_app.run.results.summary import (
 )
 from crawler_app.show.check.folder_ports import saved_ports
 
-__all__ = ["add_status", "render_state", "status"]
-
-
-def add_status(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `status`."""
-    add_stored(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="write JSON, with complete lists"
-    )
-    parser.set_defaults(command=status)
+__all__ = ["render_state", "status"]
 
 
 def status(arguments: argparse.Namespace) -> int:

@@ -1,10 +1,9 @@
-"""``gencrawl work``, and ``crawl --frontier``: take part in a crawl of many machines."""
+"""``gencrawl postgres work``, and ``crawl --frontier``: take part in a crawl of many machines."""
 
 import argparse
 import shlex
 import sys
 from collections.abc import Collection, Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
@@ -12,13 +11,12 @@ from crawler_app.base.config.option import options_of
 from crawler_app.base.config.validators import DEFAULT_CRAWL
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import number
-from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.bug_report import ask_for_report
-from crawler_app.commands.config_options import add_options, read_options
+from crawler_app.commands.config_options import read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
-from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.commands.server import add_server, driven, run
+from crawler_app.commands.interruptible import run, run_interruptible
 from crawler_app.commands.showing import Shown, check_showing
+from crawler_app.commands.stored_crawl import driven
 from crawler_app.commands.verbose import shown_log
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
@@ -28,33 +26,10 @@ from gencoro import gen
 if TYPE_CHECKING:
     from crawler_app.run.crawl_worker import CrawlWorker, WorkerResult
 
-__all__ = ["add_work", "begin_and_work", "resume_work", "work"]
-
-# Fields that are set otherwise.
-GIVEN = ("frontier",)
-
-# What these options are for a worker.
-HELP = {
-    "into": "directory for what this worker fetches, or object storage, such as "
-    "s3://BUCKET/PREFIX; the directory of an earlier run is continued",
-    "processes": "number of processes, each of which is a worker; needs several cores",
-}
+__all__ = ["begin_and_work", "resume_work", "work"]
 
 # Options of all workers that one may change.
 LIMITS = frozenset({"max_pages", "max_bytes"})
-
-
-def add_work(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `work`."""
-    add_server(parser)
-    add_showing(parser)
-    options = [
-        replace(option, help=HELP.get(option.name, option.help))
-        for option in options_of(CrawlConfig)
-        if option.is_local and option.name not in GIVEN
-    ]
-    add_options(parser, options=options)
-    parser.set_defaults(command=work)
 
 
 def work(arguments: argparse.Namespace) -> int:
@@ -166,4 +141,4 @@ def _target(config: CrawlConfig) -> str:
 def _again(config: CrawlConfig) -> str:
     several = f" --processes {config.processes}" if config.processes > 1 else ""
     into = shlex.quote(config.into)
-    return f"gencrawl work {_target(config)} --into {into}{several}"
+    return f"gencrawl postgres work {_target(config)} --into {into}{several}"

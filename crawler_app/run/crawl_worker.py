@@ -96,11 +96,11 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     for option in options_of(CrawlConfig):
         name = option.name
         if not option.is_local and getattr(begun, name) != getattr(config, name):
-            flag = option.flag
+            flag = option.flag or option.off_flag
             what = f"another value of {flag}" if flag else "other start URLs"
             raise ConfigError(
-                f"the crawl {location} has begun with {what}; take part in "
-                "it with `gencrawl work`, or choose another name with --crawl"
+                f"the crawl {location} has begun with {what}; take part in it with "
+                "`gencrawl postgres work`, or choose another name with --crawl"
             )
 
 

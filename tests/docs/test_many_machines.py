@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.commands.command_table import make_parser
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.main import make_parser
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard.metrics import Metrics
@@ -55,8 +55,8 @@ def commands():
 
 def test_every_command_is_one():
     found = list(commands())
-    assert {words[0] for words in found} >= {"crawl", "work", "frontier", "status"}
-    parser, _ = make_parser()
+    assert {words[0] for words in found} >= {"crawl", "postgres", "status"}
+    parser = make_parser()
     for words in found:
         parser.parse_args(words)
 
@@ -133,7 +133,7 @@ def test_backup_is_restored_and_the_crawl_goes_on(
         site.page(f"/{number}", str(number + 1), str(number + 2))
     name = ("--crawl", "docs")
     common = ("--into", tmp_path / "a", "--quiet")
-    gencrawl("drop", postgres_url, *name)
+    gencrawl("postgres", "drop", postgres_url, *name)
     seed = f"{site.url}0"
     options = ("--no-robots", "--max-depth", 5)
     gencrawl("crawl", seed, "--frontier", postgres_url, *name, *common, *options)
@@ -150,7 +150,7 @@ def test_backup_is_restored_and_the_crawl_goes_on(
     for words in shell_lines(block):
         words = [server.get(word, word) for word in words]
         if words[0] == "gencrawl":
-            assert gencrawl("drop", postgres_url, *name).status == OK
+            assert gencrawl("postgres", "drop", postgres_url, *name).status == OK
             continue
         words = [w.replace("docs.dump", str(tmp_path / "d.dump")) for w in words]
         words = ["--dbname=postgres" if w == "--dbname=crawls" else w for w in words]
@@ -158,7 +158,7 @@ def test_backup_is_restored_and_the_crawl_goes_on(
         subprocess.run([newest_binaries() / words[0], *words[1:]], check=True)
 
     assert gencrawl.json("status", postgres_url, *name, "--json") == before
-    again = gencrawl("work", postgres_url, *name, *common)
+    again = gencrawl("postgres", "work", postgres_url, *name, *common)
     assert again.status == OK and "made 0 fetches" in again.out
     assert len(site.paths) == fetched
-    gencrawl("drop", postgres_url, *name)
+    gencrawl("postgres", "drop", postgres_url, *name)

@@ -23,9 +23,9 @@ def server(gencrawl, postgres_url, tmp_path, monkeypatch):
     """The arguments that name a crawl, which does not exist before and after."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     name = ("--crawl", "docs")
-    gencrawl("drop", postgres_url, *name)
+    gencrawl("postgres", "drop", postgres_url, *name)
     yield postgres_url, *name
-    gencrawl("drop", postgres_url, *name)
+    gencrawl("postgres", "drop", postgres_url, *name)
 
 
 @pytest.fixture

@@ -84,6 +84,7 @@ class CrawlConfig:
         flag="",
         metavar="URL",
         rule=validators.require_seeds,
+        is_common=True,
     )
 
     # Not saved: directories may be moved.
@@ -97,6 +98,7 @@ class CrawlConfig:
         rule=validators.require_place,
         is_saved=False,
         is_local=True,
+        is_common=True,
     )
 
     # Each worker costs memory and wake-ups; more than a thousand do not help.
@@ -108,14 +110,14 @@ class CrawlConfig:
         rule=count(1, 1000),
         is_resumable=True,
         is_local=True,
+        is_common=True,
     )
 
     # Each process crawls a part of the hosts, so more than there are hosts do not help, unless
     # the frontier is in PostgreSQL.
     processes: int = option(
         1,
-        "number of processes that share the hosts, or with --frontier all URLs; needs "
-        "several cores",
+        "number of worker processes",
         group=LIMITS,
         rule=count(1, 64),
         is_local=True,
@@ -141,6 +143,7 @@ class CrawlConfig:
         shown_default="1s, on loopback 0",
         rule=seconds("a day", may_be_0=True),
         is_resumable=True,
+        is_common=True,
     )
 
     # None for no limit.  max_pages counts fetched URLs with any outcome over all runs;
@@ -152,10 +155,11 @@ class CrawlConfig:
         group=LIMITS,
         rule=count(0, BILLION - 1),
         is_resumable=True,
+        is_common=True,
     )
     max_bytes: int | None = option(
         None,
-        "maximum size of what is fetched in one run",
+        "maximum total size of the bodies fetched in one run",
         group=LIMITS,
         unit=BYTES,
         rule=size(MOST),
@@ -169,13 +173,16 @@ class CrawlConfig:
         rule=seconds("a year"),
         is_resumable=True,
         is_local=True,
+        is_common=True,
     )
 
     scope: str = option(
         "host",
-        "crawl the hosts of the start URLs, their domains, the paths below them, or any host",
+        "crawl the hosts of the start URLs, their domains, the paths below them, or "
+        "any host",
         group=SCOPE,
         choices=REACHES,
+        is_common=True,
     )
 
     include: tuple[str, ...] = option(
@@ -184,6 +191,7 @@ class CrawlConfig:
         group=SCOPE,
         metavar="RE",
         rule=validators.require_patterns,
+        is_common=True,
     )
     exclude: tuple[str, ...] = option(
         (),
@@ -191,6 +199,7 @@ class CrawlConfig:
         group=SCOPE,
         metavar="RE",
         rule=validators.require_patterns,
+        is_common=True,
     )
 
     # None for True if there is an archive, in which a replay shows pages as they were.  Not
@@ -200,34 +209,31 @@ class CrawlConfig:
         "fetch what pages need from the crawled hosts: images, style sheets, scripts, "
         "fonts, media, frames",
         group=SCOPE,
-        shown_default="if there is an archive",
-        opposite=("--no-assets", "do not fetch what pages need"),
+        shown_default="on if there is an archive",
     )
 
     external: bool = option(
         False,
-        "ask once whether URLs exist that are outside the scope or too deep, such as those "
-        "on other sites; they are not crawled",
+        "check that out-of-scope links exist, with one request each; do not crawl them",
         group=SCOPE,
-        opposite=("--no-external", "do not ask for URLs outside the scope"),
         is_resumable=True,
+        is_common=True,
     )
     # Precedent: lychee, a day.
     external_max_age_s: float = option(
         86400.0,
-        "do not ask again for a URL outside the scope that existed this short ago",
+        "reuse the result of an external check for this long",
         group=SCOPE,
         unit=SECONDS,
         rule=seconds("a year", may_be_0=True),
-        is_resumable=True,
+        is_file_only=True,
     )
 
     # Not by default: no page links to such a URL, and some firewalls block those who try.
     soft_404: bool = option(
         False,
-        "at the end, ask each host for a URL that does not exist, to learn whether it says so",
+        "detect soft 404s: request one nonexistent URL per host after the crawl",
         group=SCOPE,
-        opposite=("--no-soft-404", "do not ask for such URLs"),
         is_resumable=True,
     )
 
@@ -237,6 +243,7 @@ class CrawlConfig:
         "maximum number of links from a start URL",
         group=SCOPE,
         rule=count(0, BILLION - 1),
+        is_common=True,
     )
 
     # Precedents: wget 20, browsers 20, RFC 2068 5.
@@ -254,6 +261,7 @@ class CrawlConfig:
         "maximum length of a URL",
         group=SCOPE,
         rule=count(1, 8000),
+        is_file_only=True,
     )
 
     # Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
@@ -262,6 +270,7 @@ class CrawlConfig:
         "maximum number of path segments in a URL",
         group=SCOPE,
         rule=count(1, 8000),
+        is_file_only=True,
     )
 
     # Adjacent or not.  Precedents: Heritrix's PathologicalPathDecideRule 2 (adjacent),
@@ -271,12 +280,14 @@ class CrawlConfig:
         "skip URLs that repeat a path segment more than N times",
         group=SCOPE,
         rule=count(1, 8000),
+        is_file_only=True,
     )
     max_queries_per_path: int | None = option(
         1000,
         "maximum number of different queries of one path",
         group=SCOPE,
         rule=count(1, BILLION - 1),
+        is_file_only=True,
     )
 
     user_agent: str = option(
@@ -292,25 +303,28 @@ class CrawlConfig:
         group=POLITENESS,
         rule=validators.require_contact,
         is_resumable=True,
+        is_common=True,
     )
 
     robots: bool = option(
         True,
-        "ignore robots.txt, robots meta tags and nofollow; for your own sites",
+        "obey robots.txt, robots meta tags and nofollow; turn it off for your own "
+        "sites only",
         group=POLITENESS,
+        is_common=True,
     )
     sitemaps: bool = option(
-        True, "do not read the sitemaps that robots.txt names", group=POLITENESS
+        True, "read the sitemaps that robots.txt lists", group=POLITENESS
     )
 
     # None for True if the start URLs are public: a page on the Internet must not make us
     # fetch from our own network.
     deny_private: bool | None = option(
         None,
-        "connect to public addresses only",
+        "connect to public addresses only, or to any address",
+        named_off_flag="--allow-private",
         group=POLITENESS,
-        shown_default="if the start URLs are public",
-        opposite=("--allow-private", "connect to any address"),
+        shown_default="on if the start URLs are public",
         is_resumable=True,
     )
 
@@ -322,24 +336,26 @@ class CrawlConfig:
     # origins of the start URLs only.
     headers: tuple[str, ...] = option(
         (),
-        "additional header; sent only to the origins of the start URLs, unless it "
-        "cannot be secret; repeatable",
+        "extra request header; only harmless ones are sent to other origins; "
+        "repeatable",
         group=FETCHING,
         flag="--header",
         metavar="'NAME: VALUE'",
         rule=validators.require_headers,
         is_secret=True,
         is_local=True,
+        is_common=True,
     )
     auth: str = option(
         "",
-        "basic authentication for the origins of the start URLs; asks for the password "
-        "if it is not given",
+        "basic authentication for the origins of the start URLs; asks for a missing "
+        "password",
         group=FETCHING,
         metavar="USER[:PASSWORD]",
         rule=validators.require_auth,
         is_secret=True,
         is_local=True,
+        is_common=True,
     )
     proxy: str = option(
         "",
@@ -362,8 +378,10 @@ class CrawlConfig:
         is_local=True,
     )
 
-    # Each is sent to the origin that set it.
-    cookies: bool = option(True, "do not keep or send cookies", group=FETCHING)
+    # Each is sent to the origin that set it.  Without an "on" flag: --cookies is `cookie_file`.
+    cookies: bool = option(
+        True, "neither keep nor send cookies", flag="", group=FETCHING
+    )
 
     # Precedents: Tornado 20 for each, Scrapy 180 for both together.
     connect_timeout_s: float = option(
@@ -410,7 +428,7 @@ class CrawlConfig:
         is_resumable=True,
     )
 
-    archive: bool = option(True, "do not write WARC files", group=STORAGE)
+    archive: bool = option(True, "write WARC files", group=STORAGE)
 
     # Precedent: the WARC standard recommends 1 GB.
     max_archive_file_bytes: int = option(
@@ -419,8 +437,9 @@ class CrawlConfig:
         group=STORAGE,
         unit=BYTES,
         rule=size(MOST),
+        is_file_only=True,
     )
-    index: bool = option(True, "do not build the full-text index", group=STORAGE)
+    index: bool = option(True, "build the full-text index", group=STORAGE)
 
     # A password is read from PGPASSWORD or ~/.pgpass: other users see arguments.
     frontier: str = option(
@@ -444,7 +463,7 @@ class CrawlConfig:
     # Not saved, as `into`: the directory that it names knows the object storage.
     staging: str = option(
         "",
-        "directory of a worker for what is not yet in object storage",
+        "directory for what is waiting for upload to object storage",
         group=STORAGE,
         shown_default="one below ~/.cache/gencrawl",
         metavar="DIR",
@@ -456,7 +475,7 @@ class CrawlConfig:
     # Ten WARC files of the default size: hours in which object storage may be away.
     max_staging_bytes: int = option(
         10 * BILLION,
-        "pause when this much waits for object storage",
+        "pause the crawl when this much is waiting for upload",
         group=STORAGE,
         unit=BYTES,
         rule=size(MOST),

@@ -48,8 +48,10 @@ class Option:
         choices: The allowed words, if there is a list of them.
         rule: Checks the value further.
         named_flag: The `flag`, if it does not follow from the name.
+        named_off_flag: The `off_flag`, if it does not follow from the name.
         named_metavar: The `metavar`, if it does not follow from the type.
-        opposite: The flag that sets False where `flag` sets True, and its help.
+        is_common: Whether ``--help`` shows it; ``--help-all`` shows every flag.
+        is_file_only: Whether it is a key of a file without a command-line flag.
         is_path: Whether it is a file or a directory.
         is_secret: Whether errors must not show the value.
         is_saved: Whether it is saved with the crawl.
@@ -67,8 +69,10 @@ class Option:
     choices: tuple[str, ...] = ()
     rule: Rule | None = None
     named_flag: str | None = None
+    named_off_flag: str = ""
     named_metavar: str = ""
-    opposite: tuple[str, str] | None = None
+    is_common: bool = False
+    is_file_only: bool = False
     is_path: bool = False
     is_secret: bool = False
     is_saved: bool = True
@@ -82,20 +86,18 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The command-line flag, such as "--host-gap"; empty for a positional argument.
+        """The command-line flag, such as "--host-gap".
 
-        For a switch that is on by default, the flag turns it off.
+        Empty for a positional argument, and for a switch that has only an `off_flag`.
         """
-        if self.named_flag is not None:
-            return self.named_flag
-        return f"--no-{self.key}" if self.default is True else f"--{self.key}"
+        return f"--{self.key}" if self.named_flag is None else self.named_flag
 
     @property
     def off_flag(self) -> str:
-        """The flag that sets False; empty if there is none."""
-        if self.opposite:
-            return self.opposite[0]
-        return self.flag if self.default is True else ""
+        """The flag that turns a switch off, such as "--no-robots"; empty for others."""
+        if not self.is_switch:
+            return ""
+        return self.named_off_flag or f"--no-{self.key}"
 
     @property
     def is_switch(self) -> bool:
@@ -120,15 +122,17 @@ class Option:
 
     @property
     def default_words(self) -> str:
-        """The default as shown to people; empty for a switch or an empty default."""
+        """The default as shown to people; empty if there is none."""
         if self.shown_default:
             return self.shown_default
-        if self.default in (REQUIRED, None, "", ()) or self.is_switch:
+        if self.default in (REQUIRED, None, "", ()):
             return ""
         return self.render(self.default)
 
     def render(self, value: Any) -> str:
-        """Return a value as it may be written on the command line."""
+        """Return a value as it is written on the command line; of a switch, on or off."""
+        if self.is_switch:
+            return "on" if value else "off"
         return self.unit.render(value) if self.unit else str(value)
 
     def parse(self, text: str, name: str, write: Callable[[object], str] = repr) -> Any:

@@ -87,9 +87,7 @@ def _option_by_key(options: tuple[Option, ...]) -> dict[str, Option]:
     wins.
     """
     by_flag = {
-        option.flag.removeprefix("--"): option
-        for option in options
-        if option.flag != option.off_flag
+        option.flag.removeprefix("--"): option for option in options if option.flag
     }
     by_field = {option.name.replace("_", "-"): option for option in options}
     by_key = {option.key: option for option in options}

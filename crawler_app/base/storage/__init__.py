@@ -7,8 +7,8 @@
     ranges     an object as a file to read from
     tables     the tables of a worker, downloaded into a cache
 
-Below the URL that `gencrawl work --into` names, each worker has a prefix of its own, its
-UUID, so no two of them write the same object::
+Below the URL that `gencrawl postgres work --into` names, each worker has a prefix of its
+own, its UUID, so no two of them write the same object::
 
     UUID/archive-00001.warc.gz       and up
     UUID/archive-00007.sqlite3       the table of captures as of the 7th snapshot

@@ -145,7 +145,7 @@ class CrawlDirectory(StoredCrawl):
         if is_url(str(path)):  # not shown, as it may hold a password
             raise ConfigError(
                 "a crawl in object storage is read by the URL of its frontier in PostgreSQL "
-                "with --crawl NAME, and continued by `gencrawl work`"
+                "with --crawl NAME, and continued by `gencrawl postgres work`"
             )
         directory = cls(path)
         if not directory._config_path.is_file():

@@ -89,8 +89,8 @@ class ServerCrawl(StoredCrawl):
             path = "DIR" if self.path == Path() else self.path
             return resume_command(path, with_more_pages=with_more_pages)
         return (
-            f"gencrawl work {shlex.quote(self._location.url)} --crawl {self._location.crawl} "
-            "--into DIR"
+            f"gencrawl postgres work {shlex.quote(self._location.url)} "
+            f"--crawl {self._location.crawl} --into DIR"
         )
 
     def _directories_of(self, store: StoreLocation) -> list[CrawlDirectory]:

@@ -47,43 +47,50 @@ class CheckConfig:
     """
 
     format: str = option(
-        "text", "format of the findings", choices=FORMAT_NAMES, group=_GROUP
+        "text",
+        "format of the findings",
+        choices=FORMAT_NAMES,
+        group=_GROUP,
+        is_common=True,
     )
     fail_on: tuple[str, ...] = option(
         (),
         f"fail on these kinds of findings: {', '.join(FindingKind)}",
         metavar="KIND[,KIND]",
-        shown_default=f"all but {FindingKind.REDIRECT}, which are shown only if they are named here",
+        shown_default=f"all but {FindingKind.REDIRECT}, which are shown only if named here",
         rule=_require_kinds,
         group=_GROUP,
+        is_common=True,
     )
     external_fragments: bool = option(
         False,
-        "read the pages on other sites too that links with a fragment lead to",
-        opposite=("--no-external-fragments", "do not read them"),
+        "also check #fragments of links to other sites",
         group=_GROUP,
     )
     ignore: tuple[str, ...] = option(
         (),
-        "leave out targets that match this regular expression; repeatable",
+        "skip targets that match this regular expression; repeatable",
         metavar="RE",
         rule=require_patterns,
         group=_GROUP,
+        is_common=True,
     )
     baseline: str = option(
         "",
-        "accept the findings of this file; if it does not exist, write it",
+        "accept the findings in this file; write it if it does not exist",
         metavar="FILE",
         is_path=True,
         rule=require_path,
         group=_GROUP,
+        is_common=True,
     )
     base_url: str = option(
         "",
-        "URL at which the folder will be published: links to it lead into the folder",
+        "URL at which the folder will be published; links to it lead into the folder",
         metavar="URL",
         rule=_require_url,
         group=_GROUP,
+        is_common=True,
     )
 
 

@@ -1,10 +1,8 @@
 """Command-line options: their flags, their precedence, and the tables of the guide."""
 
-import argparse
 import json
 import pathlib
 import re
-from operator import attrgetter
 from typing import NamedTuple
 
 import pytest
@@ -13,12 +11,9 @@ from crawler_app import __version__
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import REQUIRED, options_of
 from crawler_app.base.errors import ConfigError
-from crawler_app.commands.config_options import (
-    add_config_file,
-    add_options,
-    config_of,
-    read_options,
-)
+from crawler_app.commands.arguments import add_crawl, add_resume
+from crawler_app.commands.config_options import config_of, read_options
+from crawler_app.commands.parser import CommandParser
 
 OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"
@@ -41,14 +36,19 @@ VALUE_BY_METAVAR = {
 }
 
 
-def parse(*words, is_new=True):
-    parser = argparse.ArgumentParser()
-    if is_new:
-        add_options(parser)
-        add_config_file(parser)
-    else:
-        add_options(parser, attrgetter("is_resumable"), is_new=False)
-    return parser.parse_args(words)
+def parser_of(add):
+    parser = CommandParser(prog="gencrawl")
+    parser.add_arguments = add
+    parser.load()
+    return parser
+
+
+def parse(*words):
+    return parser_of(add_crawl).parse_args(words)
+
+
+def parse_resume(*words):
+    return parser_of(add_resume).parse_args(["kept", *words])
 
 
 def configure(*words):
@@ -87,25 +87,31 @@ def words_for(option):
 
 @pytest.mark.parametrize(
     "option",
-    [option for option in OPTIONS if option.flag],
+    [option for option in OPTIONS if option.name not in ("seeds", "into")],
     ids=lambda option: option.name,
 )
 def test_every_option_can_be_set_by_a_flag_and_in_a_file(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     needed = NEEDED.get(option.name, [])
-    by_flag = configure(URL, "--into", "kept", *needed, *words_for(option))
-    value = getattr(by_flag, option.name)
+    if option.is_file_only:
+        with pytest.raises(ConfigError, match=f"`{option.key} = ...` in gencrawl.toml"):
+            configure(URL, "--into", "kept", *words_for(option))
+        value = option.parse(VALUE_BY_METAVAR[option.metavar], "it")
+    else:
+        by_flag = configure(URL, "--into", "kept", *needed, *words_for(option))
+        value = getattr(by_flag, option.name)
     text = json.dumps(value)  # which is TOML too
     pathlib.Path("site.toml").write_text(f"{option.key} = {text}")
 
     assert value != option.default
     given = configure(URL, "--config", "site.toml", "--into", "kept", *needed)
-    assert given == by_flag
+    assert getattr(given, option.name) == value
+    assert option.is_file_only or given == by_flag
 
 
 def test_nothing_is_given_unless_it_is():
     assert read_options(parse()) == {}
-    assert read_options(parse(is_new=False)) == {}
+    assert read_options(parse_resume()) == {}
 
 
 def test_options_that_can_be_repeated_and_switches_that_say_which():
@@ -121,11 +127,18 @@ def test_options_that_can_be_repeated_and_switches_that_say_which():
     }
 
 
-def test_switches_that_contradict_each_other_are_refused(capsys):
-    with pytest.raises(SystemExit):
-        parse(URL, "--deny-private", "--allow-private")
+def test_switch_on_the_command_line_wins_over_the_file_and_the_last_one_over_others(
+    tmp_path,
+):
+    file = tmp_path / "off.toml"
+    file.write_text("robots = false\nexternal = true")
 
-    assert "--allow-private: not allowed with" in capsys.readouterr().err
+    config = configure(
+        *(URL, "--into", "kept", "--config", str(file)),
+        *("--no-robots", "--robots", "--no-external", "--deny-private"),
+    )
+
+    assert (config.robots, config.external, config.deny_private) == (True, False, True)
 
 
 def test_urls_may_stand_before_or_after_the_options():
@@ -133,14 +146,13 @@ def test_urls_may_stand_before_or_after_the_options():
         assert configure(*words).seeds == (URL,)
 
 
-def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
-    given = read_options(parse("--max-pages", "9", "--tries", "1", is_new=False))
+def test_only_what_may_change_in_the_middle_is_an_option_of_resume():
+    given = read_options(parse_resume("--max-pages", "9", "--tries", "1"))
 
     assert given == {"max_pages": 9, "tries": 1}
-    for words in (["--scope", "any"], ["--into", "kept"], ["--config", "site.toml"]):
-        with pytest.raises(SystemExit):
-            parse(*words, is_new=False)
-        assert "unrecognized arguments" in capsys.readouterr().err
+    for words in (["--scope", "any"], ["--into", "kept"], ["--max-url-chars", "9"]):
+        with pytest.raises(ConfigError, match="was set when the crawl began"):
+            parse_resume(*words)
 
 
 @pytest.mark.parametrize(
@@ -155,14 +167,6 @@ def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
         (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
         (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
         (["--no-cookies", "--cookies", "c"], "--cookies has no effect with --no-cook"),
-        (
-            ["--no-external", "--external-max-age", "1d"],
-            "--external-max-age has no effect with --no-external; leave out one",
-        ),
-        (
-            ["--max-archive-file-bytes", "1GB", "--no-archive"],
-            "--max-archive-file-bytes has no effect with --no-archive",
-        ),
         (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
     ],
 )
@@ -239,27 +243,26 @@ def test_password_is_asked_for_if_there_is_a_user_alone(
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
-    parser = argparse.ArgumentParser(prog="crawl")
-    if is_new:
-        add_options(parser)
-    else:
-        add_options(parser, attrgetter("is_resumable"), is_new=False)
+    parser = parser_of(add_crawl if is_new else add_resume)
+    parser.show_all()
     text = re.sub(r"\s+", " ", parser.format_help())
 
     for option in OPTIONS:
-        if not is_new and not option.is_resumable:
-            assert f" {option.flag} " not in text
+        if option.is_file_only or not (is_new or option.is_resumable):
+            assert not option.flag or f" {option.flag} " not in text
             continue
         begin = text.index(f"{option.group}: ") if option.group else 0
-        default = (
-            option.default_words if is_new else option.default_words and "as before"
-        )
-        assert f" {option.flag} ".replace("  ", " ") in text[begin:]
-        assert f"{option.help} (default {default})" in text[begin:] or not default
+        default = option.default_words if is_new else "as before"
+        flags = [flag for flag in (option.flag, option.off_flag) if flag]
+        assert f" {', '.join(flags)} ".replace("  ", " ") in text[begin:]
         assert option.help in text[begin:]
-        if option.opposite and option.default is False:
-            stays = "default" if is_new else "default as before"
-            assert f"{option.opposite[1]} ({stays})" in text[begin:]
+        if option.default_words and option.name != "cookies":
+            assert re.search(
+                re.escape(f"{option.help} (default: ")
+                + f'"?{re.escape(default)}"?'
+                + re.escape(")"),
+                text[begin:],
+            )
 
 
 class Row(NamedTuple):
@@ -308,8 +311,10 @@ each_option = pytest.mark.parametrize(
 def test_guide_spells_the_option_and_marks_what_resume_takes(row, option):
     wanted = f"``{option.flag} {option.metavar}``"
     if option.is_switch:
-        opposite = option.opposite and f", ``{option.opposite[0]}``"
-        wanted = f"``{option.flag}``{opposite or ''}"
+        flags = (option.flag, option.off_flag)
+        wanted = ", ".join(f"``{flag}``" for flag in flags if flag)
+    elif option.is_file_only:
+        wanted = f"``{option.key}`` in a file"
     elif not option.flag:
         wanted = f"``{option.metavar}...``"
 
@@ -320,9 +325,7 @@ def test_guide_spells_the_option_and_marks_what_resume_takes(row, option):
 @each_option
 def test_guide_has_the_default(row, option):
     wanted = option.default_words.replace(__version__, "")
-    if not wanted and option.is_switch:
-        wanted = "on" if option.default else "off"
-    elif option.default is REQUIRED:
+    if option.default is REQUIRED:
         wanted = "required"
     elif not wanted:
         wanted = "no limit" if option.default is None else "none"

@@ -4,6 +4,8 @@ import pathlib
 
 import pytest
 
+from crawler_app.base.errors import ConfigError
+
 URL = "http://a.test/"
 INVALID = "tries = 0"  # so that a crawl that reads it ends before it begins
 
@@ -121,10 +123,17 @@ def test_file_that_was_found_reaches_nothing_of_the_user(
         (f"seeds = '{URL}'", (URL, "--auth", "me:x")),
     ],
 )
-def test_harmless_values_and_those_given_again_are_taken(gencrawl, here, line, given):
+def test_harmless_values_and_those_given_again_are_taken(
+    gencrawl, here, monkeypatch, line, given
+):
     pathlib.Path("gencrawl.toml").write_text(line)
 
-    done = gencrawl("check", *given, "--processes", 2)
+    def check(*_):
+        raise ConfigError("the values are taken")
+
+    monkeypatch.setattr("crawler_app.commands.check._targets", check)
+
+    done = gencrawl("check", *given)
 
     assert done.status == 2
-    assert "a check runs in one process" in done.err
+    assert "gencrawl: the values are taken" in done.err

@@ -80,12 +80,10 @@ def test_start_url_that_leads_to_no_page_ends_with_1(
         (["status", "{}"], "is not a crawl directory"),
         (["export", "{}"], "is not a crawl directory"),
         (["status", "s3://a/b"], "by the URL of its frontier in PostgreSQL"),
-        (["resume", "s3://a/b"], "continued by `gencrawl work`"),
-        (["frontier"], "ACTION, [DIR] URL is missing"),
-        (
-            ["frontier", "int", "x"],
-            "ACTION is 'int'; it must be init or copy or forget",
-        ),
+        (["resume", "s3://a/b"], "continued by `gencrawl postgres work`"),
+        (["postgres", "copy", "{}"], "URL is missing"),
+        (["postgres", "int", "x"], "there is no command 'int'; did you mean init?"),
+        (["postgres", "postgresql://a.test/x"], "such as `gencrawl postgres list"),
         (["report", "{}"], "is not a crawl directory"),
     ],
 )

@@ -1,8 +1,10 @@
 """Usage errors: one sentence that names the cure, and exit status 2."""
 
+import re
+
 import pytest
 
-from crawler_app.commands.main import COMMANDS, make_parser
+from crawler_app.commands.command_table import COMMANDS, POSTGRES, make_parser
 
 URL = "http://a.test/"
 NO_START = "cannot start from this URL:"
@@ -34,10 +36,30 @@ NO_START = "cannot start from this URL:"
         ("crawl --into", "--into needs a value; see"),
         ("crawl --quiet=1", "--quiet takes no value, but has '1'; see"),
         ("crawl -q -v", "--quiet and --verbose exclude each other; see"),
-        ("crawl --no-assets --assets", "--no-assets and --assets exclude each other"),
+        ("crawl --no-robots=1", "--no-robots takes no value, but has '1'; see"),
         (
-            "crawl --max-p 3",
-            "--max-p is ambiguous: it could be --max-pages, --max-path",
+            "crawl --max-b 3",
+            "--max-b is ambiguous: it could be --max-bytes, --max-body-bytes",
+        ),
+        (
+            "crawl --max-url-chars 9",
+            "--max-url-chars is set in a file only: `max-url-chars = ...` in gencrawl.toml",
+        ),
+        (
+            "check --processes=2 x",
+            "--processes is not an option of `check`, which runs in one process; leave",
+        ),
+        (
+            "resume x --scope any",
+            "--scope was set when the crawl began, and cannot be changed",
+        ),
+        (
+            "postgres work --quiet",
+            "URL is missing; see `gencrawl postgres work --help`",
+        ),
+        (
+            "postgres --quiet list postgresql://a.test/x",
+            "there is no option --quiet; see `gencrawl postgres --help`",
         ),
         ("export x --format jsn", "--format is 'jsn'; it must be jsonl or csv or cdxj"),
         (
@@ -79,12 +101,44 @@ def test_usage_error_is_one_line_that_names_the_cure(gencrawl, words, complaint)
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["help"], ["help", "crawl"], ["crawl", "-h"]])
-def test_help_can_be_asked_for_as_a_command(gencrawl, words):
-    ended = gencrawl(*words)
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ("help", "gencrawl COMMAND"),
+        ("help crawl", "gencrawl crawl URL"),
+        ("crawl -h", "gencrawl crawl URL"),
+        ("help postgres", "gencrawl postgres COMMAND"),
+        ("help postgres drop", "gencrawl postgres drop URL"),
+    ],
+)
+def test_help_can_be_asked_for_as_a_command(gencrawl, words, usage):
+    ended = gencrawl(*words.split())
 
     assert ended.status == 0
-    assert "usage: gencrawl" in ended.out
+    assert ended.out.startswith(f"usage: {usage}")
+
+
+def shown_options(text):
+    return re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", text)
+
+
+@pytest.mark.parametrize("command", ["crawl", "check"])
+def test_help_shows_what_most_people_need_and_help_all_the_rest(gencrawl, command):
+    common = shown_options(gencrawl(command, "--help").out)
+    every = shown_options(gencrawl(command, "--help-all").out)
+
+    assert len(common) <= 23
+    assert set(common) < set(every)
+    rest = len(every) - len(common)
+    assert f"show {rest} more options" in gencrawl(command, "--help").out
+
+
+def test_check_offers_no_option_that_means_nothing_to_it(gencrawl):
+    text = re.sub(r"\s+", " ", gencrawl("check", "--help-all").out)
+
+    assert not set(shown_options(text)) & {"--processes", "--frontier", "--crawl"}
+    assert "with one request each (default: on)" in text
+    assert "build the full-text index (default: on with --into)" in text
 
 
 def test_program_alone_shows_the_commands_and_examples(gencrawl):
@@ -96,13 +150,25 @@ def test_program_alone_shows_the_commands_and_examples(gencrawl):
     assert "  gencrawl demo\n" in ended.err
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_group_alone_shows_its_commands(gencrawl):
+    ended = gencrawl("postgres")
+
+    assert (ended.status, ended.out) == (2, "")
+    for name in POSTGRES:
+        assert f"\n  {name} " in ended.err
+
+
+@pytest.mark.parametrize(
+    "command", ["", *COMMANDS, *(f"postgres {name}" for name in POSTGRES)]
+)
 def test_help_fits_80_columns(gencrawl, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
+    words = command.split()
 
-    shown = gencrawl(*command.split(), "--help").out
+    for option in ("--help", "--help-all"):
+        shown = gencrawl(*words, option).out
 
-    assert max(map(len, shown.splitlines())) <= 80
+        assert max(map(len, shown.splitlines()), default=0) <= 80
 
 
 def test_urls_may_be_interrupted_by_options(gencrawl):
@@ -114,7 +180,7 @@ def test_urls_may_be_interrupted_by_options(gencrawl):
 
 
 def test_search_words_may_look_like_options():
-    arguments, rest = make_parser()[0].parse_known_args(
+    arguments, rest = make_parser().parse_known_args(
         ["search", "kept", "a", "-without", "--limit", "3", "b"]
     )
 

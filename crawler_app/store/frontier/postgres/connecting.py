@@ -266,7 +266,8 @@ def version_of(connection: Any, location: CrawlLocation) -> Generator[Any, Any, 
         ) from None
     if version is None:
         raise ConfigError(
-            f"there is no crawl {location}, or this user has no right to it; `gencrawl crawls` "
-            "lists those that there are, and `gencrawl crawl --frontier` begins one"
+            f"there is no crawl {location}, or this user has no right to it; `gencrawl "
+            "postgres list` lists those that there are, and `gencrawl crawl --frontier` "
+            "begins one"
         )
     return int(version)

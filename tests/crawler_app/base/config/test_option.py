@@ -18,10 +18,9 @@ class Kettle:
     wait_time_s: float | None = option(
         None, "how long", unit=SECONDS, shown_default="until it boils"
     )
-    whistles: bool = option(True, "be quiet")
-    is_new: bool | None = option(
-        None, "descale it", opposite=("--is-old", "leave it as it is")
-    )
+    whistles: bool = option(True, "announce it")
+    is_new: bool | None = option(None, "descale it", named_off_flag="--is-old")
+    lid: bool = option(False, "close it", flag="")
     code: str = option("", "to unlock", flag="--pin", metavar="PIN", is_secret=True)
     fuel: str = option("gas", "heat", choices=("gas", "wood"))
     shelf: str = option("", "where", is_saved=False)
@@ -35,7 +34,8 @@ OPTIONS = {each.name: each for each in options_of(Kettle)}
     [
         ("cups", "--cups", "", "cups", "N", "2"),
         ("wait_time_s", "--wait-time", "", "wait-time", "DURATION", "until it boils"),
-        ("whistles", "--no-whistles", "--no-whistles", "whistles", "", ""),
+        ("whistles", "--whistles", "--no-whistles", "whistles", "", "on"),
+        ("lid", "", "--no-lid", "lid", "", "off"),
         ("is_new", "--is-new", "--is-old", "is-new", "", ""),
         ("code", "--pin", "", "code", "PIN", ""),
         ("fuel", "--fuel", "", "fuel", "NAME", "gas"),
@@ -114,7 +114,7 @@ def test_no_two_options_of_a_crawl_share_a_name():
     for names in (
         [each.name for each in options],
         [each.key for each in options],
-        [each.flag for each in options],
+        [flag for each in options for flag in (each.flag, each.off_flag) if flag],
     ):
         assert len(set(names)) == len(names)
 

@@ -1,6 +1,5 @@
 """Configuration files in TOML: names of keys, errors, and paths."""
 
-import argparse
 import doctest
 import pathlib
 import re
@@ -12,11 +11,9 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.errors import ConfigError
-from crawler_app.commands.config_options import (
-    add_config_file,
-    add_options,
-    config_of,
-)
+from crawler_app.commands.arguments import add_crawl
+from crawler_app.commands.config_options import config_of
+from crawler_app.commands.parser import CommandParser
 
 OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[4] / "docs" / "config.rst"
@@ -177,9 +174,8 @@ def test_three_ways_in_the_guide_are_equivalent(tmp_path, monkeypatch):
         GUIDE.read_text(encoding="utf-8"), {}, GUIDE.name, str(GUIDE), 0
     )
     doctest.DocTestRunner().run(examples, clear_globs=False)
-    parser = argparse.ArgumentParser()
-    add_options(parser)
-    add_config_file(parser)
+    parser = CommandParser()
+    add_crawl(parser)
 
     by_options = config_of(parser.parse_args(words))
     by_file = config_of(parser.parse_args(["--config", "site.toml"]))

@@ -19,8 +19,15 @@ from tests.crawler_app.run.processes.conftest import wait_until
 from tests.helpers.begun_crawl import PAGES
 from tests.helpers.scripts import start_python
 
-SMALL_FILES = ("--max-archive-file-bytes", 3000)
 HELD = "/7"
+
+
+@pytest.fixture
+def small_files(tmp_path):
+    """Options for an archive of many files."""
+    path = tmp_path / "small-files.toml"
+    path.write_text("max-archive-file-bytes = 3000")
+    return "--config", path
 
 
 @pytest.fixture
@@ -77,13 +84,13 @@ def assert_all_is_read(gencrawl, small_tree, server, tmp_path):
 
 
 def test_crawl_of_two_workers_is_read_from_another_machine(
-    gencrawl, begin_and_stop, small_tree, server, s3, tmp_path, monkeypatch
+    gencrawl, begin_and_stop, small_files, small_tree, server, s3, tmp_path, monkeypatch
 ):
     into = ("--into", f"{s3.url}/docs", "--quiet")
-    begin_and_stop(*into, *SMALL_FILES)
+    begin_and_stop(*into, *small_files)
     (staging,) = (tmp_path / "cache/gencrawl/staging").iterdir()
     assert not list(staging.glob("*.warc.gz")) and (staging / "crawl.sqlite").exists()
-    second = gencrawl("work", *server, *into, "--staging", tmp_path / "b")
+    second = gencrawl("postgres", "work", *server, *into, "--staging", tmp_path / "b")
     assert second.status == OK and "The crawl has finished." in second.out
     names = s3.names()
     assert names.count("archive-00001.warc.gz") == names.count("catalogue.json") == 2
@@ -113,7 +120,7 @@ def test_pages_lost_with_a_machine_are_fetched_again(
     begin_and_stop(*into)
     shutil.copytree(store, before)
     small_tree.requests.clear()
-    assert gencrawl("work", *server, *into).status == OK
+    assert gencrawl("postgres", "work", *server, *into).status == OK
     fetched = pages_of(small_tree)
     (staging,) = (tmp_path / "cache/gencrawl/staging").iterdir()
     key = (staging / "store").read_text().strip()
@@ -124,7 +131,7 @@ def test_pages_lost_with_a_machine_are_fetched_again(
     if not is_dead:
         shutil.copytree(before, store)
     lost = PAGES if is_dead else len(fetched)
-    forget = ("frontier", "forget", *server, "--store")
+    forget = ("postgres", "forget", *server, "--store")
     ended = gencrawl(*forget, key)
     assert ended.status == OK
     what = "had nothing left" if is_dead else "keeps what it has"
@@ -135,7 +142,7 @@ def test_pages_lost_with_a_machine_are_fetched_again(
         assert again.out.startswith("0 URLs to be fetched again")
 
     small_tree.requests.clear()
-    assert gencrawl("work", *server, *into).status == OK
+    assert gencrawl("postgres", "work", *server, *into).status == OK
 
     assert len(pages_of(small_tree)) == lost and (
         is_dead or pages_of(small_tree) == fetched
@@ -148,14 +155,14 @@ def test_pages_lost_with_a_machine_are_fetched_again(
 
 def test_existing_store_is_not_forgotten(gencrawl, begin, server, faulty):
     begin("faulty://bucket")
-    ended = gencrawl("frontier", "forget", *server)
-    assert ended.status == USAGE and "--store UUID" in ended.err
-    ended = gencrawl("frontier", "forget", *server, "--store", "x")
+    ended = gencrawl("postgres", "forget", *server)
+    assert ended.status == USAGE and "--store is missing" in ended.err
+    ended = gencrawl("postgres", "forget", *server, "--store", "x")
     assert ended.status == USAGE and "faulty://bucket/" in ended.err
     location = ended.err.split()[-3]
     faulty.is_away = True
 
-    ended = gencrawl("frontier", "forget", *server, "--store", location)
+    ended = gencrawl("postgres", "forget", *server, "--store", location)
 
     assert ended.status not in (OK, USAGE) and "the storage is away" in ended.err
     faulty.is_away = False
@@ -179,9 +186,9 @@ SEVERAL = ("--processes", 2, "--concurrency", 4)
 
 
 def test_each_process_has_its_own_store(
-    gencrawl, begin, small_tree, server, s3, tmp_path
+    gencrawl, begin, small_files, small_tree, server, s3, tmp_path
 ):
-    ended = begin(f"{s3.url}/docs", *SEVERAL, *SMALL_FILES)
+    ended = begin(f"{s3.url}/docs", *SEVERAL, *small_files)
 
     assert ended.status == OK and "2 workers made" in ended.out
     assert s3.names().count("catalogue.json") == 2
@@ -224,7 +231,7 @@ def test_process_waiting_for_storage_can_be_stopped_and_killed(
         _, err = main.communicate()
         assert main.returncode == OK, err
     else:
-        assert gencrawl("work", url, *into).status == OK
+        assert gencrawl("postgres", "work", url, *into).status == OK
 
     assert_all_is_read(gencrawl, small_tree, server, tmp_path)
     assert len(pages_of(small_tree)) == PAGES

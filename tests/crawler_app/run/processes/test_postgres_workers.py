@@ -34,9 +34,9 @@ NAME = "shared"
 def server(gencrawl, postgres_url):
     """The arguments that name a crawl, which does not exist before and after."""
     arguments = (postgres_url, "--crawl", NAME)
-    gencrawl("drop", *arguments)
+    gencrawl("postgres", "drop", *arguments)
     yield arguments
-    gencrawl("drop", *arguments)
+    gencrawl("postgres", "drop", *arguments)
 
 
 @pytest.fixture
@@ -109,7 +109,9 @@ def test_processes_are_workers_of_one_crawl(
     assert (status["done"], status["indexed_pages"]) == (len(wanted), 60)
     # With more or fewer processes, every part stays readable.
     for processes in (3, 1):
-        again = gencrawl("work", *server, "--into", into, "--processes", processes)
+        again = gencrawl(
+            "postgres", "work", *server, "--into", into, "--processes", processes
+        )
         assert again.status == OK and "made 0 fetches" in again.out, again.err
         assert gencrawl.json("status", *server, "--json")["indexed_pages"] == 60
 
@@ -140,7 +142,7 @@ def test_crawl_that_is_deleted_ends_all_with_one_error(web, gencrawl, crawl, ser
     wait_until(lambda: len(web.requests) > 5)
     wait_until(lambda: len(gencrawl.json("status", *server, "--json")["workers"]) == 2)
 
-    gencrawl("drop", *server)
+    gencrawl("postgres", "drop", *server)
     _, err = running.communicate()
     web.sites[1].let_go("/1")
 

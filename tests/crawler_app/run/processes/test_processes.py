@@ -65,7 +65,7 @@ def odd_web(web):
 def test_several_processes_find_what_one_finds(
     web, odd_web, gencrawl, tmp_path, limits
 ):
-    limits = [*limits, "--max-queries-per-path", "1000", "--quiet"]
+    limits = [*limits, "--quiet"]
 
     one = gencrawl(*options(web, tmp_path, "one"), *limits)
     requests = web.requests

@@ -66,14 +66,16 @@ def crawl(rich_web, gencrawl, tmp_path):
     "options",
     [
         (),
-        ("--external", "--max-queries-per-path", "2"),
+        ("--external", "--config", "few-queries.toml"),
         ("--max-depth", "1", "--external"),
         ("--no-assets",),
     ],
 )
 def test_records_roles_and_counts_are_those_of_one_process(
-    crawl, gencrawl, tmp_path, options
+    crawl, gencrawl, tmp_path, monkeypatch, options
 ):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("few-queries.toml").write_text("max-queries-per-path = 2")
     requests = [crawl(processes, *options) for processes in ("1", "2")]
 
     one, two = tmp_path / "1", tmp_path / "2"

@@ -215,7 +215,7 @@ def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch)
     fill([file])
     file.close()
     saved = (tmp_path / "crawl/crawl.json").read_text()
-    words = ("frontier", "copy", tmp_path / "crawl", location.url, "--crawl", NAME)
+    words = ("postgres", "copy", tmp_path / "crawl", location.url, "--crawl", NAME)
 
     def fail(self):
         raise asyncpg.ConnectionDoesNotExistError("it has gone")
@@ -225,7 +225,7 @@ def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch)
         ended = gencrawl(*words)
     assert ended.status == FAILED and "it has gone" in ended.err
     assert (tmp_path / "crawl/crawl.json").read_text() == saved
-    listed = gencrawl("crawls", location.url).out.splitlines()
+    listed = gencrawl("postgres", "list", location.url).out.splitlines()
     assert [line for line in listed if line.startswith(NAME)] == [
         f"{NAME}  has not begun"
     ]
@@ -242,7 +242,7 @@ def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch)
     assert json.loads((tmp_path / "crawl/crawl.json").read_text())["frontier"]
     (other,) = open_files(tmp_path / "other", 0)
     other.close()
-    words = ("frontier", "copy", tmp_path / "other", location.url, "--crawl", NAME)
+    words = ("postgres", "copy", tmp_path / "other", location.url, "--crawl", NAME)
     taken = gencrawl(*words)
     assert taken.status == USAGE and "has begun already" in taken.err
 
@@ -299,11 +299,13 @@ def test_crawl_that_was_stopped_is_finished_by_two_workers(
         stopped = stop_in_the_middle(config, web).summary
         assert stopped.done and stopped.left
 
-        copied = gencrawl("frontier", "copy", moved, *server)
+        copied = gencrawl("postgres", "copy", moved, *server)
         assert copied.status == OK and f"gencrawl resume {moved}" in copied.out
         assert gencrawl.json("status", *server, "--json")["done"] == stopped.done
         with start_python("-m", "crawler_app", "resume", moved, "--quiet") as first:
-            gencrawl("work", *server, "--into", tmp_path / "second", "--quiet")
+            gencrawl(
+                "postgres", "work", *server, "--into", tmp_path / "second", "--quiet"
+            )
         assert first.returncode == OK
 
         assert set(web.requests) == set(wanted) and set(web.requests.values()) == {2}

@@ -1,4 +1,4 @@
-"""``gencrawl frontier``: a crawl in PostgreSQL."""
+"""``gencrawl postgres``: a crawl in PostgreSQL."""
 
 import sys
 from importlib import import_module
@@ -17,17 +17,17 @@ def test_crawl_is_made_once_listed_and_deleted(gencrawl, postgres_url):
         return ran.status, ran.out or ran.err
 
     name = ["--crawl", "docs"]
-    assert run("frontier", "init") == (OK, "made the crawl docs at /postgres\n")
-    assert run("frontier", "init") == (
+    assert run("postgres", "init") == (OK, "made the crawl docs at /postgres\n")
+    assert run("postgres", "init") == (
         OK,
-        "the crawl docs at /postgres is there already\n",
+        "the crawl docs at /postgres exists already\n",
     )
-    listed = gencrawl("crawls", postgres_url).out.splitlines()
+    listed = gencrawl("postgres", "list", postgres_url).out.splitlines()
     assert [line for line in listed if line.startswith("docs ")] == [
         "docs  has not begun"
     ]
-    assert run("drop") == (OK, "deleted the crawl docs at /postgres\n")
-    status, error = run("drop")
+    assert run("postgres", "drop") == (OK, "deleted the crawl docs at /postgres\n")
+    status, error = run("postgres", "drop")
     assert status == USAGE and "there is no crawl docs at /postgres" in error
 
 
@@ -41,7 +41,7 @@ def test_schema_that_is_no_crawl_is_not_listed(gencrawl, postgres_url):
     ]
     run_sql(postgres_url, *making)
 
-    listed = gencrawl("crawls", postgres_url)
+    listed = gencrawl("postgres", "list", postgres_url)
     used = gencrawl("status", postgres_url, "--crawl", "other")
 
     run_sql(postgres_url, *(f"DROP SCHEMA {quoted(name)} CASCADE" for name in others))
@@ -79,8 +79,8 @@ def test_crawl_without_workers_has_nothing_to_search(gencrawl, postgres_url, run
 )
 def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
     for words in (
-        ["frontier", "init", url],
-        ["work", url, "--into", "kept"],
+        ["postgres", "init", url],
+        ["postgres", "work", url, "--into", "kept"],
         ["crawl", "http://a.test/", "--into", "kept", "--frontier", url],
     ):
         ran = gencrawl(*words)
@@ -100,7 +100,11 @@ def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
 
-    for words in (["frontier", "init"], ["work", "--into", "kept"], ["crawls"]):
+    for words in (
+        ["postgres", "init"],
+        ["postgres", "work", "--into", "kept"],
+        ["postgres", "list"],
+    ):
         ran = gencrawl(*words, "postgresql://a.test/x")
 
         assert ran.status == USAGE and "pip install 'gencoro[postgres]'" in ran.err

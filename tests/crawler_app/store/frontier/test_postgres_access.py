@@ -80,7 +80,7 @@ def test_crawl_of_another_version_is_refused_and_can_be_deleted(
             ConfigError, match="has version 1 of the frontier.*version 9"
         ):
             use(location)
-    dropped = gencrawl("drop", postgres_url, "--crawl", "test")
+    dropped = gencrawl("postgres", "drop", postgres_url, "--crawl", "test")
     assert dropped.out.startswith("deleted the crawl test")
     with pytest.raises(ConfigError, match="there is no crawl test"):
         PostgresReader(location)
@@ -151,7 +151,7 @@ def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
 
 def test_crawl_that_was_not_made_is_refused(postgres_url):
     with pytest.raises(
-        ConfigError, match="there is no crawl nothing.*`gencrawl crawls` lists"
+        ConfigError, match="there is no crawl nothing.*`gencrawl postgres list` lists"
     ):
         PostgresReader(CrawlLocation(postgres_url, "nothing"))
 
@@ -387,5 +387,5 @@ def test_user_without_read_rights_gets_an_error(postgres_url, run_sync, gencrawl
         with pytest.raises(ConfigError, match=message):
             use(CrawlLocation(url, "test"))
     # It is not among the crawls of this user.
-    assert "test " not in gencrawl("crawls", url).out
+    assert "test " not in gencrawl("postgres", "list", url).out
     run_sync(lambda: uninstall(location))

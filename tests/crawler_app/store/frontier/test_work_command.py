@@ -1,4 +1,4 @@
-"""``gencrawl work``: workers with directories of their own, read as one crawl."""
+"""``gencrawl postgres work``: workers with directories of their own, read as one crawl."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ HELD = "/7"
 @pytest.fixture
 def work(gencrawl, server):
     """Take part in the crawl with a worker's directory."""
-    return lambda into: gencrawl("work", *server, "--into", into, "-q")
+    return lambda into: gencrawl("postgres", "work", *server, "--into", into, "-q")
 
 
 def test_crawl_of_two_workers_is_read_as_one(
@@ -37,11 +37,11 @@ def test_crawl_of_two_workers_is_read_as_one(
     # A commit has recorded the pages before it.
     wait_until(lambda: HELD in small_tree.paths)
     wait_until(lambda: gencrawl.json("status", *server, "--json")["done"] > 5)
-    assert gencrawl("crawls", url).out.count("docs  1 worker, ") == 1
+    assert gencrawl("postgres", "list", url).out.count("docs  1 worker, ") == 1
     first.send_signal(signal.SIGTERM)
     _, err = first.communicate()
     assert first.returncode == INTERRUPTED, err
-    assert f"To go on:\n  gencrawl work '{url}' --crawl docs --into " in err
+    assert f"To go on:\n  gencrawl postgres work '{url}' --crawl docs --into " in err
     small_tree.let_go(HELD)
 
     second = work(tmp_path / "b/crawl")
@@ -117,7 +117,7 @@ def test_responses_that_are_lost_are_fetched_again(
 
 def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
     assert "there is no crawl docs" in work(tmp_path / "a").err
-    gencrawl("frontier", "init", *server)
+    gencrawl("postgres", "init", *server)
     assert "has not begun; begin it with" in work(tmp_path / "a").err
 
     assert begin(tmp_path / "a", "--max-depth", 2).status == OK
@@ -138,7 +138,7 @@ def test_directory_of_a_crawl_that_was_deleted_is_refused(
 ):
     begin(tmp_path / "a")
     assert gencrawl("resume", tmp_path / "a", "-q").status == OK
-    assert gencrawl("drop", *server).status == OK
+    assert gencrawl("postgres", "drop", *server).status == OK
 
     ended = begin(tmp_path / "a")
 
@@ -184,7 +184,7 @@ def test_option_that_is_not_possible_is_refused(
         ended = begin(into if "://" in into else tmp_path / into, option)
         assert ended.status == USAGE and says in ended.err
     # Nothing was begun that would stay.
-    assert "docs " not in gencrawl("crawls", server[0]).out
+    assert "docs " not in gencrawl("postgres", "list", server[0]).out
     for command in (
         ["crawl", small_tree.url, "--crawl", "docs", "--into", tmp_path / "b"],
         ["status", tmp_path / "other", "--crawl", "docs"],

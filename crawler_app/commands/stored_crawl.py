@@ -1,102 +1,21 @@
-"""Arguments and modules of the commands that use a crawl in PostgreSQL."""
+"""Opens the crawl that a command reads: in a directory, or in PostgreSQL."""
 
 import argparse
-from collections.abc import Callable
-from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-from crawler_app.base.config.units import BYTES
 from crawler_app.base.config.validators import (
     DEFAULT_CRAWL,
-    FRONTIER_EXAMPLE,
     FRONTIER_SCHEMES,
     require_frontier,
 )
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep, no_step
-from crawler_app.base.storage.tables import MAX_CACHE_BYTES, Cache, cache_home
+from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stored import StoredCrawl
-from gencoro.ioloop import IOLoop
 
-__all__ = [
-    "add_cache",
-    "add_crawl_name",
-    "add_server",
-    "add_stored",
-    "cache_of",
-    "driven",
-    "opened",
-    "run",
-    "stored_at",
-]
-
-
-def add_server(parser: argparse.ArgumentParser) -> None:
-    """Add the URL of a server."""
-    parser.add_argument(
-        "url",
-        metavar="URL",
-        type=_url,
-        help=f"{FRONTIER_EXAMPLE}; the password is read from PGPASSWORD or ~/.pgpass",
-    )
-
-
-def _url(text: str) -> str:
-    require_frontier("URL", text)
-    return text
-
-
-def add_crawl_name(parser: argparse.ArgumentParser) -> None:
-    """Add ``--crawl``."""
-    parser.add_argument(
-        "--crawl",
-        metavar="NAME",
-        default=DEFAULT_CRAWL,
-        dest="crawl_name",
-        help=f"name of the crawl in PostgreSQL (default {DEFAULT_CRAWL})",
-    )
-
-
-def add_stored(parser: argparse.ArgumentParser) -> None:
-    """Add the crawl that is read: DIR, or the URL of a server with ``--crawl``."""
-    parser.add_argument(
-        "stored",
-        metavar="DIR",
-        help="directory of a crawl (crawl --into), or the URL of its frontier in "
-        "PostgreSQL",
-    )
-    add_crawl_name(parser)
-    add_cache(parser)
-
-
-def add_cache(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cache`` and ``--max-cache-bytes``."""
-    parser.add_argument(
-        "--cache",
-        metavar="DIR",
-        type=Path,
-        help="where tables from object storage are kept (default ~/.cache/gencrawl)",
-    )
-    parser.add_argument(
-        "--max-cache-bytes",
-        metavar=BYTES.metavar,
-        type=_size,
-        default=MAX_CACHE_BYTES,
-        help="delete those that were not used for longest when there is more "
-        f"(default {BYTES.render(MAX_CACHE_BYTES)})",
-    )
-
-
-def _size(text: str) -> int:
-    try:
-        return int(BYTES.parse(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"is {text!r}; it must be {BYTES.noun}"
-        ) from None
+__all__ = ["cache_of", "driven", "opened", "stored_at"]
 
 
 def cache_of(arguments: argparse.Namespace) -> Cache:
@@ -167,12 +86,3 @@ def driven(name: str) -> Any:
             f"a frontier in PostgreSQL needs asyncpg ({exc}); "
             "pip install 'gencoro[postgres]'"
         ) from None
-
-
-def run(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call a coroutine on a loop of its own; return its result."""
-    loop = IOLoop(make_current=False)
-    try:
-        return loop.run_sync(partial(function, *args, **options))
-    finally:
-        loop.close()

@@ -1,0 +1,198 @@
+"""The commands: what each is for, and where its code is.
+
+Rule: modules of commands are named here, not imported, so that the program starts fast.  The
+arguments of a command are added when they are parsed, and its code is imported when it runs.
+"""
+
+import argparse
+from collections.abc import Mapping
+from functools import partial
+from pkgutil import resolve_name
+from typing import NamedTuple
+
+from crawler_app import __version__
+from crawler_app.base.text.formatting import sentence
+from crawler_app.commands.parser import CommandParser, Parser
+
+__all__ = ["COMMANDS", "POSTGRES", "Command", "make_complete_parser", "make_parser"]
+
+EXAMPLES = """
+examples:
+  gencrawl demo
+  gencrawl check https://docs.example.org/
+  gencrawl check build/html --format github
+  gencrawl crawl https://docs.example.org/ --into docs-crawl --max-time 30m
+  gencrawl crawl --config docs.toml
+  gencrawl resume docs-crawl --dashboard
+  gencrawl report docs-crawl
+  gencrawl report docs-crawl --format md --fail-on broken
+  gencrawl status docs-crawl
+  gencrawl search docs-crawl 'event loop -windows'
+  gencrawl export docs-crawl --format csv > urls.csv
+  gencrawl export docs-crawl --format wacz > docs.wacz
+"""
+
+HERE = "crawler_app.commands"
+
+
+class Command(NamedTuple):
+    """A command.
+
+    Attributes:
+        run: The module and the function that run it, below `crawler_app.commands`.
+        arguments: The function of `crawler_app.commands.arguments` that adds its arguments.
+        usage: Its arguments in one line.
+        help: Its line in ``--help``.
+    """
+
+    run: str
+    arguments: str
+    usage: str
+    help: str
+
+
+# Both in the order in which a user needs them.
+POSTGRES = {
+    "init": Command(
+        "postgres:init", "add_init", "URL [OPTIONS]", "create the tables of a crawl"
+    ),
+    "copy": Command(
+        "postgres:copy",
+        "add_copy",
+        "DIR URL [OPTIONS]",
+        "move the crawl in a directory into PostgreSQL",
+    ),
+    "forget": Command(
+        "postgres:forget",
+        "add_forget",
+        "URL --store STORE [OPTIONS]",
+        "requeue URLs whose responses were in a lost worker's store",
+    ),
+    "list": Command("postgres:list_", "add_list", "URL", "list the crawls"),
+    "drop": Command(
+        "postgres:drop", "add_drop", "URL [OPTIONS]", "delete the tables of a crawl"
+    ),
+    "work": Command(
+        "work:work",
+        "add_work",
+        "URL --crawl NAME --into DIR [OPTIONS]",
+        "take part in a crawl that many machines share",
+    ),
+}
+
+COMMANDS: Mapping[str, Command] = {
+    "crawl": Command(
+        "crawl:crawl",
+        "add_crawl",
+        "URL... --into DIR [OPTIONS]",
+        "crawl a site into a directory",
+    ),
+    "resume": Command(
+        "crawl:resume",
+        "add_resume",
+        "DIR [OPTIONS]",
+        "continue a crawl that was stopped",
+    ),
+    "check": Command(
+        "check:check",
+        "add_check",
+        "URL|FILE|FOLDER... [OPTIONS]",
+        "find what is broken on a site or in a folder",
+    ),
+    "report": Command(
+        "report:report",
+        "add_report",
+        "DIR|URL [OPTIONS]",
+        "write a report: broken links, redirects, site structure",
+    ),
+    "status": Command(
+        "status:status",
+        "add_status",
+        "DIR|URL [OPTIONS]",
+        "show the state and the summary of a crawl",
+    ),
+    "search": Command(
+        "search:search",
+        "add_search",
+        "DIR|URL WORDS... [OPTIONS]",
+        "search the crawled pages",
+    ),
+    "export": Command(
+        "export:export",
+        "add_export",
+        "DIR|URL [OPTIONS]",
+        "write all URLs, or the archive, to standard output",
+    ),
+    "postgres": Command(
+        "", "", "COMMAND [ARGUMENTS]", "crawls that many machines share"
+    ),
+    "demo": Command(
+        "demo:demo", "add_demo", "[OPTIONS]", "crawl a small demo site on this machine"
+    ),
+    "completion": Command(
+        "completion:completion",
+        "add_completion",
+        "SHELL",
+        "print the completions for bash, zsh or fish",
+    ),
+}
+
+
+def make_parser() -> Parser:
+    """Return the parser of the program."""
+    parser = Parser(
+        prog="gencrawl",
+        usage="gencrawl COMMAND [ARGUMENTS]",
+        description=_list_of(
+            "Crawl a web site, or check it for what is broken.", COMMANDS
+        ),
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.set_defaults(run="", parser=parser)
+    _add_commands(parser, COMMANDS)
+    return parser
+
+
+def make_complete_parser() -> Parser:
+    """Return the parser with the arguments of every command, and no option hidden."""
+    parser = make_parser()
+    _complete(parser)
+    return parser
+
+
+def _complete(parser: Parser) -> None:
+    for command in parser.commands().values():
+        command.load()
+        _complete(command)
+    parser.show_all()
+
+
+def _add_commands(parser: Parser, commands: Mapping[str, Command]) -> None:
+    for name, command in commands.items():
+        prog = f"{parser.prog} {name}"
+        made = parser.add_command(
+            name,
+            prog=prog,
+            usage=f"{prog} {command.usage}",
+            help=command.help,
+            description=f"{sentence(command.help)}.",
+        )
+        made.set_defaults(run=command.run, parser=made)
+        made.add_arguments = partial(_add_arguments, command)
+        if name == "postgres":
+            made.formatter_class = argparse.RawDescriptionHelpFormatter
+            made.description = _list_of(f"{sentence(command.help)}.", POSTGRES)
+            _add_commands(made, POSTGRES)
+
+
+def _add_arguments(command: Command, parser: CommandParser) -> None:
+    if command.run:
+        resolve_name(f"{HERE}.arguments:{command.arguments}")(parser)
+
+
+def _list_of(text: str, commands: Mapping[str, Command]) -> str:
+    width = max(map(len, commands))
+    lines = [f"  {name:<{width}}  {each.help}" for name, each in commands.items()]
+    return "\n".join([text, "", "commands:", *lines])

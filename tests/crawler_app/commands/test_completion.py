@@ -1,0 +1,82 @@
+"""Completions: real shells accept them, and they offer every command and option."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from crawler_app.commands.arguments import SHELLS
+from crawler_app.commands.command_table import make_complete_parser
+
+
+def in_bash(script, words, here):
+    """Return what bash offers for the last word."""
+    line = " ".join(f"'{word}'" for word in ("gencrawl", *words))
+    source = (
+        f"{script}\nCOMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1))\n"
+        'compopt() { :; }\n_shtab_gencrawl\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    return subprocess.check_output(["bash", "-c", source], text=True, cwd=here)
+
+
+def in_fish(script, words, here):
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    source = f"{script}\ncomplete -C 'gencrawl {' '.join(words)}'"
+    command = ["fish", "--no-config", "-c", source]
+    offered = subprocess.check_output(command, text=True, cwd=here)
+    return re.sub("(?m)\t.*", "", offered)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("shell", "complete"), [("bash", in_bash), ("fish", in_fish)])
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["cr"], "crawl"),
+        (["postgres", "d"], "drop"),
+        (["crawl", "--max-p"], "--max-pages"),
+        (["crawl", "--no-rob"], "--no-robots"),
+        (["crawl", "--scope", "h"], "host"),
+        (["check", "--format", "js"], "json jsonl"),
+        (["postgres", "work", "--sta"], "--stay --staging"),
+        (["status", "a"], "a dir"),
+        (["crawl", "--config", "a"], "a dir|a.toml"),
+        (["check", "a"], "a dir|a.toml"),
+        (["completion", "z"], "zsh"),
+    ],
+    ids=str,
+)
+def test_shell_completes(gencrawl, tmp_path, shell, complete, words, offered):
+    tmp_path.joinpath("a dir").mkdir()
+    tmp_path.joinpath("a.toml").touch()
+    script = gencrawl("completion", shell).out
+
+    found = complete(script, words, tmp_path).replace("/\n", "\n").splitlines()
+
+    wanted = offered.split("|") if " dir" in offered else offered.split()
+    assert sorted(found) == sorted(wanted)
+
+
+@pytest.mark.once
+def test_zsh_accepts_its_script(gencrawl):
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed")
+    script = gencrawl("completion", "zsh").out
+
+    subprocess.run(["zsh", "-f", "-n"], input=script, text=True, check=True)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_option_can_be_completed(gencrawl, shell):
+    script = gencrawl("completion", shell).out
+
+    parser = make_complete_parser()
+    parsers = [parser, *parser.commands().values()]
+    parsers += parser.commands()["postgres"].commands().values()
+    flags = {f for each in parsers for f in re.findall(r"--[\w-]+", each.format_help())}
+    assert len(flags) > 70
+    for flag in flags:
+        word = flag.lstrip("-") if shell == "fish" else flag
+        assert re.search(rf"(?<![\w-]){word}(?![\w-])", script), flag
