@@ -1,6 +1,6 @@
 """Progress callbacks for long-running work.
 
-Pure.  `crawler_app.show.terminal.Steps` is such a callback, for a terminal.
+Pure.  `crawler_app.show.terminal.progress_display.Steps` is such a callback, for a terminal.
 """
 
 import itertools

@@ -22,8 +22,8 @@ from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS, Output, summary_lines
-from crawler_app.show.terminal.lines import clock
-from crawler_app.show.terminal.status_line import StatusLine
+from crawler_app.show.terminal.plain_text import clock_time
+from crawler_app.show.terminal.progress_display import ProgressLine
 from gencoro import gen
 
 __all__ = ["check"]
@@ -53,7 +53,7 @@ def check(arguments: argparse.Namespace) -> int:
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     # With --verbose, the log itself shows the progress.
     is_shown = not (arguments.quiet or arguments.verbose)
-    line = StatusLine(sys.stderr if is_shown else None)
+    line = ProgressLine(sys.stderr if is_shown else None)
     output = FORMATS[checked.format](functools.partial(_write, line))
     run = Check(targets, values, options, output)
     run.watch = functools.partial(_watched, line, run)
@@ -65,7 +65,7 @@ def check(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _write(line: StatusLine, text: str) -> None:
+def _write(line: ProgressLine, text: str) -> None:
     line.clear()
     sys.stdout.write(text)
     if text.endswith("\n"):
@@ -73,7 +73,7 @@ def _write(line: StatusLine, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
+def _watched(line: ProgressLine, run: Check, crawl: Watched) -> Iterator[None]:
     """Show the progress of a check in one line, or in a log in few."""
 
     def show(sample: Sample) -> None:
@@ -81,8 +81,10 @@ def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
         checked = count[State.DONE] + count[State.FAILED]
         to_go = count[State.QUEUED] + count[State.CLAIMED]
         line.show(
-            f"{clock(sample.elapsed_s)}  {number(checked, 'URL')} checked, {to_go:,} to "
-            f"go, {number(len(run.findings), 'finding')}"
+            f"{clock_time(sample.elapsed_s)}  {number(checked, 'URL')} checked, "
+            f"{to_go:,} to go, {number(len(run.findings), 'finding')}",
+            checked,
+            checked + to_go,
         )
 
     monitor = Monitor(crawl)

@@ -16,7 +16,7 @@ from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.terminal.tty import has_style
+from crawler_app.show.terminal.plain_text import has_style
 from crawler_app.store.index.rendering import render_hits
 from gencoro import gen
 

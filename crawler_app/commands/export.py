@@ -17,7 +17,7 @@ from crawler_app.commands.stored_crawl import opened
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.summary import is_page
 from crawler_app.run.results.url_export import CDXJ, WACZ, write_urls
-from crawler_app.show.terminal.steps import Steps
+from crawler_app.show.terminal.progress_display import Steps
 from crawler_app.store.archive.cdxj import write_cdxj
 from crawler_app.store.archive.wacz import write_wacz
 from crawler_app.store.frontier import FrontierReader

@@ -12,7 +12,7 @@ from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.interruptible import run
 from crawler_app.commands.stored_crawl import cache_of, driven
-from crawler_app.show.terminal.steps import Steps
+from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["copy", "drop", "forget", "init", "list_"]
 

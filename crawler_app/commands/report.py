@@ -35,7 +35,7 @@ from crawler_app.show.report import (
     write_csv,
 )
 from crawler_app.show.report.verdict import unchecked
-from crawler_app.show.terminal.steps import Steps
+from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["report"]
 

@@ -7,8 +7,8 @@ import sys
 
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.stored_crawl import opened
-from crawler_app.show.terminal.steps import Steps
-from crawler_app.show.terminal.tty import has_style
+from crawler_app.show.terminal.plain_text import has_style
+from crawler_app.show.terminal.progress_display import Steps
 from crawler_app.store.index.rendering import render_hits, to_json
 
 __all__ = ["search"]

@@ -12,7 +12,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.run.crawl.monitor import Monitor, Watched
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.terminal.showing import shown_on
+from crawler_app.show.terminal.progress_display import show_crawl
 from gencoro import gen
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Shown:
             if not self._arguments.quiet:
                 # Without a table, the log itself shows the progress.
                 has_lines = not self._arguments.verbose
-                shown = shown_on(sys.stdout, sys.stderr, note, has_lines=has_lines)
+                shown = show_crawl(sys.stdout, sys.stderr, note, has_lines=has_lines)
                 monitor.listen(display.enter_context(shown))
             display.enter_context(monitor)
             yield

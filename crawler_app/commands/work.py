@@ -20,7 +20,7 @@ from crawler_app.commands.stored_crawl import driven
 from crawler_app.commands.verbose import shown_log
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
-from crawler_app.show.terminal.steps import Steps
+from crawler_app.show.terminal.progress_display import Steps
 from gencoro import gen
 
 if TYPE_CHECKING:

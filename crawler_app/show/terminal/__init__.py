@@ -1,13 +1,8 @@
 """Progress display in a terminal::
 
-    showing   shows a running crawl: as a table, or as plain lines
-      table   the table, for any terminal size             pure
-      screen  draws, redraws and erases the table
-      lines   one plain line for a sample                  pure
-    steps     the progress of any other command
-      status_line  a line that is rewritten in place
-        log_lines  few plain lines, where it cannot be
-    tty       whether a stream is a terminal that can be overwritten, or shows color
+    progress_display  shows a crawl, or the progress of another command
+      live_display    a table or a bar that is redrawn in place, with rich
+      plain_text      a plain line now and then, where nothing can be redrawn
 
 Rule: no thread and no timer runs here.  The display changes when a sample arrives, or
 when the command reports progress.

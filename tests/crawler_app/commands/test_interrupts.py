@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from crawler_app.base import progress
-from crawler_app.show.terminal import log_lines, steps
+from crawler_app.show.terminal import plain_text, progress_display
 
 # Says how far it is with each URL, so that what it says fills a pipe that is not read,
 # and it cannot end before it is interrupted.
@@ -14,9 +14,9 @@ COMMAND = """
 import sys
 from crawler_app.commands.main import main
 from crawler_app.base import progress
-from crawler_app.show.terminal import log_lines, steps
+from crawler_app.show.terminal import plain_text, progress_display
 
-steps.EVERY_S = log_lines.EVERY_S = 0.0
+progress_display.EVERY_S = plain_text.EVERY_S = 0.0
 progress.ITEMS_PER_STEP = 1
 sys.exit(main(sys.argv[1:]))
 """
@@ -58,8 +58,8 @@ def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
 
 
 def test_export_says_how_far_it_is_and_gives_all(crawled, gencrawl, monkeypatch):
-    monkeypatch.setattr(steps, "EVERY_S", 0.0)
-    monkeypatch.setattr(log_lines, "EVERY_S", 0.0)
+    monkeypatch.setattr(progress_display, "EVERY_S", 0.0)
+    monkeypatch.setattr(plain_text, "EVERY_S", 0.0)
     monkeypatch.setattr(progress, "ITEMS_PER_STEP", 1)
 
     ended = gencrawl("export", crawled(queued=3).path)

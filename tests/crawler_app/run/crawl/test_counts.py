@@ -16,7 +16,7 @@ from crawler_app.show.dashboard.events import to_json as sample_to_json
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.show.report import gather, render_html, render_markdown
 from crawler_app.show.report.as_json import to_json
-from crawler_app.show.terminal.lines import line_of
+from crawler_app.show.terminal.plain_text import line_of
 
 WANTED = {"done": 5, "failed": 3, "skipped": 2, "queued": 0, "under_way": 0}
 TOTALS = {"urls": 10, "pages": 2, "files": 1, "redirects": 2, "left": 0}

@@ -13,8 +13,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from crawler_app.show.terminal import screen
-from crawler_app.show.terminal.showing import shown_on
+from crawler_app.show.terminal.live_display import _Live
+from crawler_app.show.terminal.progress_display import show_crawl
 from tests.helpers.scripts import IMPORTS
 
 STOP_HINT = "Ctrl-C stops the crawl; results are kept"
@@ -27,7 +27,7 @@ from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
 from crawler_app.commands.demo_site import DemoSite
-from crawler_app.show.terminal.showing import shown_on
+from crawler_app.show.terminal.progress_display import show_crawl
 from gencoro import gen
 
 monitor.EVERY_S = 0.05
@@ -35,7 +35,7 @@ monitor.EVERY_S = 0.05
 @contextlib.contextmanager
 def watch(crawl):
     looking = monitor.Monitor(crawl)
-    with shown_on(sys.stdout, sys.stderr) as show, looking:
+    with show_crawl(sys.stdout, sys.stderr) as show, looking:
         looking.listen(show)
         yield
         {error}
@@ -78,7 +78,7 @@ def on_terminal(terminal, monkeypatch):
 
 
 def show_once(sample, *texts):
-    with shown_on(sys.stdout, sys.stderr) as show:
+    with show_crawl(sys.stdout, sys.stderr) as show:
         show(sample)
         for text in texts:
             print(text)
@@ -89,7 +89,7 @@ def test_table_is_drawn_and_redrawn_in_place(on_terminal, screen_of, sample, ter
     seen = []
 
     def show_twice():
-        with shown_on(sys.stdout, sys.stderr) as show:
+        with show_crawl(sys.stdout, sys.stderr) as show:
             for fetched in (1, 2):
                 show(sample(fetched=fetched))
                 seen.append(screen_of(terminal.read()))
@@ -144,7 +144,7 @@ def test_logs_stand_above_the_table_too(on_terminal, screen_of, sample, made):
 
     def log_and_show():
         root.handlers[:] = [logging.StreamHandler()] if made == "before" else []
-        with shown_on(sys.stdout, sys.stderr) as show:
+        with show_crawl(sys.stdout, sys.stderr) as show:
             if made == "meanwhile":
                 root.handlers[:] = [logging.StreamHandler()]
             show(sample())
@@ -165,7 +165,7 @@ def test_errors_that_go_to_a_file_stay_there(
     terminal, monkeypatch, tmp_path, screen_of, sample
 ):
     async def main():
-        with shown_on(sys.stdout, sys.stderr) as show:
+        with show_crawl(sys.stdout, sys.stderr) as show:
             show(sample())
             print("an error", file=sys.stderr)
 
@@ -181,7 +181,7 @@ def test_errors_that_go_to_a_file_stay_there(
 
 def test_rows_that_a_narrower_terminal_has_made_are_wiped(sample):
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    with screen._Live(console=console, auto_refresh=False) as live:
+    with _Live(console=console, auto_refresh=False) as live:
         live.update("x" * 70 + "\nyy", refresh=True)
         console.width = 24
         with console.capture() as captured:

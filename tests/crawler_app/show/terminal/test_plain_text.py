@@ -1,10 +1,10 @@
-"""Which streams are terminals, and which show color and bold."""
+"""Plain lines of progress, and which streams show color and bold."""
 
 import io
 
 import pytest
 
-from crawler_app.show.terminal.tty import has_style
+from crawler_app.show.terminal.plain_text import clock_time, has_style, line_of
 
 
 class Terminal(io.StringIO):
@@ -39,3 +39,32 @@ def test_variables_decide_about_color(monkeypatch, variables, in_terminal, in_pi
 
     assert has_style(Terminal()) is in_terminal
     assert has_style(io.StringIO()) is in_pipe
+
+
+def test_line_tells_how_the_crawl_stands(sample):
+    assert line_of(sample()) == (
+        "1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 skipped, "
+        "52 fetches/s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({"phase": "paused"}, ", paused"),
+        ({"phase": "stopping"}, ", stopping"),
+        ({"phase": "waiting", "waiting_s": 12.4}, ", waiting 12 s"),
+    ],
+)
+def test_line_tells_why_nothing_happens(sample, changes, end):
+    assert line_of(sample(**changes)).endswith(end)
+
+
+def test_time_is_that_of_a_clock():
+    assert [clock_time(s) for s in (0.0, 59.9, 3_599.9, 3_600.0, 90_061.0)] == [
+        "0:00",
+        "0:59",
+        "59:59",
+        "1:00:00",
+        "25:01:01",
+    ]

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from crawler_app.run.crawl import Failure
-from crawler_app.show.terminal.table import CrawlTable, sparkline
+from crawler_app.show.terminal.live_display import CrawlTable, sparkline
 
 
 def drawn(table, *, width=80, height=40, encoding="utf-8", **options):
