@@ -7,10 +7,12 @@ bixense.com/clicolors.
 import os
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from crawler_app.base.models import State
-from crawler_app.run.crawl.monitor import Sample
+
+if TYPE_CHECKING:
+    from crawler_app.run.crawl.monitor import Sample
 
 __all__ = [
     "SHOWN_STATES",
@@ -104,9 +106,10 @@ def has_style(file: TextIO) -> bool:
     return setting("CLICOLOR") != "0" and is_screen(file)
 
 
-def line_of(sample: Sample) -> str:
+def line_of(sample: "Sample") -> str:
     """Return a sample as one line.
 
+    >>> from crawler_app.run.crawl.monitor import Sample
     >>> counts = dict(zip(State, (10_245, 8, 1_234, 12, 34)))
     >>> line_of(Sample(0.0, 62.0, "running", None, 0, 0, 52.3, 0.0, counts, [], []))
     '1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 skipped, 52 fetches/s'
@@ -130,7 +133,7 @@ def state_name(state: State) -> str:
     return state.label.replace("_", " ")
 
 
-def phase_of(sample: Sample) -> str:
+def phase_of(sample: "Sample") -> str:
     """Return the phase of the crawl; if it waits, with the time left."""
     if sample.waiting_s is None or sample.phase != "waiting":
         return sample.phase

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Self, TextIO
 
-from crawler_app.run.crawl.monitor import Sample
 from crawler_app.show.terminal.plain_text import LogLines, is_screen, line_of
 
 if TYPE_CHECKING:
+    from crawler_app.run.crawl.monitor import Sample
     from crawler_app.show.terminal.live_display import ProgressBar
 
 __all__ = ["ProgressLine", "Steps", "show_crawl"]
@@ -29,7 +29,7 @@ def show_crawl(
     note: str = "",
     *,
     has_lines: bool = True,
-) -> Iterator[Callable[[Sample], object]]:
+) -> "Iterator[Callable[[Sample], object]]":
     """Yield a callback that shows a sample of a crawl, which runs meanwhile.
 
     Args:
