@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 
 __all__ = [
     "MAX_RETRY_AFTER_S",
+    "PRODUCT",
     "UNKNOWN_TYPES",
     "different_values",
     "extracted_type",
@@ -18,6 +19,9 @@ __all__ = [
     "is_html",
     "retry_after_s",
 ]
+
+# The first word of our User-Agent, by which robots.txt and pages may address this crawler.
+PRODUCT = "gencoro-crawler"
 
 # Like no Content-Type at all, in the MIME Sniffing standard.
 UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")

@@ -21,13 +21,11 @@ from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.config.units import BYTES, SECONDS
 from crawler_app.base.config.validators import count, seconds, size
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.models import REACHES
 from crawler_app.base.urls import canonicalize
 
-__all__ = ["CLIENTS", "PRODUCT", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
-
-# The name by which robots.txt and pages may address this crawler.
-PRODUCT = "gencoro-crawler"
+__all__ = ["CLIENTS", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
 
 USER_AGENT = f"{PRODUCT}/{__version__}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from crawler_app.base.config import PRODUCT
+from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
 from crawler_app.web.documents.anchors import (

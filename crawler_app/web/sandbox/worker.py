@@ -1,5 +1,8 @@
 """The process of a sandbox: calls functions until its other end is closed.
 
+Run as a file, with the import path as its arguments.  Rule: only the standard library is
+imported here, and as little of it as possible; a call imports the module of its function.
+
 A frame is its length, as an unsigned integer of eight bytes, and a pickle.  A call that goes
 over a limit gets no answer: the process ends.
 """
@@ -12,6 +15,7 @@ import resource
 import signal
 import socket
 import struct
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -91,3 +95,9 @@ def _limit_memory() -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + MAX_MEMORY_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    # Import what the starting process would, whatever the current directory is.
+    sys.path[:] = sys.argv[1:]
+    main()

@@ -1,12 +1,13 @@
 """A bug of ours: logged once, told at the end, and the exit status is 1."""
 
+import pathlib
 import re
 
 import pytest
 
 from crawler_app.base.reasons import Reason
-from crawler_app.web import sandbox
 from crawler_app.web.documents import reader
+from crawler_app.web.sandbox import worker
 
 ASKED = (
     r"gencrawl: {} failed by a bug in gencrawl \(internal_error\); please report it, .*"
@@ -26,15 +27,15 @@ def site_of_large_pages(site):
 
 
 @pytest.fixture
-def poisoned(monkeypatch):
+def poisoned(monkeypatch, tmp_path):
     """Have the processes of the sandbox send what names a class."""
-    poison = r"worker._reply = lambda *_: b'\x80\x04cbuiltins\nlist\n)\x81.'"
-    boot = sandbox._BOOT.replace("import main; main()", "import main")
-    monkeypatch.setattr(
-        sandbox,
-        "_BOOT",
-        f"{boot}; from crawler_app.web.sandbox import worker; {poison}; main()",
-    )
+    poison = r"_reply = lambda *_: b'\x80\x04cbuiltins\nlist\n)\x81.'"
+    source = pathlib.Path(worker.__file__).read_text()
+    last = 'if __name__ == "__main__":'
+    assert last in source
+    path = tmp_path / "worker.py"
+    path.write_text(source.replace(last, f"{poison}\n{last}"))
+    monkeypatch.setattr(worker, "__file__", str(path))
 
 
 def tracebacks(caplog):

@@ -127,7 +127,7 @@ def test_process_that_was_taken_over_cannot_have_this_one_call_anything(
     proof = tmp_path / "proof"
     sent = call_of(module, name, f"touch {proof}")
     # What runs in the process replaces what makes its replies.
-    worker = "__import__('crawler_app.web.sandbox.worker', fromlist=['main'])"
+    worker = "__import__('sys').modules['__main__']"
     call(eval, f"setattr({worker}, '_reply', lambda *_: {sent!r})")
 
     with pytest.raises(pickle.UnpicklingError, match="may not contain"):
