@@ -1,7 +1,9 @@
 """The command line, run in the process of the tests."""
 
+import contextlib
 import json
 import signal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -35,6 +37,12 @@ class CommandLine:
             status = exc.code
         assert _signal_handlers() == handlers, "the command has left its own behind"
         return Ended(status, *self._capsys.readouterr())
+
+    def into(self, path: Path, *arguments: object) -> None:
+        """Write the output of a command, which must succeed, to a file."""
+        with path.open("w") as file, contextlib.redirect_stdout(file):
+            ended = self(*arguments)
+        assert ended.status == 0, ended.err
 
     def json(self, *arguments: object) -> Any:
         """Return the document that a command prints, which must succeed."""

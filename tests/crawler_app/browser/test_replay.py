@@ -9,8 +9,6 @@ import functools
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -82,9 +80,7 @@ def test_page_looks_as_on_its_site(chromium, site, viewer, gencrawl, tmp_path):
     gencrawl("crawl", site.url, "--into", crawl, "--quiet")
     site.stop()
     folder, home = viewer
-    with (folder / "crawl.wacz").open("wb") as wacz:
-        command = [sys.executable, "-m", "crawler_app", "export", crawl]
-        subprocess.run([*command, "--format", "wacz"], stdout=wacz, check=True)
+    gencrawl.into(folder / "crawl.wacz", "export", crawl, "--format", "wacz")
     (folder / "index.html").write_text(VIEWER.format(url=site.url))
 
     chromium.get(home)

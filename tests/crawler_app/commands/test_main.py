@@ -144,19 +144,6 @@ def test_errors_go_nowhere_where_standard_error_is_closed(directory):
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_progress_is_plain_lines_where_there_is_no_terminal(site, directory):
-    site.page("/")
-    site.hold("/")
-    running = start("crawl", site.url, "--into", directory)
-
-    line = running.stderr.readline()
-    site.let_go("/")
-    running.communicate(timeout=60)
-
-    assert "1 under way" in line
-    assert line.rstrip("\n").isprintable()
-
-
 def test_page_limit_tells_how_to_go_on(site, cli, gencrawl, directory):
     site.page("/", "/a", "/b")
     site.pages("/a", "/b")

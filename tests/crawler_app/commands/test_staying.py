@@ -1,47 +1,52 @@
 """The dashboard stays open after the crawl where a person can close it, and only there."""
 
-import contextlib
 import os
 import pty
 import signal
-import subprocess
 import sys
+import threading
 import urllib.request
 
 import pytest
 
-from tests.helpers.scripts import IMPORTS
-
 TOKEN = "a-token-of-enough-characters"
 STAYS = "The dashboard stays open"
+END = "The end of what was written"
 
 
-@contextlib.contextmanager
-def crawling(site, into, *options, is_terminal):
-    """Run a crawl with a dashboard; give its process, and what it writes to a terminal."""
-    ours, theirs = pty.openpty()
-    streams = {"stdin": theirs, "stderr": theirs} if is_terminal else {}
-    command = ("crawl", site.url, "--into", into, "--quiet", "--dashboard")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "crawler_app", *map(str, command), *options],
-        **({"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE} | streams),
-        stdout=subprocess.PIPE,
-        env=os.environ | IMPORTS | {"GENCRAWL_DASHBOARD_TOKEN": TOKEN},
-    )
-    os.close(theirs)
-    with open(ours, encoding="utf-8") as terminal, process:
-        yield process, terminal if is_terminal else process.stderr
-        process.kill()
+@pytest.fixture
+def crawl(gencrawl, site, directory, monkeypatch):
+    """Return a function that crawls with a dashboard, in a terminal or without one.
 
+    When the dashboard says that it stays, a thread calls a function with what was written.
+    """
+    monkeypatch.setenv("GENCRAWL_DASHBOARD_TOKEN", TOKEN)
+    monkeypatch.setattr(sys, "stdin", None)
 
-def text_until(words, file):
-    """Read until a text is written."""
-    text = ""
-    while words not in text:
-        line = file.readline()
-        assert line, text
-        text += line if isinstance(line, str) else line.decode()
-    return text
+    def crawl(*options, is_terminal, at_end=None):
+        ours, theirs = pty.openpty() if is_terminal else os.pipe()
+        with open(ours) as written, open(theirs, "w", buffering=1) as file:
+            thread = threading.Thread(target=read, args=[written, at_end])
+            thread.start()
+            with monkeypatch.context() as patch:
+                patch.setattr(sys, "stderr", file)
+                if is_terminal:
+                    patch.setattr(sys, "stdin", file)
+                crawl = ("crawl", site.url, "--into", directory, "--quiet")
+                ended = gencrawl(*crawl, "--dashboard", *options)
+            print(END, file=file, flush=True)
+            thread.join()
+        return ended
+
+    def read(file, at_end):
+        text = ""
+        while END not in text:
+            text += file.readline()
+            if STAYS in text and at_end is not None:
+                at_end(text)
+                at_end = None
+
+    return crawl
 
 
 def ask(text, path, method="GET"):
@@ -53,33 +58,37 @@ def ask(text, path, method="GET"):
         return answer.read().decode()
 
 
+def close(text):
+    ask(text, "/close", "POST")
+
+
+def interrupt(_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def terminate(_):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 @pytest.mark.parametrize(
     ("options", "is_terminal", "end"),
-    [
-        ([], True, "close"),
-        (["--stay"], False, signal.SIGTERM),
-        (["--stay"], False, signal.SIGINT),
-    ],
+    [([], True, close), (["--stay"], False, terminate), (["--stay"], False, interrupt)],
 )
-def test_dashboard_stays_until_it_is_told_to_go(
-    site, directory, options, is_terminal, end
+def test_dashboard_stays_until_it_is_closed(
+    crawl, site, directory, options, is_terminal, end
 ):
     site.page("/", "/gone", title="The mill")
+    reports = []
 
-    with crawling(site, directory, *options, is_terminal=is_terminal) as (
-        process,
-        written,
-    ):
-        text = text_until(STAYS, written)
-        assert "/gone" in ask(text, "/report")
-        if end == "close":
-            ask(text, "/close", "POST")
-        else:
-            process.send_signal(end)
-        out = process.stdout.read().decode()
-        assert process.wait() == 0
+    def at_end(text):
+        reports.append(ask(text, "/report"))
+        end(text)
 
-    assert "1 page" in out
+    ended = crawl(*options, is_terminal=is_terminal, at_end=at_end)
+
+    assert ended.status == 0
+    assert "/gone" in reports[0]
+    assert "1 page" in ended.out
     assert not (directory / "report.html").exists()
 
 
@@ -87,9 +96,8 @@ def test_dashboard_stays_until_it_is_told_to_go(
     ("options", "is_terminal"), [([], False), (["--no-stay"], True)]
 )
 def test_crawl_without_a_terminal_or_with_no_stay_does_not_wait(
-    site, directory, options, is_terminal
+    crawl, site, options, is_terminal
 ):
     site.page("/")
 
-    with crawling(site, directory, *options, is_terminal=is_terminal) as (process, _):
-        assert process.wait(60) == 0
+    assert crawl(*options, is_terminal=is_terminal).status == 0

@@ -75,9 +75,7 @@ def assert_all_is_read(gencrawl, small_tree, server, tmp_path):
     """Check that each page is in the index and in the archive once."""
     assert gencrawl.json("status", *server, "--json")["indexed_pages"] == PAGES
     exported = tmp_path / "whole.wacz"
-    with exported.open("wb") as file:
-        export = ("export", *server, "-q", "--format", "wacz")
-        assert not start_python("-m", "crawler_app", *export, stdout=file).wait()
+    gencrawl.into(exported, "export", *server, "-q", "--format", "wacz")
     pages, listed = urls_of(exported, small_tree)
     assert pages == [str(n) for n in range(PAGES)]
     assert listed == sorted(f"{small_tree.url}{n}" for n in range(PAGES))

@@ -227,7 +227,12 @@ def test_check_shows_no_progress(held_site, gencrawl, terminal, monkeypatch, opt
     assert "checked" not in terminal.read()
 
 
-def test_log_of_a_check_has_few_lines_of_progress(held_site, gencrawl, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "words"), [("check", " checked, "), ("crawl", " under way, ")]
+)
+def test_log_has_few_lines_of_progress(
+    held_site, gencrawl, directory, monkeypatch, command, words
+):
     reading, writing = os.pipe()
     lines = []
 
@@ -236,13 +241,14 @@ def test_log_of_a_check_has_few_lines_of_progress(held_site, gencrawl, monkeypat
             lines.append(line)
             held_site.let_go("/held")
 
-    with open(reading) as reader, open(writing, "w") as writer:
+    with open(reading) as reader, open(writing, "w", buffering=1) as writer:
         thread = threading.Thread(target=read, args=[reader])
         thread.start()
         monkeypatch.setattr(sys, "stderr", writer)
-        gencrawl("check", held_site.url)
+        gencrawl(command, held_site.url, "--into", directory)
         writer.close()
         thread.join()
 
-    assert 1 <= len(lines) <= 2
-    assert " checked, " in lines[0]
+    progress = [line.rstrip("\n") for line in lines if words in line]
+    assert 1 <= len(progress) <= 2
+    assert all(line.isprintable() for line in progress)

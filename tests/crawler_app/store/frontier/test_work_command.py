@@ -68,10 +68,7 @@ def test_crawl_of_two_workers_is_read_as_one(
         "made_at": report["made_at"]
     }
     exported = tmp_path / "whole.wacz"
-    with exported.open("wb") as file:
-        start_python(
-            *("-m", "crawler_app", "export", *server, "--format", "wacz"), stdout=file
-        ).wait()
+    gencrawl.into(exported, "export", *server, "--format", "wacz")
     names = zipfile.ZipFile(exported).namelist()
     assert sum(name.endswith(".warc.gz") for name in names) == 2
 
