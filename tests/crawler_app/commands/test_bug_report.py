@@ -43,7 +43,7 @@ def tracebacks(caplog):
 
 
 @pytest.mark.parametrize("command", ["crawl", "check"])
-def test_bug_is_logged_once_and_a_report_is_asked_for(
+def test_bug_is_logged_once_and_asks_for_a_report(
     gencrawl, site_of_large_pages, poisoned, caplog, tmp_path, command
 ):
     into = ("--into", tmp_path / "x") if command == "crawl" else ()
@@ -56,7 +56,7 @@ def test_bug_is_logged_once_and_a_report_is_asked_for(
     assert "a result may not contain builtins.list" in str(logged.exc_info[1])
 
 
-def test_crawl_that_is_resumed_asks_again_for_the_report_of_its_bug(
+def test_resumed_crawl_asks_again_for_a_bug_report(
     gencrawl, site_of_large_pages, poisoned, tmp_path
 ):
     into = tmp_path / "x"
@@ -89,7 +89,7 @@ def test_different_bugs_are_logged_each(
     assert kinds == {KeyError, ValueError} and len(tracebacks(caplog)) == 2
 
 
-def test_crawl_without_a_bug_asks_for_nothing(gencrawl, site, tmp_path):
+def test_crawl_without_a_bug_asks_for_no_report(gencrawl, site, tmp_path):
     site.page("/", "/lost")
 
     ended = gencrawl("crawl", site.url, "--into", tmp_path / "x")

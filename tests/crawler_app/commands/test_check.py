@@ -95,7 +95,7 @@ def test_options_of_a_check_can_be_in_a_file(
     ],
 )
 @pytest.mark.parametrize("command", ["check", "crawl"])
-def test_options_of_a_check_in_a_file_are_validated_for_every_command(
+def test_check_options_in_a_file_are_always_validated(
     gencrawl, tmp_path, monkeypatch, command, text, complaint
 ):
     monkeypatch.chdir(tmp_path)
@@ -107,7 +107,7 @@ def test_options_of_a_check_in_a_file_are_validated_for_every_command(
     assert f"gencrawl: gencrawl.toml: {complaint}" in ended.err
 
 
-def test_crawl_leaves_the_options_of_a_check_alone(faulty, gencrawl, tmp_path):
+def test_crawl_ignores_check_options_in_a_file(faulty, gencrawl, tmp_path):
     file = tmp_path / "site.toml"
     file.write_text(f"seeds = '{faulty.url}'\ninto = 'x'\nignore = '.'\nformat = 'csv'")
 
@@ -145,7 +145,7 @@ def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
     ]
 
 
-def test_nothing_broken_is_said_with_what_was_not_checked(site, gencrawl):
+def test_clean_report_names_unchecked_urls(site, gencrawl):
     site.page("/", "http://elsewhere.test/")
 
     ended = gencrawl("check", site.url, "--no-external", "--no-assets")
@@ -256,7 +256,7 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"format": "other", "findings": []}'])
-def test_file_that_is_no_baseline_is_refused(gencrawl, tmp_path, text):
+def test_invalid_baseline_file_is_refused(gencrawl, tmp_path, text):
     (tmp_path / "b").write_text(text)
 
     ended = gencrawl("check", "http://a.test/", "--baseline", tmp_path / "b")
@@ -265,9 +265,7 @@ def test_file_that_is_no_baseline_is_refused(gencrawl, tmp_path, text):
     assert "is not a baseline" in ended.err
 
 
-def test_baseline_of_a_folder_does_not_depend_on_how_it_is_named(
-    folder, gencrawl, monkeypatch
-):
+def test_baseline_is_independent_of_the_folder_spelling(folder, gencrawl, monkeypatch):
     baseline = folder.parent / "accepted.json"
     gencrawl("check", "public", "--baseline", baseline)
 
@@ -328,9 +326,7 @@ def test_folder_is_checked_into_a_directory_again(folder, gencrawl):
 @pytest.mark.parametrize(
     "kept", ["a crawl of URLs", "no JSON", "a link", "a busy port"]
 )
-def test_directory_that_no_folder_can_be_checked_into_is_refused(
-    folder, gencrawl, site, kept
-):
+def test_unusable_directory_for_a_check_is_refused(folder, gencrawl, site, kept):
     site.page("/")
     ports = folder.parent / "kept" / "folders.json"
     if kept == "a crawl of URLs":
@@ -368,7 +364,7 @@ def test_folder_without_pages_is_refused(folder, gencrawl):
     assert "there is no file or folder 'nothing/there'; a URL begins" in missing.err
 
 
-def test_folder_does_not_show_what_is_above(folder, gencrawl):
+def test_folder_does_not_serve_its_parent(folder, gencrawl):
     (folder.parent / "secret.html").write_text("<p>")
     (folder / "b.html").write_text('<a href="/%2e%2e/secret.html">x</a>')
     (folder / "c.html").write_text('<a href="/..%2fsecret.html">x</a>')
@@ -419,7 +415,7 @@ def test_start_url_that_is_broken_is_found(site, gencrawl):
     ]
 
 
-def test_directory_keeps_the_crawl_and_is_compared_with(faulty, gencrawl, tmp_path):
+def test_check_into_a_directory_is_kept_and_compared(faulty, gencrawl, tmp_path):
     into = tmp_path / "kept"
     first = gencrawl("check", faulty.url, "--into", into)
     faulty.page("/gone", "gone3")
@@ -432,7 +428,7 @@ def test_directory_keeps_the_crawl_and_is_compared_with(faulty, gencrawl, tmp_pa
     assert gencrawl("search", into, "lost").status == 0
 
 
-def test_unknown_kind_and_option_without_its_other_are_refused(gencrawl):
+def test_unknown_kind_and_incomplete_options_are_refused(gencrawl):
     wrong = gencrawl("check", "http://a.test/", "--fail-on", "fire")
     alone = gencrawl("check", "http://a.test/", "--update-baseline")
 
@@ -440,7 +436,7 @@ def test_unknown_kind_and_option_without_its_other_are_refused(gencrawl):
     assert "it must be one of broken, external" in wrong.err
 
 
-def test_file_of_the_last_check_is_no_link(site, gencrawl, tmp_path):
+def test_findings_file_that_is_a_link_is_refused(site, gencrawl, tmp_path):
     site.page("/")
     into = tmp_path / "kept"
     gencrawl("check", site.url, "--into", into)
@@ -489,7 +485,7 @@ def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path)
     assert "resume" not in ended.err
 
 
-def test_page_of_a_folder_is_checked_once_whatever_links_call_it(folder, gencrawl):
+def test_page_linked_by_several_names_is_checked_once(folder, gencrawl):
     links = (".", "./index.html#a", "index.html", "none/index.html")
     markup = "".join(f"<a href={link}>x</a>" for link in links)
     (folder / "index.html").write_text(markup)

@@ -114,7 +114,7 @@ def test_nothing_is_given_unless_it_is():
     assert read_options(parse_resume()) == {}
 
 
-def test_options_that_can_be_repeated_and_switches_that_say_which():
+def test_repeatable_options_and_switches_are_read():
     given = read_options(
         parse(URL, "--include", "a", "--include", "b", "--no-robots", "--allow-private")
     )
@@ -127,7 +127,7 @@ def test_options_that_can_be_repeated_and_switches_that_say_which():
     }
 
 
-def test_switch_on_the_command_line_wins_over_the_file_and_the_last_one_over_others(
+def test_switch_overrides_the_file_and_the_last_one_counts(
     tmp_path,
 ):
     file = tmp_path / "off.toml"
@@ -146,7 +146,7 @@ def test_urls_may_stand_before_or_after_the_options():
         assert configure(*words).seeds == (URL,)
 
 
-def test_only_what_may_change_in_the_middle_is_an_option_of_resume():
+def test_resume_accepts_resumable_options_only():
     given = read_options(parse_resume("--max-pages", "9", "--tries", "1"))
 
     assert given == {"max_pages": 9, "tries": 1}
@@ -170,7 +170,7 @@ def test_only_what_may_change_in_the_middle_is_an_option_of_resume():
         (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
     ],
 )
-def test_value_that_cannot_be_is_refused_by_its_option(words, complaint):
+def test_invalid_value_names_its_option(words, complaint):
     with pytest.raises(ConfigError) as caught:
         configure(URL, "--into", "kept", *words)
 
@@ -185,7 +185,7 @@ def test_value_that_cannot_be_is_refused_by_its_option(words, complaint):
         ([URL, "--into", ""], "--into DIR, or `into = "),
     ],
 )
-def test_what_is_missing_is_told_with_both_ways_to_give_it(words, complaint, tmp_path):
+def test_missing_option_is_reported_with_flag_and_key(words, complaint, tmp_path):
     empty = tmp_path / "empty.toml"
     empty.touch()
 
@@ -194,7 +194,7 @@ def test_what_is_missing_is_told_with_both_ways_to_give_it(words, complaint, tmp
             configure(*words, *config)
 
 
-def test_option_wins_over_the_file_and_the_file_over_the_default(file):
+def test_option_overrides_file_and_file_overrides_default(file):
     config = configure("--config", str(file), "--max-pages", "3", "--allow-private")
 
     assert (config.max_pages, config.tries, config.max_redirects) == (3, 5, 10)
@@ -232,9 +232,7 @@ def test_path_begins_where_it_was_written(file, tmp_path, monkeypatch):
         ([], "", ""),
     ],
 )
-def test_password_is_asked_for_if_there_is_a_user_alone(
-    file, monkeypatch, given, written, auth
-):
+def test_missing_password_is_asked_for(file, monkeypatch, given, written, auth):
     monkeypatch.setattr("getpass.getpass", lambda: "pass:word")
     file.write_text(f"{file.read_text()}\n{written}")
 
@@ -242,7 +240,7 @@ def test_password_is_asked_for_if_there_is_a_user_alone(
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
+def test_help_lists_each_option_with_group_and_default(is_new):
     parser = parser_of(add_crawl if is_new else add_resume)
     parser.show_all()
     text = re.sub(r"\s+", " ", parser.format_help())
@@ -351,7 +349,7 @@ def test_guide_has_what_is_allowed(row, option):
 
 
 @pytest.mark.parametrize("error", [EOFError, AttributeError])
-def test_password_that_nobody_can_be_asked_for_is_told(monkeypatch, error):
+def test_missing_password_without_a_terminal_is_an_error(monkeypatch, error):
     def nobody():  # as getpass does without a terminal
         raise error
 

@@ -67,7 +67,7 @@ def test_text_is_escaped():
     assert b"&lt;always&gt;" in page.body
 
 
-def test_demo_crawls_it_twice_and_meets_each_sight(gencrawl, directory):
+def test_demo_crawls_the_site_twice(gencrawl, directory):
     done = gencrawl("demo", "--into", directory)
 
     assert done.status == 0

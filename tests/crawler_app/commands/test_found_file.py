@@ -24,7 +24,7 @@ def here(tmp_path, monkeypatch):
     ("options", "is_read"),
     [((), True), (("--no-config",), False), (("--config", "other.toml"), False)],
 )
-def test_file_is_read_and_named_unless_another_is_given(
+def test_found_file_is_used_unless_another_is_named(
     gencrawl, here, command, options, is_read
 ):
     pathlib.Path("gencrawl.toml").write_text(INVALID)
@@ -95,7 +95,7 @@ def test_resume_reads_no_file(gencrawl, here):
         ),
     ],
 )
-def test_file_that_was_found_reaches_nothing_of_the_user(
+def test_found_file_cannot_reach_beyond_its_directory(
     gencrawl, here, line, given, complaint
 ):
     here.joinpath("link").symlink_to(here.parent)
@@ -123,7 +123,7 @@ def test_file_that_was_found_reaches_nothing_of_the_user(
         (f"seeds = '{URL}'", (URL, "--auth", "me:x")),
     ],
 )
-def test_harmless_values_and_those_given_again_are_taken(
+def test_harmless_or_overridden_values_are_accepted(
     gencrawl, here, monkeypatch, line, given
 ):
     pathlib.Path("gencrawl.toml").write_text(line)

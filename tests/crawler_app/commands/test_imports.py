@@ -56,12 +56,12 @@ def imported():
         ("completion bash", LOOP | DRAWING | CODE),
     ],
 )
-def test_code_of_a_command_is_not_imported_before_it_runs(imported, words, unneeded):
+def test_parsing_and_help_import_no_command_code(imported, words, unneeded):
     assert not imported(*words.split()) & unneeded
 
 
 @pytest.mark.parametrize("words", ["status", "search telescope", "export"])
-def test_command_that_reads_needs_no_loop_and_draws_nothing(imported, crawled, words):
+def test_reading_command_imports_no_event_loop(imported, crawled, words):
     command, *rest = words.split()
     modules = imported(command, crawled(done=2).path, *rest)
 

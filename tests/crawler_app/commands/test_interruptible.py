@@ -34,7 +34,7 @@ def test_two_interrupts_at_once_are_one(capsys):
     assert "gencrawl resume 'docs crawl'" in capsys.readouterr().err
 
 
-def test_later_interrupt_ends_it_wherever_it_is(monkeypatch, capsys):
+def test_second_interrupt_ends_it_at_once(monkeypatch, capsys):
     monkeypatch.setattr(interruptible, "SAME_SIGNAL_S", -1.0)
     command = Command()
 
@@ -45,7 +45,7 @@ def test_later_interrupt_ends_it_wherever_it_is(monkeypatch, capsys):
     assert capsys.readouterr().err == "Stopped.\n"
 
 
-def test_interrupts_that_are_ignored_stay_so():
+def test_ignored_interrupts_stay_ignored():
     @gen.coroutine
     def command():
         yield gen.moment

@@ -30,7 +30,7 @@ URLS = 5_000
         (["export", "--format", "csv"], "exporting URLs", "precious\n"),
     ],
 )
-def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
+def test_ctrl_c_exits_with_130_and_restores_the_file(
     crawled, start_script, tmp_path, arguments, what, before
 ):
     command, *options = arguments
@@ -57,7 +57,7 @@ def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
     assert output.read_text() == before
 
 
-def test_export_says_how_far_it_is_and_gives_all(crawled, gencrawl, monkeypatch):
+def test_export_reports_progress_and_writes_everything(crawled, gencrawl, monkeypatch):
     monkeypatch.setattr(progress_display, "EVERY_S", 0.0)
     monkeypatch.setattr(plain_text, "EVERY_S", 0.0)
     monkeypatch.setattr(progress, "ITEMS_PER_STEP", 1)

@@ -33,7 +33,7 @@ def wait_until(condition, seconds=60.0):
         time.sleep(0.01)
 
 
-def test_crawl_prints_a_summary_and_ends_with_0(site, cli):
+def test_crawl_prints_a_summary_and_exits_with_0(site, cli):
     site.page("/", "/a", "/missing")
     site.page("/a", title="A")
 
@@ -53,7 +53,7 @@ def test_crawl_prints_a_summary_and_ends_with_0(site, cli):
         ("4", 0, ""),
     ],
 )
-def test_start_url_that_leads_to_no_page_ends_with_1(
+def test_start_url_without_a_page_exits_with_1(
     gencrawl, site, directory, path, status, complaint
 ):
     for i in range(5):
@@ -87,7 +87,7 @@ def test_start_url_that_leads_to_no_page_ends_with_1(
         (["report", "{}"], "is not a crawl directory"),
     ],
 )
-def test_unusable_input_ends_with_2_and_leaves_nothing(
+def test_invalid_input_exits_with_2_and_leaves_no_files(
     gencrawl, directory, arguments, complaint
 ):
     done = gencrawl(*[argument.format(directory) for argument in arguments])
@@ -111,7 +111,7 @@ def test_directory_in_use_is_refused(gencrawl, crawled):
 
 
 @pytest.mark.parametrize("fault", ["taken port", "short token"])
-def test_dashboard_that_cannot_be_leaves_a_crawl_as_it_is(
+def test_failing_dashboard_leaves_the_crawl_unchanged(
     gencrawl, site, cli, directory, tmp_path, monkeypatch, fault
 ):
     site.page("/", "/a")
@@ -134,7 +134,7 @@ def test_dashboard_that_cannot_be_leaves_a_crawl_as_it_is(
     assert not new.exists()
 
 
-def test_errors_go_nowhere_where_standard_error_is_closed(directory):
+def test_closed_standard_error_is_no_error(directory):
     command = f"{sys.executable} -m crawler_app status {directory} 2>&-"
 
     done = subprocess.run(
@@ -144,7 +144,7 @@ def test_errors_go_nowhere_where_standard_error_is_closed(directory):
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_page_limit_tells_how_to_go_on(site, cli, gencrawl, directory):
+def test_page_limit_says_how_to_continue(site, cli, gencrawl, directory):
     site.page("/", "/a", "/b")
     site.pages("/a", "/b")
 
@@ -158,7 +158,7 @@ def test_page_limit_tells_how_to_go_on(site, cli, gencrawl, directory):
     assert sorted(site.paths) == ["/", "/a", "/b"]
 
 
-def test_resume_of_a_finished_crawl_says_that_it_was(site, cli):
+def test_resume_of_a_finished_crawl_says_so(site, cli):
     site.page("/", "/a")
     site.page("/a")
 
@@ -171,9 +171,7 @@ def test_resume_of_a_finished_crawl_says_that_it_was(site, cli):
     assert site.paths == ["/", "/a"]
 
 
-def test_what_failed_for_a_passing_reason_can_be_tried_again(
-    gencrawl, site, cli, directory
-):
+def test_retry_failed_retries_temporary_failures(gencrawl, site, cli, directory):
     def failed():
         return gencrawl.json("status", directory, "--json")["reasons"]["failed"]
 
@@ -193,7 +191,7 @@ def test_what_failed_for_a_passing_reason_can_be_tried_again(
     assert failed() == {"http_404": 1}
 
 
-def test_what_was_refused_as_private_is_fetched_once_it_is_allowed(site, cli):
+def test_allow_private_fetches_refused_addresses_on_resume(site, cli):
     site.page("/", "/a")
     site.page("/a")
 
@@ -206,7 +204,7 @@ def test_what_was_refused_as_private_is_fetched_once_it_is_allowed(site, cli):
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_saves_everything_and_ends_with_130(
+def test_ctrl_c_saves_everything_and_exits_with_130(
     gencrawl, site, directory, signal_number
 ):
     site.page("/", "/slow", "/a")
@@ -242,7 +240,7 @@ def test_ctrl_c_saves_everything_and_ends_with_130(
     ],
     ids=" ".join,
 )
-def test_command_that_reads_leaves_no_trace(site, cli, words, directory):
+def test_reading_command_changes_no_file(site, cli, words, directory):
     site.page("/", "/missing", title="Page")
     cli("crawl")
     before = {path: (path.read_bytes(), path.stat()) for path in directory.iterdir()}
@@ -319,7 +317,7 @@ def test_export_into_a_closed_pipe_ends_quietly(crawled):
     assert (exporting.returncode, complaint) == (0, "")
 
 
-def test_curl_client_crawls_too_where_pycurl_is_installed(site, cli):
+def test_curl_client_crawls(site, cli):
     pytest.importorskip("pycurl", reason="pycurl is an option")
     site.page("/", "/a")
     site.page("/a")

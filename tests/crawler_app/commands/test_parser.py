@@ -123,7 +123,7 @@ def shown_options(text):
 
 
 @pytest.mark.parametrize("command", ["crawl", "check"])
-def test_help_shows_what_most_people_need_and_help_all_the_rest(gencrawl, command):
+def test_help_shows_common_options_and_help_all_every_option(gencrawl, command):
     common = shown_options(gencrawl(command, "--help").out)
     every = shown_options(gencrawl(command, "--help-all").out)
 
@@ -133,7 +133,7 @@ def test_help_shows_what_most_people_need_and_help_all_the_rest(gencrawl, comman
     assert f"show {rest} more options" in gencrawl(command, "--help").out
 
 
-def test_check_offers_no_option_that_means_nothing_to_it(gencrawl):
+def test_check_offers_applicable_options_only(gencrawl):
     text = re.sub(r"\s+", " ", gencrawl("check", "--help-all").out)
 
     assert not set(shown_options(text)) & {"--processes", "--frontier", "--crawl"}
@@ -141,7 +141,7 @@ def test_check_offers_no_option_that_means_nothing_to_it(gencrawl):
     assert "build the full-text index (default: on with --into)" in text
 
 
-def test_program_alone_shows_the_commands_and_examples(gencrawl):
+def test_no_arguments_show_commands_and_examples(gencrawl):
     ended = gencrawl()
 
     assert (ended.status, ended.out) == (2, "")

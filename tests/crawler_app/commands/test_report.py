@@ -51,7 +51,7 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     assert len((crawled / "report.csv").read_text().splitlines()) == 3
 
 
-def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
+def test_broken_link_is_reported_with_pages_and_texts(crawled, site, report_json):
     (broken,) = report_json()["broken"]
 
     assert broken["url"] == f"{site.url}gone"
@@ -67,7 +67,7 @@ def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
     ]
 
 
-def test_links_are_found_on_pages_that_have_not_changed_since(site, cli, report_json):
+def test_links_on_unchanged_pages_are_found(site, cli, report_json):
     site.page("/", "gone", headers={"Etag": '"1"'})
     cli("crawl")
     cli("crawl")
@@ -79,7 +79,7 @@ def test_links_are_found_on_pages_that_have_not_changed_since(site, cli, report_
     assert found["compared"]["unchanged"] == 1
 
 
-def test_fail_on_broken_is_content_with_what_a_limit_has_left(site, cli):
+def test_fail_on_broken_passes_if_a_limit_left_urls(site, cli):
     site.page("/", "gone", "a")
     cli("crawl", "--max-pages", "1")
 
@@ -99,7 +99,7 @@ def test_fail_on_broken_is_content_with_what_a_limit_has_left(site, cli):
         (["--output", "r.json", "--format", "md"], "# 1 broken"),
     ],
 )
-def test_format_is_told_by_the_option_or_else_by_the_name_of_the_file(
+def test_format_is_that_of_the_option_or_the_file_name(
     crawled, cli, tmp_path, monkeypatch, options, beginning
 ):
     monkeypatch.chdir(tmp_path)
@@ -110,7 +110,7 @@ def test_format_is_told_by_the_option_or_else_by_the_name_of_the_file(
 
 
 @pytest.mark.parametrize("options", [["--format", "md"], ["--output", "-"]])
-def test_report_to_standard_output_is_nothing_but_the_report(crawled, cli, options):
+def test_standard_output_has_the_report_only(crawled, cli, options):
     ended = cli("report", *options)
 
     assert ended.status == 0
@@ -119,7 +119,7 @@ def test_report_to_standard_output_is_nothing_but_the_report(crawled, cli, optio
     assert not (crawled / "report.html").exists()
 
 
-def test_fail_on_broken_tells_by_the_status(crawled, cli):
+def test_fail_on_broken_sets_the_exit_status(crawled, cli):
     ended = cli("report", "--fail-on", "broken")
 
     assert ended.status == 3
@@ -128,7 +128,7 @@ def test_fail_on_broken_tells_by_the_status(crawled, cli):
 
 
 @pytest.mark.parametrize("stage", ["forbidden", "killed"])
-def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
+def test_fail_on_broken_fails_if_nothing_was_fetched(
     site, directory, gencrawl, cli, stage
 ):
     if stage == "forbidden":
@@ -149,7 +149,7 @@ def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
     assert cli("report").status == 0
 
 
-def test_report_takes_the_place_of_the_one_before(crawled, cli):
+def test_report_replaces_the_previous_one(crawled, cli):
     page = crawled / "report.html"
     page.write_text("the one before")
 
@@ -160,7 +160,7 @@ def test_report_takes_the_place_of_the_one_before(crawled, cli):
     assert stat.S_IMODE(page.stat().st_mode) == stat.S_IMODE(others)
 
 
-def test_report_that_is_not_done_leaves_the_one_before(crawled, cli, monkeypatch):
+def test_failed_report_leaves_the_previous_one(crawled, cli, monkeypatch):
     def stop(found):
         raise KeyboardInterrupt
 

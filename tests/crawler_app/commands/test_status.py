@@ -46,7 +46,7 @@ def local_time():
         (1, 0, True, "running", ": process {process}; 0 URLs left"),
     ],
 )
-def test_state_is_told_to_people_and_programs(
+def test_state_is_shown_as_text_and_json(
     crawled, status, local_time, done, queued, is_locked, state, line
 ):
     directory = crawled(done, queued)

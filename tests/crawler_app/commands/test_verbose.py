@@ -43,7 +43,7 @@ def test_each_request_and_decision_is_one_line(told, options):
     assert not [line for line in lines if "fetches/s" in line]
 
 
-def test_nothing_is_told_without_it_and_loggers_are_as_before(told):
+def test_without_verbose_nothing_is_logged(told):
     before = (logging.getLogger("crawler_app").level, logging.getLogger().handlers[:])
 
     told("--verbose")
@@ -54,7 +54,7 @@ def test_nothing_is_told_without_it_and_loggers_are_as_before(told):
     assert after == before
 
 
-def test_no_secret_and_no_control_character_is_told(told, site):
+def test_verbose_hides_secrets_and_control_characters(told, site):
     site.answer("/a", b"", status=302, headers={"Location": "/b\x1b[2Jc"})
 
     lines = told("-v", "--auth", "me:pass-word", "--header", "X-Key: key-word")

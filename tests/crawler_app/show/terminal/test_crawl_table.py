@@ -24,7 +24,7 @@ def failures(*urls, reason="timeout"):
     return [Failure(0.0, url, reason, "") for url in urls]
 
 
-def test_table_tells_all_of_a_sample(sample):
+def test_table_shows_the_whole_sample(sample):
     text = "\n".join(drawn(CrawlTable(sample(), (0.0, 52.3), "dashboard: here")))
 
     for part in (
@@ -73,7 +73,7 @@ def test_lists_are_as_long_as_there_is_room(sample):
     assert 0 < low.count("timeout") < 5
 
 
-def test_counts_stand_below_each_other_where_it_is_narrow(sample):
+def test_counts_are_stacked_on_a_narrow_terminal(sample):
     lines = drawn(CrawlTable(sample()), width=40)
 
     assert "│ under way             8              │" in lines
@@ -87,7 +87,7 @@ def test_both_ends_of_a_long_url_are_shown(sample, width):
     assert "http://" in text and ".html" in text and "…" in text
 
 
-def test_what_a_server_chose_is_neither_obeyed_nor_interpreted(sample):
+def test_server_text_is_escaped_and_not_interpreted(sample):
     url = "http://a.test/[red]x[/red]\x1b[2J\r\n:smile:[/"
     table = CrawlTable(
         sample(failures=failures(url), under_way_by_host=[("[b]\x07host", 1)])
@@ -127,7 +127,7 @@ def test_no_color_is_honored(sample, monkeypatch, is_colored):
 
 
 @given(st.lists(st.floats(0, 1e9)))
-def test_bars_are_as_many_as_the_numbers_and_rise_with_them(rates):
+def test_sparkline_has_one_rising_bar_for_each_number(rates):
     bars = sparkline(rates)
 
     assert len(bars) == len(rates)

@@ -115,7 +115,7 @@ def test_no_color_leaves_no_style_at_all(
     assert screen_of(text) == "one"
 
 
-def test_table_is_gone_and_the_cursor_is_not(on_terminal, screen_of, sample):
+def test_table_is_erased_and_the_cursor_visible(on_terminal, screen_of, sample):
     text = on_terminal(lambda: show_once(sample()))
 
     assert STOP_HINT in text
@@ -125,9 +125,7 @@ def test_table_is_gone_and_the_cursor_is_not(on_terminal, screen_of, sample):
     assert text.index("\x1b[?25h") < text.index("running")
 
 
-def test_what_is_printed_meanwhile_stands_above_and_stays(
-    on_terminal, screen_of, sample
-):
+def test_printed_lines_stay_above_the_table(on_terminal, screen_of, sample):
     long = "[b]no markup[/b] :smile: " + "x" * 200
 
     text = on_terminal(lambda: show_once(sample(), "one", long))
@@ -179,7 +177,7 @@ def test_errors_that_go_to_a_file_stay_there(
     assert screen_of(terminal.read()) == ""
 
 
-def test_rows_that_a_narrower_terminal_has_made_are_wiped(sample):
+def test_wrapped_rows_are_erased_after_narrowing(sample):
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
     with _Live(console=console, auto_refresh=False) as live:
         live.update("x" * 70 + "\nyy", refresh=True)
@@ -238,7 +236,7 @@ def test_ended_crawl_leaves_the_terminal_clean(
     assert screen_of(text) == left
 
 
-def test_suspended_crawl_leaves_no_table_and_comes_back(terminal, screen_of):
+def test_suspended_crawl_erases_and_redraws_the_table(terminal, screen_of):
     with crawling(terminal) as process:
         terminal.read_until(STOP_HINT)
         process.send_signal(signal.SIGTSTP)

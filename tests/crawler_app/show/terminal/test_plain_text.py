@@ -41,7 +41,7 @@ def test_variables_decide_about_color(monkeypatch, variables, in_terminal, in_pi
     assert has_style(io.StringIO()) is in_pipe
 
 
-def test_line_tells_how_the_crawl_stands(sample):
+def test_line_shows_the_counts_and_the_rate(sample):
     assert line_of(sample()) == (
         "1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 skipped, "
         "52 fetches/s"
@@ -56,11 +56,11 @@ def test_line_tells_how_the_crawl_stands(sample):
         ({"phase": "waiting", "waiting_s": 12.4}, ", waiting 12 s"),
     ],
 )
-def test_line_tells_why_nothing_happens(sample, changes, end):
+def test_line_shows_the_phase(sample, changes, end):
     assert line_of(sample(**changes)).endswith(end)
 
 
-def test_time_is_that_of_a_clock():
+def test_clock_time_has_hours_if_needed():
     assert [clock_time(s) for s in (0.0, 59.9, 3_599.9, 3_600.0, 90_061.0)] == [
         "0:00",
         "0:59",

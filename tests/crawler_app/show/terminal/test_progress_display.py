@@ -29,7 +29,7 @@ def file():
         (75, [10, 310, 610, 750]),
     ],
 )
-def test_log_has_a_line_at_first_and_at_last_and_every_half_minute(
+def test_log_has_first_and_last_line_and_one_each_half_minute(
     file, clock, seconds, lines
 ):
     with Steps(file, clock=clock) as steps:
@@ -78,7 +78,7 @@ def test_items_may_be_left_half_way(file, clock):
     assert file.getvalue() == ""
 
 
-def test_quiet_one_says_nothing(file, clock):
+def test_quiet_steps_print_nothing(file, clock):
     with Steps(file, quiet=True, clock=clock) as steps:
         clock.now = 10.0
         steps("reading pages", 1)
@@ -95,9 +95,7 @@ def test_closed_output_is_no_error(monkeypatch, clock):
         steps("reading pages", 1)
 
 
-def test_line_with_a_bar_is_redrawn_in_place_and_erased_at_the_end(
-    terminal, screen_of, clock
-):
+def test_bar_is_redrawn_in_place_and_erased_at_the_end(terminal, screen_of, clock):
     seen = []
     with (
         pytest.raises(KeyboardInterrupt),
@@ -134,7 +132,7 @@ def test_line_on_a_terminal_is_no_longer_than_it(
     assert "\n" not in shown
 
 
-def test_file_gets_a_line_of_the_first_and_of_the_last_sample(sample):
+def test_file_has_lines_for_first_and_last_sample(sample):
     stdout, stderr = io.StringIO(), io.StringIO()
 
     with show_crawl(stdout, stderr) as show:
@@ -191,7 +189,7 @@ def held_site(site, monkeypatch):
     return site
 
 
-def test_progress_of_a_check_is_a_line_that_is_gone_at_the_end(
+def test_progress_of_a_check_is_erased_at_the_end(
     held_site, gencrawl, terminal, screen_of, monkeypatch
 ):
     monkeypatch.setattr(sys, "stderr", terminal.file)
