@@ -5,15 +5,15 @@ status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `
 its `work`, `demo` with its `demo_site`, and `completion` for shells.  They share::
 
     main               runs a command, and reports its errors
-      command_table    what each command is for, and where its code is
-        arguments      the arguments of every command
-        config_options  those that a file may set too, and how both are merged
-      parser           argparse, with errors in our own words
-    exit_status        what a command returns
-    interruptible      runs a coroutine so that Ctrl-C loses nothing
+    command_table      the table of the commands, and the parser made from it
+    arguments          the arguments of every command
+    config_options     options that a file may set too, and how both are merged
+    parser             argparse, with errors in our own words
+    exit_status        the exit statuses
+    interruptible      runs a coroutine; Ctrl-C loses nothing
     bug_report         asks for a report of a bug of ours
     stored_crawl       opens the crawl that a command reads
-    showing            shows a crawl and its end, also on the dashboard
+    live_view          shows a crawl and its end, also on the dashboard
     summary_text       the summary, for a terminal
     verbose            the log of every request, for --verbose
 

@@ -1,4 +1,4 @@
-"""``gencrawl check``: find what is broken on a site, with its place."""
+"""``gencrawl check``: find broken references and where they are."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import OPTIONS_OF_CHECK, values_of
 from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.commands.verbose import shown_log
+from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.checking import Check, CheckOptions
@@ -34,7 +34,7 @@ AGAIN = "The same check again fetches only what has changed."
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Check a site, and print what is broken."""
+    """Check a site, and print the findings."""
     given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
     values, checked = _values(arguments, has_targets=bool(given))
     if arguments.update_baseline and not checked.baseline:
@@ -49,7 +49,7 @@ def check(arguments: argparse.Namespace) -> int:
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
-    # As UTF-8, whatever the terminal's encoding.
+    # Always UTF-8: the output may be read on another machine.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     # With --verbose, the log itself shows the progress.
     is_shown = not (arguments.quiet or arguments.verbose)
@@ -57,7 +57,7 @@ def check(arguments: argparse.Namespace) -> int:
     output = FORMATS[checked.format](functools.partial(_write, line))
     run = Check(targets, values, options, output)
     run.watch = functools.partial(_watched, line, run)
-    with shown_log(arguments):
+    with verbose_log(arguments):
         status = run_interruptible(lambda: _run(run))
     if status == INTERRUPTED and values.get("into"):
         # `resume` would fetch the rest, but print no findings.
@@ -74,7 +74,7 @@ def _write(line: ProgressLine, text: str) -> None:
 
 @contextlib.contextmanager
 def _watched(line: ProgressLine, run: Check, crawl: Watched) -> Iterator[None]:
-    """Show the progress of a check in one line, or in a log in few."""
+    """Show the progress of a check in one line; in a log, in a few."""
 
     def show(sample: Sample) -> None:
         count = sample.count_by_state
@@ -101,7 +101,7 @@ def _values(
 ) -> tuple[dict[str, Any], CheckConfig]:
     """Return the options of the crawl and those of the check.
 
-    What is kept only with a directory is off.
+    Without a directory there is no archive and no index.
 
     Raises:
         ConfigError: a value is not allowed.

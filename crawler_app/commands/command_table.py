@@ -1,4 +1,4 @@
-"""The commands: what each is for, and where its code is.
+"""The table of the commands, and the parser made from it.
 
 Rule: modules of commands are named here, not imported, so that the program starts fast.  The
 arguments of a command are added when they are parsed, and its code is imported when it runs.
@@ -97,7 +97,7 @@ COMMANDS: Mapping[str, Command] = {
         "check:check",
         "add_check",
         "URL|FILE|FOLDER... [OPTIONS]",
-        "find what is broken on a site or in a folder",
+        "find broken links on a site or in a folder",
     ),
     "report": Command(
         "report:report",
@@ -144,7 +144,7 @@ def make_parser() -> Parser:
         prog="gencrawl",
         usage="gencrawl COMMAND [ARGUMENTS]",
         description=_list_of(
-            "Crawl a web site, or check it for what is broken.", COMMANDS
+            "Crawl a web site, or check it for broken links.", COMMANDS
         ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

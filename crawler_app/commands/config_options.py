@@ -118,7 +118,7 @@ def add_config_file(parser: CommandParser) -> None:
 
 def _help(option: Option, is_new: bool) -> str:
     default = option.default_words
-    # --no-cookies alone, without a flag for "on", is what is done if it is given.
+    # --no-cookies stands alone: "on" would read as the default of the flag.
     if not default or (option.is_switch and not option.flag):
         return option.help
     if not is_new:

@@ -25,10 +25,10 @@ from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
-from crawler_app.commands.showing import Shown, check_showing
+from crawler_app.commands.live_view import LiveView, check_dashboard_address
 from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.commands.summary_text import LISTED, render_summary
-from crawler_app.commands.verbose import shown_log
+from crawler_app.commands.verbose import verbose_log
 from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.directory import CrawlDirectory
@@ -47,18 +47,22 @@ ALREADY_FINISHED = (
 
 def crawl(arguments: argparse.Namespace) -> int:
     """Crawl a site into a directory, or recrawl it if the directory holds its crawl."""
-    check_showing(arguments)  # first: --dashboard may have taken the URL as its value
+    check_dashboard_address(
+        arguments
+    )  # first: --dashboard may have taken the URL as its value
     config = staged(config_of(arguments))
     if config.frontier:
         status = begin_and_work(arguments, config)
-        return status if status == INTERRUPTED else _tell_of_all(config) or status
-    shown = Shown(arguments, config)
-    return _run(arguments, Crawler(config, watch=shown.watch), shown)
+        return (
+            status if status == INTERRUPTED else _print_whole_summary(config) or status
+        )
+    view = LiveView(arguments, config)
+    return _run(arguments, Crawler(config, watch=view.watch), view)
 
 
 def resume(arguments: argparse.Namespace) -> int:
     """Resume a crawl that was stopped."""
-    check_showing(arguments)
+    check_dashboard_address(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     require_no_folders(directory.path)
     given = read_options(arguments)
@@ -70,40 +74,40 @@ def resume(arguments: argparse.Namespace) -> int:
         retried_reasons.add(Reason.PRIVATE_ADDRESS)
     if config.frontier:
         return resume_work(arguments, config, given, retried_reasons)
-    shown = Shown(arguments, config)
+    view = LiveView(arguments, config)
     crawler = Crawler(
         config,
         resume=True,
         retried_reasons=retried_reasons,
-        watch=shown.watch,
+        watch=view.watch,
     )
-    return _run(arguments, crawler, shown)
+    return _run(arguments, crawler, view)
 
 
-def _tell_of_all(config: CrawlConfig) -> int:
-    """Print the summary of a crawl on a server, and return its exit status."""
+def _print_whole_summary(config: CrawlConfig) -> int:
+    """Print the summary of a crawl in PostgreSQL; return its exit status."""
     stored = stored_at(config.into)
     with contextlib.closing(stored.frontier()) as frontier:
         summary = summarize(frontier, has_hosts=False, max_failures=LISTED)
         seed_ends = final_records(config.seeds, frontier, summary)
     print(render_summary(summary, stored.kept()))
-    return _tell_of_seeds(seed_ends)
+    return _print_seed_errors(seed_ends)
 
 
-def _tell_of_seeds(ends: Iterable[UrlRecord | None]) -> int:
-    """Say which start URLs gave no page, and return the exit status that follows."""
+def _print_seed_errors(ends: Iterable[UrlRecord | None]) -> int:
+    """Print why start URLs gave no page; return the exit status."""
     complaints = [text for end in ends if (text := _complaint(end))]
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
     return FAILED if complaints else OK
 
 
-def _run(arguments: argparse.Namespace, crawler: Crawler, shown: Shown) -> int:
+def _run(arguments: argparse.Namespace, crawler: Crawler, view: LiveView) -> int:
     path = crawler.config.into
     try:
-        with shown_log(arguments):
+        with verbose_log(arguments):
             return run_interruptible(
-                lambda: run_and_show(crawler, shown, quiet=arguments.quiet), path
+                lambda: run_and_show(crawler, view, quiet=arguments.quiet), path
             )
     except (StorageError, sqlite3.Error) as exc:
         if CrawlDirectory.holds_crawl(path):
@@ -114,30 +118,30 @@ def _run(arguments: argparse.Namespace, crawler: Crawler, shown: Shown) -> int:
 
 @gen.coroutine
 def run_and_show(
-    crawler: Crawler, shown: Shown, *, quiet: bool
+    crawler: Crawler, view: LiveView, *, quiet: bool
 ) -> Generator[Any, Any, int]:
     """Run a crawler, print the summary, and return the exit status.
 
     Args:
-        shown: Where the crawl is shown.
+        view: Where the crawl is shown.
         quiet: Do not suggest the report at the end.
     """
-    with shown:
+    with view:
         result: Result = yield crawler.run()
         summary = render_summary(result.summary, result.kept, result.comparison)
         print(summary)
-        status = _tell(result, crawler.config, quiet=quiet)
-        yield shown.end(summary)
+        status = _print_hints(result, crawler.config, quiet=quiet)
+        yield view.end(summary)
     return status
 
 
-def _tell(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
-    """Say what to do after a crawl, and return its exit status."""
+def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
+    """Print how to continue after a crawl; return its exit status."""
     if result.limit_reached:
         print(_advice(result.limit_reached, config), file=sys.stderr)
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
-    status = _tell_of_seeds(result.seed_ends)
+    status = _print_seed_errors(result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
     elif not quiet and (result.summary.failures or result.summary.loops):
@@ -149,7 +153,7 @@ def _tell(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
 
 
 def _advice(limit: str, config: CrawlConfig) -> str:
-    """Return how to continue after a limit; only --max-pages counts earlier runs too."""
+    """Return how to continue after a limit; only --max-pages counts earlier runs."""
     flag = "--" + limit.replace("_", "-")
     (option,) = [each for each in options_of(CrawlConfig) if each.flag == flag]
     reached = f"{flag} {option.render(getattr(config, option.name))}"

@@ -12,8 +12,8 @@ from crawler_app.commands.crawl import run_and_show
 from crawler_app.commands.demo_site import DemoSite
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.commands.showing import Shown, check_showing
-from crawler_app.commands.verbose import shown_log
+from crawler_app.commands.live_view import LiveView, check_dashboard_address
+from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.show.terminal.plain_text import has_style
@@ -29,11 +29,11 @@ QUERY = "galaxy OR telescope*"
 
 def demo(arguments: argparse.Namespace) -> int:
     """Crawl a small site on this machine twice, and search the result."""
-    check_showing(arguments)
+    check_dashboard_address(arguments)
     with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
         into = str(arguments.into or temporary)
         # No hint how to resume: the site stops with this process.
-        with shown_log(arguments):
+        with verbose_log(arguments):
             ended = run_interruptible(lambda: _crawl_twice(into, arguments))
         if ended != INTERRUPTED:
             _show_search(into)
@@ -63,8 +63,8 @@ def _crawl_twice(into: str, arguments: argparse.Namespace) -> Generator[Any, Any
 
 
 def _crawl(config: CrawlConfig, arguments: argparse.Namespace) -> "gen.Future[int]":
-    shown = Shown(arguments, config, may_stay=False)
-    return run_and_show(Crawler(config, watch=shown.watch), shown, quiet=True)
+    view = LiveView(arguments, config, may_stay=False)
+    return run_and_show(Crawler(config, watch=view.watch), view, quiet=True)
 
 
 def _show_search(into: str) -> None:

@@ -41,7 +41,7 @@ def export(arguments: argparse.Namespace) -> int:
         if arguments.format == WACZ:
             _export_archive(crawl, frontier, steps)
             return OK
-        # JSON and URLs are UTF-8, whatever the terminal's encoding.
+        # Always UTF-8: the output may be read on another machine.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
         if arguments.format == CDXJ:
             directory, parts = _archive(crawl)
@@ -106,6 +106,6 @@ def _taken_back(file: TextIO) -> Iterator[None]:
     except BaseException:  # Ctrl-C in particular
         if stat.S_ISREG(before.st_mode):
             os.ftruncate(fd, before.st_size)
-        # Python flushes its buffers at exit; discard what is in them.
+        # Python flushes its buffers at exit; let them go to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
         raise

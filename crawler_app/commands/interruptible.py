@@ -1,4 +1,4 @@
-"""Runs a command's coroutine; Ctrl-C stops a crawl without losing data."""
+"""Runs coroutines of commands; Ctrl-C stops them without losing data."""
 
 import asyncio
 import contextlib

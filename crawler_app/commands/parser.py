@@ -28,7 +28,8 @@ class Parser(argparse.ArgumentParser):
         self.cures: dict[str, str] = {}
         self._hidden: list[tuple[argparse.Action, str | None]] = []
         self._commands: argparse._SubParsersAction[CommandParser] | None = None
-        # As from Python 3.14 on: -1s is a value, and is refused as one.
+        # A private name of argparse: by it -1 is a value, not an option.  With the pattern
+        # of Python 3.14, -1s is one too, and is refused as a wrong duration.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
@@ -60,7 +61,7 @@ class Parser(argparse.ArgumentParser):
         action.help = argparse.SUPPRESS
 
     def show_all(self) -> None:
-        """Show what is hidden in the help from now on."""
+        """Show the hidden options too, from now on."""
         for action, text in self._hidden:
             action.help = text
         if self._commands:
@@ -124,7 +125,7 @@ class CommandParser(Parser):
         return found, []
 
     def _words_of(self, found: argparse.Namespace) -> list[str] | None:
-        """Return the list of positional arguments, which options may interrupt."""
+        """Return the list of positional arguments, which may stand between options."""
         for action in self._actions:
             if action.nargs == "*" and not action.option_strings:
                 if getattr(found, action.dest) is None:
@@ -175,7 +176,7 @@ def complaint_about(word: str, parser: Parser) -> str:
 
 
 def in_our_words(message: str) -> str:
-    """Return an error of argparse in our own words; one that is unknown as it is.
+    """Return an error of argparse in our own words; unknown ones are left unchanged.
 
     >>> in_our_words("the following arguments are required: DIR")
     'DIR is missing'

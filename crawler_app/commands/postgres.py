@@ -11,42 +11,48 @@ from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.interruptible import run
-from crawler_app.commands.stored_crawl import cache_of, driven
+from crawler_app.commands.stored_crawl import cache_of, postgres_module
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["copy", "drop", "forget", "init", "list_"]
 
-INSTALL, CRAWLS, PLACE = (
+INSTALL, CRAWLS, LOCATION = (
     f"crawler_app.store.frontier.postgres.{name}"
     for name in ("install", "crawls", "location")
 )
 
 
-def _place(arguments: argparse.Namespace) -> Any:
-    return driven(PLACE).CrawlLocation(arguments.url, arguments.crawl_name)
+def _location(arguments: argparse.Namespace) -> Any:
+    return postgres_module(LOCATION).CrawlLocation(arguments.url, arguments.crawl_name)
 
 
 def init(arguments: argparse.Namespace) -> int:
     """Create the tables of a crawl, unless they are there, and say so."""
-    place = _place(arguments)
-    is_new = run(driven(INSTALL).install, place, partitions=arguments.partitions)
-    print(f"made the crawl {place}" if is_new else f"the crawl {place} exists already")
+    location = _location(arguments)
+    is_new = run(
+        postgres_module(INSTALL).install, location, partitions=arguments.partitions
+    )
+    print(
+        f"made the crawl {location}"
+        if is_new
+        else f"the crawl {location} exists already"
+    )
     return OK
 
 
 def copy(arguments: argparse.Namespace) -> int:
     """Move the frontier of a crawl in a directory into PostgreSQL."""
-    place = _place(arguments)
+    location = _location(arguments)
     with Steps(quiet=arguments.quiet) as steps:
         urls = run(
-            driven("crawler_app.run.directory.moving").move_frontier,
+            postgres_module("crawler_app.run.directory.moving").move_frontier,
             arguments.directory,
-            place,
+            location,
             partitions=arguments.partitions,
             on_step=steps,
         )
     print(
-        f"copied {number(urls, 'URL')} to the crawl {place}; continue with:\n"
+        f"copied {number(urls, 'URL')} to the crawl {location}; continue with:\n"
         f"  gencrawl resume {shlex.quote(arguments.directory)}"
     )
     return OK
@@ -55,8 +61,8 @@ def copy(arguments: argparse.Namespace) -> int:
 def forget(arguments: argparse.Namespace) -> int:
     """Requeue the URLs whose responses were lost with a worker's store."""
     with Steps(quiet=arguments.quiet) as steps:
-        done = driven("crawler_app.run.directory.lost_store").forget_lost(
-            _place(arguments), arguments.store, cache_of(arguments), steps
+        done = postgres_module("crawler_app.run.directory.lost_store").forget_lost(
+            _location(arguments), arguments.store, cache_of(arguments), steps
         )
     what = "had nothing left" if done.is_gone else "keeps what it has"
     print(
@@ -68,15 +74,15 @@ def forget(arguments: argparse.Namespace) -> int:
 
 def drop(arguments: argparse.Namespace) -> int:
     """Delete the tables of a crawl, and say so; what was archived stays."""
-    place = _place(arguments)
-    run(driven(INSTALL).uninstall, place)
-    print(f"deleted the crawl {place}")
+    location = _location(arguments)
+    run(postgres_module(INSTALL).uninstall, location)
+    print(f"deleted the crawl {location}")
     return OK
 
 
 def list_(arguments: argparse.Namespace) -> int:
     """List the crawls of a server."""
-    found = run(driven(CRAWLS).crawls_of, arguments.url)
+    found = run(postgres_module(CRAWLS).crawls_of, arguments.url)
     if not found:
         print("There are no crawls that this user can read.", file=sys.stderr)
     width = max((len(each.name) for each in found), default=0)

@@ -88,7 +88,7 @@ def _require_writable(output: str) -> None:
 
 
 def _print(found: Report, style: str) -> None:
-    # As UTF-8, whatever the terminal's encoding.
+    # Always UTF-8: the output may be read on another machine.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     _write(found, style, sys.stdout)
 

@@ -15,7 +15,7 @@ from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stored import StoredCrawl
 
-__all__ = ["cache_of", "driven", "opened", "stored_at"]
+__all__ = ["cache_of", "opened", "postgres_module", "stored_at"]
 
 
 def cache_of(arguments: argparse.Namespace) -> Cache:
@@ -27,10 +27,10 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
     """Return the crawl that the arguments name.
 
     Args:
-        on_step: Progress callback, for what is downloaded.
+        on_step: Progress callback for downloads.
 
     Raises:
-        ConfigError: it is not there, or cannot be read.
+        ConfigError: it does not exist, or cannot be read.
     """
     where = arguments.stored
     options: dict[str, Any] = {"cache": cache_of(arguments), "on_step": on_step}
@@ -38,7 +38,7 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
         if arguments.crawl_name != DEFAULT_CRAWL:
             raise ConfigError(
                 "--crawl is the name of a crawl in PostgreSQL; give the URL of its server "
-                "in place of the directory"
+                "in location of the directory"
             )
         return stored_at(where, **options)
     require_frontier("URL", where)
@@ -62,16 +62,16 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
 
 
 def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCrawl:
-    place = driven("crawler_app.store.frontier.postgres.location").CrawlLocation(
-        url, name
-    )
-    crawl: StoredCrawl = driven("crawler_app.run.directory.server_crawl").ServerCrawl(
-        place, path, **options
-    )
+    location = postgres_module(
+        "crawler_app.store.frontier.postgres.location"
+    ).CrawlLocation(url, name)
+    crawl: StoredCrawl = postgres_module(
+        "crawler_app.run.directory.server_crawl"
+    ).ServerCrawl(location, path, **options)
     return crawl
 
 
-def driven(name: str) -> Any:
+def postgres_module(name: str) -> Any:
     """Import a module that needs the PostgreSQL driver.
 
     Raises:

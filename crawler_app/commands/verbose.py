@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from crawler_app.base.text.escaping import printable
 
-__all__ = ["shown_log"]
+__all__ = ["verbose_log"]
 
 
 class _OneLine(logging.Formatter):
-    """Escapes what servers have sent; a traceback stays as it is."""
+    """Escapes text from servers; a traceback is left unchanged."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return printable(record.message)
 
 
 @contextlib.contextmanager
-def shown_log(arguments: argparse.Namespace) -> Iterator[None]:
+def verbose_log(arguments: argparse.Namespace) -> Iterator[None]:
     """Show each request and its outcome if ``--verbose`` is given."""
     if not arguments.verbose:
         yield

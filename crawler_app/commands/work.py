@@ -15,9 +15,9 @@ from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run, run_interruptible
-from crawler_app.commands.showing import Shown, check_showing
-from crawler_app.commands.stored_crawl import driven
-from crawler_app.commands.verbose import shown_log
+from crawler_app.commands.live_view import LiveView, check_dashboard_address
+from crawler_app.commands.stored_crawl import postgres_module
+from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
 from crawler_app.show.terminal.progress_display import Steps
@@ -34,20 +34,20 @@ LIMITS = frozenset({"max_pages", "max_bytes"})
 
 def work(arguments: argparse.Namespace) -> int:
     """Take part in a crawl that has begun."""
-    check_showing(arguments)
+    check_dashboard_address(arguments)
     given = read_options(arguments)
     if not given.get("into"):
         raise ConfigError(
             "give a directory for what this worker fetches, or object storage: --into DIR"
         )
-    module = driven("crawler_app.run.crawl_worker")
+    module = postgres_module("crawler_app.run.crawl_worker")
     place = module.CrawlLocation(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
     return work_on(arguments, staged(module.shared_config(place, **given)))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Begin a crawl, unless it has begun, and take part in it."""
-    run(driven("crawler_app.run.crawl_worker").begin_shared, config)
+    run(postgres_module("crawler_app.run.crawl_worker").begin_shared, config)
     return work_on(arguments, config)
 
 
@@ -72,7 +72,7 @@ def resume_work(
                 f"{option.flag} was set for all workers when the crawl began, and cannot "
                 "be changed"
             )
-    module = driven("crawler_app.run.crawl_worker")
+    module = postgres_module("crawler_app.run.crawl_worker")
     if not LIMITS.isdisjoint(given):
         run(module.limit_shared, config)
     if retried_reasons:
@@ -82,11 +82,11 @@ def resume_work(
 
 def work_on(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Take part in a crawl with a configuration."""
-    shown = Shown(arguments, config)
+    view = LiveView(arguments, config)
     steps = Steps(quiet=arguments.quiet)
-    worker = _worker_class(config)(config, watch=shown.watch, on_step=steps)
-    with shown_log(arguments), steps:
-        status = run_interruptible(lambda: _run(worker, shown))
+    worker = _worker_class(config)(config, watch=view.watch, on_step=steps)
+    with verbose_log(arguments), steps:
+        status = run_interruptible(lambda: _run(worker, view))
     if status == INTERRUPTED:
         print(f"To go on:\n  {_again(config)}", file=sys.stderr)
     return status
@@ -96,21 +96,21 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
     """Return the class of one worker, or of several; a directory with parts keeps these."""
     has_parts = config.processes > 1 or bool(CrawlDirectory(config.into).parts())
     found: type[CrawlWorker] = (
-        driven("crawler_app.run.processes.postgres_workers").CrawlWorkers
+        postgres_module("crawler_app.run.processes.postgres_workers").CrawlWorkers
         if has_parts
-        else driven("crawler_app.run.crawl_worker").CrawlWorker
+        else postgres_module("crawler_app.run.crawl_worker").CrawlWorker
     )
     return found
 
 
 @gen.coroutine
-def _run(worker: "CrawlWorker", shown: Shown) -> Generator[Any, Any, int]:
-    with shown:
+def _run(worker: "CrawlWorker", view: LiveView) -> Generator[Any, Any, int]:
+    with view:
         done: WorkerResult = yield worker.run()
         summary = _summary(done, worker.config)
         print(summary)
         status = FAILED if ask_for_report(done.internal_errors) else OK
-        yield shown.end(summary)
+        yield view.end(summary)
     return INTERRUPTED if done.was_stopped else status
 
 

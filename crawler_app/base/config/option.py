@@ -130,7 +130,7 @@ class Option:
         return self.render(self.default)
 
     def render(self, value: Any) -> str:
-        """Return a value as it is written on the command line; of a switch, on or off."""
+        """Format a value as on the command line; for a switch, on or off."""
         if self.is_switch:
             return "on" if value else "off"
         return self.unit.render(value) if self.unit else str(value)

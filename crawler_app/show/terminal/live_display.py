@@ -198,8 +198,8 @@ def _erased_while_suspended(live: _Live) -> Iterator[None]:
 def _redirected_logs() -> Iterator[None]:
     """Redirect log handlers to the replaced ``sys.stderr``, and back at the end.
 
-    A handler made before holds the original file, and would write into the table; one
-    made in the meantime would hold the replacement for ever.
+    A handler that was made before holds the original file, and would write into the
+    table; one that is made in the meantime would keep the replacement forever.
     """
     now = sys.stderr
     before = getattr(now, "rich_proxied_file", now)

@@ -1,4 +1,4 @@
-"""A directory that looks as if something had been crawled into it."""
+"""A crawl directory with records, made without a crawl."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A bug of ours: logged once, told at the end, and the exit status is 1."""
+"""A bug in the crawler is logged once, mentioned at the end, and exits with 1."""
 
 import pathlib
 import re

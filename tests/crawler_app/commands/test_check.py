@@ -1,4 +1,4 @@
-"""``gencrawl check``: what it prints, in which formats, and with which status it exits."""
+"""``gencrawl check``: output, formats and exit status."""
 
 import csv
 import io

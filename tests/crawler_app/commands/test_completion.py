@@ -1,4 +1,4 @@
-"""Completions: real shells accept them, and they offer every command and option."""
+"""Shell completions offer every command and option."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Command-line options: their flags, their precedence, and the tables of the guide."""
+"""Command-line options: flags, precedence, and the tables in docs/config.rst."""
 
 import json
 import pathlib

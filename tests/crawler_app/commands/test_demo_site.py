@@ -1,4 +1,4 @@
-"""The demo site: what it shows is there, and a crawl of it meets all of that."""
+"""The demo site has typical problems, and a crawl finds them."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""gencrawl.toml in the working directory: when it is read, and what it cannot do."""
+"""gencrawl.toml in the working directory: when it is read, and its limits."""
 
 import pathlib
 

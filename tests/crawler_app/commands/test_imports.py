@@ -1,4 +1,4 @@
-"""What commands import: little until they run, so that they start fast."""
+"""Commands import little before they run."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A command is cancelled by Ctrl-C, and has the time to save what it knows."""
+"""Ctrl-C cancels a command, which can still save its state."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Commands that read a whole crawl: they say how far they are, and Ctrl-C ends them."""
+"""Commands that read a whole crawl show progress and end on Ctrl-C."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""The command line: what each command ends with, and what is told of it.
+"""The command line: exit statuses and messages.
 
 Commands run in this process, unless the test is about processes.
 """

@@ -1,4 +1,4 @@
-"""The dashboard stays open after the crawl where a person can close it, and only there."""
+"""The dashboard stays open after the crawl only in a terminal, or with --stay."""
 
 import os
 import pty
@@ -28,14 +28,16 @@ def crawl(gencrawl, site, directory, monkeypatch):
         with open(ours) as written, open(theirs, "w", buffering=1) as file:
             thread = threading.Thread(target=read, args=[written, at_end])
             thread.start()
-            with monkeypatch.context() as patch:
-                patch.setattr(sys, "stderr", file)
-                if is_terminal:
-                    patch.setattr(sys, "stdin", file)
-                crawl = ("crawl", site.url, "--into", directory, "--quiet")
-                ended = gencrawl(*crawl, "--dashboard", *options)
-            print(END, file=file, flush=True)
-            thread.join()
+            try:
+                with monkeypatch.context() as patch:
+                    patch.setattr(sys, "stderr", file)
+                    if is_terminal:
+                        patch.setattr(sys, "stdin", file)
+                    crawl = ("crawl", site.url, "--into", directory, "--quiet")
+                    ended = gencrawl(*crawl, "--dashboard", *options)
+            finally:  # the thread must not outlive the file that it reads
+                print(END, file=file, flush=True)
+                thread.join()
         return ended
 
     def read(file, at_end):
@@ -67,6 +69,7 @@ def interrupt(_):
 
 
 def terminate(_):
+    assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL, "would end the tests"
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -1,4 +1,4 @@
-"""A sample to be shown, and a terminal to show it on."""
+"""A sample of a crawl, and a pseudo-terminal."""
 
 import dataclasses
 import os

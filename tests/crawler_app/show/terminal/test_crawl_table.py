@@ -1,4 +1,4 @@
-"""The table of a crawl: what it says, and that it fits."""
+"""The progress table: its contents, and any terminal size."""
 
 import io
 

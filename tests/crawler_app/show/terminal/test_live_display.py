@@ -1,4 +1,4 @@
-"""The table on a real terminal: how it is drawn and redrawn, and that nothing is left."""
+"""The progress table on a pseudo-terminal: drawn, redrawn and erased."""
 
 import asyncio
 import contextlib

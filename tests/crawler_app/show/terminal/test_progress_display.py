@@ -1,4 +1,4 @@
-"""How far a command has come: what is said, when, and where."""
+"""Progress of commands, on terminals and in logs."""
 
 import io
 import os

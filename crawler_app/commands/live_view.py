@@ -1,4 +1,4 @@
-"""Shows a crawl while it runs, and its end: in the terminal, and on the dashboard."""
+"""Shows a crawl in the terminal and on the dashboard, until the dashboard is closed."""
 
 import argparse
 import asyncio
@@ -18,10 +18,10 @@ from gencoro import gen
 if TYPE_CHECKING:
     from crawler_app.show.dashboard import Dashboard
 
-__all__ = ["Shown", "check_showing"]
+__all__ = ["LiveView", "check_dashboard_address"]
 
 
-def check_showing(arguments: argparse.Namespace) -> None:
+def check_dashboard_address(arguments: argparse.Namespace) -> None:
     """Check the address of the dashboard before anything is changed on disk.
 
     Raises:
@@ -34,7 +34,7 @@ def check_showing(arguments: argparse.Namespace) -> None:
         check_dashboard(arguments.dashboard or ANY_PORT)
 
 
-class Shown:
+class LiveView:
     """Shows a crawl as the arguments ask for; a context manager around its run and its end.
 
     Args:
@@ -86,10 +86,10 @@ class Shown:
             self._dashboard.take_last_sample()
 
     def _open_dashboard(self, monitor: Monitor) -> str:
-        """Open the dashboard, and return its URL as it may be shown."""
+        """Open the dashboard, and return its URL without a secret."""
         from crawler_app.show.dashboard import ANY_PORT, Dashboard  # noqa: PLC0415
 
-        # Their directories are there now.
+        # The directories of worker processes exist now.
         directory = CrawlDirectory(self._config.into)
         index_paths = directory.index_paths() if self._config.index else ()
         address = self._arguments.dashboard or ANY_PORT
@@ -122,9 +122,9 @@ class Shown:
 
 
 def _stays(asked_for: bool | None) -> bool:
-    """Return whether the dashboard stays open; by default only where a person can close it.
+    """Return whether the dashboard stays open; by default only in a terminal.
 
-    A script or a job without a terminal would wait for ever.
+    A script or a job without one would wait forever.
     """
     if asked_for is not None:
         return asked_for
