@@ -24,6 +24,7 @@ def completion(arguments: argparse.Namespace) -> int:
 
 def _mark_paths(parser: Parser) -> None:
     """Tell shtab which values are files and directories."""
+    # argparse has no public list of the arguments; shtab reads the same.
     for action in parser._actions:
         words = str(action.metavar).split("|")
         if "DIR" in words or "FOLDER" in words or "FILE" in words:

@@ -67,8 +67,9 @@ class Parser(argparse.ArgumentParser):
         if self._commands:
             self._commands.help = None
 
-    # argparse calls this for a word of which there is a list.  Its own error would show
-    # the list as Python does, and suggest nothing.
+    # A private method, which argparse calls for a word of which there is a list.  Its own
+    # error shows the list as Python does, differently from version to version, and
+    # suggests nothing.
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = list(action.choices or ())
         if not choices or value in choices:
@@ -152,6 +153,7 @@ class _HelpAll(argparse.Action):
 
 def flags_of(parser: argparse.ArgumentParser) -> list[str]:
     """Return the options of a parser, with their dashes."""
+    # argparse has no public list of the arguments.
     return [flag for action in parser._actions for flag in action.option_strings]
 
 

@@ -101,7 +101,7 @@ class ProgressBar:
         """Draw the line in place of the last one."""
         self._progress.update(self._task, text=text, completed=done, total=total)
         self._live.start()
-        self._live.console.show_cursor(True)
+        self._live.console.show_cursor(True)  # rich has hidden it
         self._live.refresh()
 
     def clear(self) -> None:
@@ -134,7 +134,7 @@ def live_table(
         live.update(CrawlTable(sample, tuple(rates), note), refresh=True)
 
     with live, _redirected_logs(), _erased_while_suspended(live):
-        live.console.show_cursor(True)
+        live.console.show_cursor(True)  # rich has hidden it
         try:
             yield draw
         finally:
@@ -165,7 +165,11 @@ class _Live(Live):
     def process_renderables(
         self, renderables: list[ConsoleRenderable]
     ) -> list[ConsoleRenderable]:
-        """Erase the extra rows of wrapped lines, which rich does not know of."""
+        """Erase the extra rows of wrapped lines, which rich does not know of.
+
+        rich calls this with what is to be printed; it moves the cursor up by the rows that
+        it has drawn, not by those that they take now.
+        """
         width = max(self.console.width, 1)
         rows_per_line = max(-(-self._drawn_columns // width), 1)
         steps = (*ERASE_ROW_AND_GO_UP,) * ((rows_per_line - 1) * self._drawn_rows)
