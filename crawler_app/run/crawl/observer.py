@@ -9,7 +9,7 @@ from typing import Protocol
 from crawler_app.base.models import Candidate, Outcome, Role
 from crawler_app.web.documents.outline import Outline
 from crawler_app.web.fetcher.cookies import Cookie
-from crawler_app.web.robots import Finding
+from crawler_app.web.robots.cache import Finding
 
 __all__ = ["NO_HOST_OBSERVER", "CrawlObserver", "HostObserver"]
 

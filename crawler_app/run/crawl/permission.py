@@ -16,7 +16,7 @@ from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, PutBack
 from crawler_app.run.crawl.hooks import Hooks
-from crawler_app.web.robots import RobotsCache
+from crawler_app.web.robots.cache import RobotsCache
 from crawler_app.web.robots.rules import Rules
 from gencoro import gen
 

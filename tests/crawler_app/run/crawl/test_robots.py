@@ -4,7 +4,7 @@ import pytest
 
 from crawler_app.base.models import State
 from crawler_app.store.frontier.memory import MemoryFrontier
-from crawler_app.web.robots import RobotsCache
+from crawler_app.web.robots.cache import RobotsCache
 
 ROBOTS = {"robots": True}
 TEXT = {"Content-Type": "text/plain"}

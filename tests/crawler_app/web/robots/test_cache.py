@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from crawler_app.base.errors import ArchiveError, FetchError
 from crawler_app.base.models import Fetched
-from crawler_app.web import robots
-from crawler_app.web.robots import RobotsCache
+from crawler_app.web.robots.cache import RobotsCache
 from crawler_app.web.robots.rules import Rules
 from gencoro import gen
 
@@ -460,7 +459,7 @@ def ten_rules():
 def test_oldest_origins_are_forgotten_beyond_the_limit(
     ten_rules, monkeypatch, most, asked, kept
 ):
-    monkeypatch.setattr(robots, "MAX_KEPT", most)
+    monkeypatch.setattr("crawler_app.web.robots.cache.MAX_KEPT", most)
 
     for name in asked:
         yield ten_rules.ask(f"http://{name}.test/")

@@ -100,6 +100,19 @@ def test_error_in_a_call_is_told_with_its_traceback(call):
     assert call(sum, [1, 2]) == 3
 
 
+def test_process_that_parses_imports_no_event_loop(call):
+    parsers = "__import__('crawler_app.web.documents.html')"
+    modules = call(eval, f"[{parsers}, list(__import__('sys').modules)][1]")
+
+    assert "crawler_app.web.documents.html" in modules
+    assert not set(modules) & {
+        "asyncio",
+        "tornado",
+        "gencoro",
+        "crawler_app.base.config",
+    }
+
+
 def short(text):
     return pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
 

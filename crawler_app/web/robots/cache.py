@@ -1,0 +1,283 @@
+"""The robots.txt cache: fetched once per origin, kept for a day.
+
+Rule: every origin has `Rules`.  If its robots.txt cannot be fetched, that is part of the
+`Rules` and never raised.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from crawler_app.base.errors import FetchError, UrlError
+from crawler_app.base.http_headers import different_values, retry_after_s
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import origin_of, redirect_target
+from crawler_app.web import politeness
+from crawler_app.web.robots.rules import Rules, parse_rules
+from gencoro import gen
+
+__all__ = ["Finding", "RobotsCache"]
+
+# RFC 9309, 2.3.1.2: at least five, even across hosts.
+MAX_REDIRECTS = 5
+
+# Takes about ten milliseconds.
+MAX_BYTES_ON_LOOP = 32 * 1024
+
+# RFC 9309, 2.4: no longer, unless newer rules cannot be fetched.
+MAX_AGE_S = 24 * 3600.0
+
+# Origins and their rules, counted together.  A rule takes 0.5 kB, so all take at most
+# 100 MB; most origins have fewer than ten.
+MAX_KEPT = 200_000
+
+
+@dataclass(slots=True, frozen=True)
+class Finding:
+    """The result of a fetch of robots.txt.
+
+    Attributes:
+        until: When it expires.
+        pauses: Failed fetches since the last successful one.
+        body: The file; empty if there is none, and None if it could not be fetched.
+        has_retry: Whether it is fetched again then.
+        error: Why it could not be fetched, if there was no response at all.
+    """
+
+    until: float
+    pauses: int = 0
+    body: bytes | None = None
+    has_retry: bool = True
+    error: FetchError | None = None
+
+
+class RobotsCache:
+    """Fetches and caches the rules of each origin.
+
+    Args:
+        fetch: See `crawler_app.web.fetcher.Fetcher`.
+        user_agent: Our User-Agent header.
+        first_pause_s: The pause before the first retry of an origin that did not respond;
+            further pauses are longer, see `politeness.outage_pause_s`.
+        clock: Returns the current time in seconds since the epoch.
+        on_found: Called with an origin and the result of a fetch; may be None.
+
+    >>> def fetch(url):
+    ...     answer = gen.Future()
+    ...     answer.set_result(Fetched(url, 404, {}, b"", 0.0))
+    ...     return answer
+    >>> cache = RobotsCache(fetch, "bot/1.0")
+    >>> cache.known("http://a.test/x") is None
+    True
+    >>> cache.ask("http://a.test/x").result().allows("http://a.test/x")
+    True
+    >>> cache.known("http://a.test/y")
+    Rules(crawl_delay_s=None, sitemaps=(), is_unreachable=False, retry_at=None, error=None)
+    """
+
+    def __init__(
+        self,
+        fetch: "Callable[[str], gen.Future[Fetched]]",
+        user_agent: str,
+        first_pause_s: float = 1.0,
+        clock: Callable[[], float] = time.time,
+        on_found: Callable[[str, Finding], None] | None = None,
+    ) -> None:
+        self._on_found = on_found
+        self._fetch = fetch
+        self._user_agent = user_agent
+        self._first_pause_s = first_pause_s
+        self._clock = clock
+        self._kept: dict[str, _CachedRules] = {}  # the oldest entry first
+        self._size = 0
+        self._pending_by_origin: dict[str, _PendingFetch] = {}
+
+    def known(self, url: str) -> Rules | None:
+        """Return the rules of a canonical URL's origin; None if missing or expired."""
+        kept = self._kept.get(origin_of(url))
+        if kept is None or self._clock() >= kept.fresh_until:
+            return None
+        return kept.rules
+
+    def ask(self, url: str) -> "gen.Future[Rules]":
+        """Return a Future for the rules of a canonical URL's origin.
+
+        Concurrent calls share one fetch, which is cancelled if all their Futures are.
+        """
+        rules = self.known(url)
+        if rules is not None:
+            answer: gen.Future[Rules] = gen.Future()
+            answer.set_result(rules)
+            return answer
+        origin = origin_of(url)
+        pending = self._pending_by_origin.get(origin)
+        if pending is None:
+            pending = self._begin(origin)
+        return self._wait(origin, pending)
+
+    def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
+        """Keep the result of another process; return its rules, or None if they are old."""
+        kept = self._kept.get(origin)
+        if kept is not None and kept.fresh_until >= finding.until:
+            return None
+        if finding.body is not None:
+            rules = yield from self._parse(origin, finding.body)
+        else:
+            rules = _unreachable(finding)
+        return self._keep(origin, rules, finding)
+
+    def _begin(self, origin: str) -> "_PendingFetch":
+        pending = _PendingFetch(self._learn(origin))
+        self._pending_by_origin[origin] = pending
+        gen.future_add_done_callback(
+            pending.answer, lambda _: self._end(origin, pending)
+        )
+        return pending
+
+    def _end(self, origin: str, pending: "_PendingFetch") -> None:
+        if self._pending_by_origin.get(origin) is pending:
+            del self._pending_by_origin[origin]
+
+    def _wait(self, origin: str, pending: "_PendingFetch") -> "gen.Future[Rules]":
+        """Return a Future for one caller, which can be cancelled while others wait."""
+
+        def leave(copy: "gen.Future[Rules]") -> None:
+            pending.waiters -= 1
+            if not pending.waiters:
+                # Removed immediately: the next caller would be cancelled with it.
+                self._end(origin, pending)
+                pending.answer.cancel()
+
+        pending.waiters += 1
+        copy: gen.Future[Rules] = gen.Future()
+        gen.chain_future(pending.answer, copy)
+        copy.add_done_callback(leave)
+        return copy
+
+    @gen.coroutine
+    def _learn(self, origin: str) -> Generator[Any, Any, Rules]:
+        """Fetch and cache the rules of an origin, or the fact that they are unreachable."""
+        asked_for_s = error = None
+        try:
+            fetched = yield from self._follow(f"{origin}/robots.txt")
+            if not _is_unreachable(fetched.status):
+                # RFC 9309, 2.3.1.3: otherwise there is no file, so everything is allowed.
+                # Too many redirects are treated the same (2.3.1.2).
+                body = fetched.body if 200 <= fetched.status < 300 else b""
+                rules = yield from self._parse(origin, body)
+                finding = Finding(self._clock() + MAX_AGE_S, body=body)
+                return self._keep_found(origin, rules, finding)
+            retry_after = fetched.headers.get("Retry-After")
+            asked_for_s = retry_after_s(retry_after, self._clock())
+        except FetchError as exc:
+            # For any reason: by RFC 9309, 2.3.1.4, every network error means
+            # "disallow all", and a response that is too large or not HTTP cannot allow
+            # more.  Precedent: Google.
+            # A new exception, because the cause and the frames of this one would keep a
+            # connection or a body alive for a day.
+            error = FetchError(exc.reason, str(exc))
+        return self._miss(origin, asked_for_s, error)
+
+    def _follow(self, url: str) -> Subgenerator[Fetched]:
+        """Fetch a URL, following redirects; return the last response."""
+        fetched: Fetched = yield self._fetch(url)
+        for _ in range(MAX_REDIRECTS):
+            target = _redirect_target(url, fetched)
+            if target is None:
+                break
+            url = target
+            fetched = yield self._fetch(url)
+        return fetched
+
+    def _parse(self, origin: str, body: bytes) -> Subgenerator[Rules]:
+        parse = partial(parse_rules, body, self._user_agent, origin)
+        if len(body) <= MAX_BYTES_ON_LOOP:
+            return parse()
+        # In Python, so the loop and a thread take turns.
+        loop = asyncio.get_running_loop()
+        rules: Rules = yield loop.run_in_executor(None, parse)
+        return rules
+
+    def _miss(
+        self, origin: str, asked_for_s: float | None, error: FetchError | None
+    ) -> Rules:
+        """Keep using the known rules, or disallow everything, until the next try."""
+        before = self._kept.get(origin)
+        pauses = 0 if before is None else before.pauses
+        pause_s = politeness.outage_pause_s(pauses, self._first_pause_s)
+        has_retry = pause_s is not None and (error is None or error.is_passing)
+        pause_s = max(pause_s or 0.0, asked_for_s or 0.0) if has_retry else MAX_AGE_S
+        finding = Finding(
+            self._clock() + pause_s, pauses + 1, has_retry=has_retry, error=error
+        )
+        if before is not None and not before.rules.is_unreachable:
+            return self._keep_found(origin, before.rules, finding)  # RFC 9309, 2.4
+        return self._keep_found(origin, _unreachable(finding), finding)
+
+    def _keep_found(self, origin: str, rules: Rules, finding: Finding) -> Rules:
+        if self._on_found is not None:
+            self._on_found(origin, finding)
+        return self._keep(origin, rules, finding)
+
+    def _keep(self, origin: str, rules: Rules, finding: Finding) -> Rules:
+        self._drop(origin)
+        self._size += rules.size
+        self._kept[origin] = _CachedRules(rules, finding.until, finding.pauses)
+        while self._size > MAX_KEPT and len(self._kept) > 1:
+            self._drop(next(iter(self._kept)))
+        return rules
+
+    def _drop(self, origin: str) -> None:
+        kept = self._kept.pop(origin, None)
+        if kept is not None:
+            self._size -= kept.rules.size
+
+
+@dataclass(slots=True)
+class _CachedRules:
+    """The cache entry of an origin.
+
+    Attributes:
+        pauses: Failed fetches since the last successful one.
+    """
+
+    rules: Rules
+    fresh_until: float
+    pauses: int
+
+
+@dataclass(slots=True)
+class _PendingFetch:
+    """One fetch of robots.txt, and how many callers wait for it."""
+
+    answer: "gen.Future[Rules]"
+    waiters: int = 0
+
+
+def _unreachable(finding: Finding) -> Rules:
+    retry_at = finding.until if finding.has_retry else None
+    return Rules(is_unreachable=True, retry_at=retry_at, error=finding.error)
+
+
+def _redirect_target(url: str, fetched: Fetched) -> str | None:
+    """Return the target of a redirect; None if the response is not a valid one."""
+    locations = different_values(fetched.headers, "Location")
+    if not 300 <= fetched.status < 400 or fetched.status == 304 or len(locations) != 1:
+        return None
+    try:
+        return redirect_target(url, locations[0])
+    except UrlError:
+        return None
+
+
+def _is_unreachable(status: int) -> bool:
+    """Return whether a status means that the file may exist but could not be read.
+
+    RFC 9309, 2.3.1.4: 5xx, and numbers that are not a status.  429 concerns us and not the
+    file (precedent: Google).  304 is invalid, because the request was not conditional.
+    """
+    return status in (304, 429) or not 200 <= status < 500
