@@ -6,11 +6,11 @@ taking a snapshot of itself, ends within a time limit, and leaves no module, thr
 Inside::
 
     command    the two commands, ``pstree`` and ``ps``
-    looking    which way to examine a process, and the time limit
+    attach     which way to examine a process, and the time limit
     process    what the system tells about a process, and whether we may examine it
     by_signal  asks the handler of `install_signal`, on any Python
     by_script  asks by a script, on Python 3.14 and newer
-    payload    the part of that script that runs in the other process
+    script     the part of that script that runs in the other process
     waking     interrupts the system call in which a process waits
     unwinding  reads the stacks and Tasks of a process that does not answer
     decoding   reads an answer

@@ -16,7 +16,7 @@ from importlib.abc import InspectLoader
 from pathlib import Path
 from typing import Any
 
-from gencoro.introspect.remote import payload
+from gencoro.introspect.remote import script as payload
 from gencoro.introspect.remote.errors import NOT_FINISHED, NoAnswerError, RemoteError
 from gencoro.introspect.remote.process import OWN_PYTHON, Process
 from gencoro.introspect.remote.waking import Waker

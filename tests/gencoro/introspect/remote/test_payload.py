@@ -5,7 +5,7 @@ import inspect
 import json
 import subprocess
 
-from gencoro.introspect.remote import by_script, payload
+from gencoro.introspect.remote import by_script, script as payload
 from gencoro.introspect.remote.decoding import decoded
 from tests.helpers.scripts import start_python
 

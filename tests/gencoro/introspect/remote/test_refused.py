@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gencoro.introspect.remote import looking
+from gencoro.introspect.remote import attach
 from gencoro.introspect.remote.decoding import decoded
 from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.process import Process
@@ -25,13 +25,13 @@ WAITS = "ready(); time.sleep(3600)"
 # It becomes another user after the imports, which that user may not be allowed to read.
 LOOK_AS_ANOTHER_USER = """
 import os, sys
-from gencoro.introspect.remote import looking
+from gencoro.introspect.remote import attach
 from gencoro.introspect.remote.errors import RemoteError
 
 os.setgid(65534)
 os.setuid(65534)
 try:
-    looking.look_at(int(sys.argv[1]), 10, 2.0)
+    attach.look_at(int(sys.argv[1]), 10, 2.0)
 except RemoteError as exc:
     print(exc)
 """
@@ -130,16 +130,16 @@ def test_process_that_sees_other_files_is_told(start, monkeypatch):
     monkeypatch.setattr(Process, "sees", lambda _self, _path: False)
 
     with pytest.raises(RemoteError, match="run this in the same container"):
-        looking.look_at(target.pid, 10, 2.0)
+        attach.look_at(target.pid, 10, 2.0)
 
 
 def test_process_of_another_python_is_told_which(start, monkeypatch):
     target = start(WAITS)
-    monkeypatch.setattr(looking, "OWN_PYTHON", "3.99")
-    monkeypatch.setattr(looking, "FIRST_WITH_SCRIPTS", (3, 11))
+    monkeypatch.setattr(attach, "OWN_PYTHON", "3.99")
+    monkeypatch.setattr(attach, "FIRST_WITH_SCRIPTS", (3, 11))
 
     with pytest.raises(RemoteError, match=r"run this command with Python 3\.1\d"):
-        looking.look_at(target.pid, 10, 2.0)
+        attach.look_at(target.pid, 10, 2.0)
 
 
 def test_signal_that_would_end_the_process_is_not_sent(gencoro, start):

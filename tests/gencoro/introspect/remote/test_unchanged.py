@@ -10,9 +10,9 @@ import pytest
 
 from gencoro.introspect import install_signal
 from gencoro.introspect.mailbox import NAME
-from gencoro.introspect.remote import payload
+from gencoro.introspect.remote import script as payload
 from gencoro.introspect.remote.errors import NoAnswerError, RemoteError
-from gencoro.introspect.remote.looking import look_at
+from gencoro.introspect.remote.attach import look_at
 from gencoro.introspect.remote.process import Process
 
 from .conftest import GENCORO, PREPARED, needs_scripts, on_linux
