@@ -7,7 +7,7 @@ the nodes and `gencoro.introspect.drawing` draws them.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["Call", "Graph", "Node", "labels_down"]
 
@@ -55,9 +55,7 @@ class Node:
     heads: Sequence[object] = ()
     text: str = ""
     detail: str = ""
-    # No annotation as a string: dataclass() would look for the module in sys.modules,
-    # where it is missing in a process that `gencoro.introspect.remote` examines.
-    children: list[tuple[str, Any]] = field(default_factory=list)
+    children: "list[tuple[str, Node]]" = field(default_factory=list)
     kind: str = ""
 
     def label(self) -> str:

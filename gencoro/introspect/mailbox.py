@@ -82,7 +82,7 @@ class Mailbox:
     def answer(self, text: str) -> None:
         """Store an answer, unless the asking process has stopped waiting."""
         self._empty()
-        self._write(text.encode("utf-8", "surrogatepass"), len(TOLD))
+        self._write(text.encode(), len(TOLD))
         self._write(TOLD, 0)
         if not self._is_locked():
             self._empty()

@@ -3,12 +3,13 @@
 Taken by a signal handler or by the script of `gencoro.introspect.remote`, in the process
 itself; encoded as text, it can be drawn by another one.
 
-Rule: only reads, and imports nothing that a program with a loop may lack, such as `json`.
+Rule: only reads.
 """
 
 import asyncio
 import contextlib
 import gc
+import json
 import math
 import os
 import sys
@@ -25,9 +26,6 @@ from gencoro.introspect.survey import Survey
 from gencoro.introspect.wait_graph import WaitGraph
 
 __all__ = ["Snapshot", "answer_to", "encoded", "take_snapshot", "title_of", "trees"]
-
-# What JSON does not allow within a string.
-ESCAPES = {code: f"\\u{code:04x}" for code in [*range(32), ord('"'), ord("\\")]}
 
 
 class Snapshot(NamedTuple):
@@ -125,7 +123,7 @@ def encoded(snapshot: Snapshot) -> str:
     for node in order:  # which grows meanwhile
         children = [[place, number(child)] for place, child in node.children]
         nodes.append([of(node.heads), node.text, node.detail, children, node.kind])
-    return _json(
+    return json.dumps(
         {
             "process": snapshot.process,
             "steps": told,
@@ -133,7 +131,8 @@ def encoded(snapshot: Snapshot) -> str:
             "left_out": snapshot.left_out,
             "nodes": nodes,
             "calls": list(call_numbers),
-        }
+        },
+        separators=(",", ":"),
     )
 
 
@@ -147,7 +146,7 @@ def answer_to(limit: int, budget_s: float, frame: FrameType) -> str:
         with _without_collections():
             return encoded(take_snapshot(frame, limit, budget_s))
     except Exception:  # a bug of ours: tell it instead of raising it
-        return _json({"error": format_exc()})
+        return json.dumps({"error": format_exc()})
 
 
 @contextlib.contextmanager
@@ -163,17 +162,6 @@ def _without_collections() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _json(value: Any) -> str:
-    if isinstance(value, str):
-        return f'"{str.translate(value, ESCAPES)}"'
-    if isinstance(value, dict):
-        pairs = [f"{_json(key)}:{_json(item)}" for key, item in value.items()]
-        return f"{{{','.join(pairs)}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_json, value))}]"
-    return "null" if value is None else str(value)
 
 
 def title_of(loop: asyncio.AbstractEventLoop) -> str:

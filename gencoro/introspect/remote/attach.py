@@ -1,50 +1,39 @@
-"""Finds a way to examine a process, and goes it within a time limit.
+"""Chooses how to examine a process.
 
-A process that has called `install_signal` is asked by its signal, because that wakes it up
-in most situations.  Any other one is asked by a script, if this Python and that of the
-process are the same, 3.14 or newer; if its main thread does not run that either, what can be
-read of its memory is shown.
+A process that has called `install_signal` is asked by its signal, which wakes it up in most
+situations.  Any other one is asked by a script, if this Python and that of the process are
+the same, 3.14 or newer.
 """
 
 import contextlib
 import sys
 import time
-from typing import NamedTuple
 
 from gencoro.introspect.remote.by_script import ask_by_script
 from gencoro.introspect.remote.by_signal import ask_by_signal
 from gencoro.introspect.remote.decoding import decoded
-from gencoro.introspect.remote.errors import NoAnswerError, RemoteError
+from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.process import OWN_PYTHON, Process
-from gencoro.introspect.remote.unwinding import unwound
 from gencoro.introspect.snapshot import Snapshot
 
-__all__ = ["Sight", "look_at"]
+__all__ = ["look_at"]
 
-# The first Python that runs scripts of other processes.
+# The first Python with `sys.remote_exec`.
 FIRST_WITH_SCRIPTS = (3, 14)
 
-# The parts of the time in which the process may examine itself; after which its answer is no
-# longer waited for; and after which its memory is not read again.
-EXAMINING, WAITING, READING = 0.5, 0.7, 0.8
+# The share of the time in which the process may examine itself: sending and reading the
+# answer takes about as long.
+EXAMINING = 0.5
 
-ADVICE = "call gencoro.introspect.install_signal() when the program starts"
-
-
-class Sight(NamedTuple):
-    """What could be seen of a process.
-
-    Attributes:
-        snapshot: What it runs and waits for.
-        problem: Why that is not all; empty if it is.
-    """
-
-    snapshot: Snapshot
-    problem: str = ""
+# For a process that is not prepared, and a Python that cannot do without.
+ADVICE = (
+    "call gencoro.introspect.install_signal() when the program starts, or use Python 3.14; "
+    "`py-spy dump --pid {}` shows its threads now"
+)
 
 
-def look_at(pid: int, limit: int, timeout_s: float) -> Sight:
-    """Examine another process.
+def look_at(pid: int, limit: int, timeout_s: float) -> Snapshot:
+    """Return what another process runs and waits for.
 
     Args:
         limit: The maximum number of coroutines, Tasks and Futures to examine.
@@ -53,41 +42,30 @@ def look_at(pid: int, limit: int, timeout_s: float) -> Sight:
     Raises:
         RemoteError: it cannot be examined.
     """
-    started_at = time.monotonic()
-    until = started_at + WAITING * timeout_s
+    until = time.monotonic() + timeout_s
+    budget_s = EXAMINING * timeout_s
     with contextlib.closing(Process(pid)) as process:
-        try:
-            answer = _ask(process, limit, until, EXAMINING * timeout_s)
-            return Sight(decoded(answer))
-        except NoAnswerError as exc:
-            seen = unwound(process, started_at + READING * timeout_s)
-            if seen is None:
-                raise
-            return Sight(
-                seen,
-                f"{exc}; read from outside, so only Tasks are known.  To see more, {ADVICE}",
-            )
+        answer = ask_by_signal(process, limit, until, budget_s)
+        if answer is None:
+            _refuse_without_scripts(process)
+            answer = ask_by_script(process, limit, until, budget_s)
+    return decoded(answer)
 
 
-def _ask(process: Process, limit: int, until: float, budget_s: float) -> str:
-    answer = ask_by_signal(process, limit, until, budget_s)
-    if answer is not None:
-        return answer
-    if process.python is not None:
-        theirs = tuple(map(int, process.python.split(".")))
-        if theirs < FIRST_WITH_SCRIPTS:
-            raise RemoteError(
-                f"process {process.pid} runs Python {process.python} and has not called "
-                f"install_signal(); {ADVICE} (Python 3.14 and newer need no preparation)"
-            )
-        if process.python != OWN_PYTHON:
-            raise RemoteError(
-                f"process {process.pid} runs Python {process.python}, and this is Python "
-                f"{OWN_PYTHON}; run this command with Python {process.python}"
-            )
-    if not hasattr(sys, "remote_exec"):
+def _refuse_without_scripts(process: Process) -> None:
+    theirs = process.python or OWN_PYTHON
+    if tuple(map(int, theirs.split("."))) < FIRST_WITH_SCRIPTS:
         raise RemoteError(
-            f"process {process.pid} has not called install_signal(), and this Python "
-            f"{OWN_PYTHON} cannot do without that; {ADVICE}, or use Python 3.14"
+            f"process {process.pid} runs Python {theirs} and has not called "
+            f"install_signal(); {ADVICE.format(process.pid)}"
         )
-    return ask_by_script(process, limit, until, budget_s)
+    if theirs != OWN_PYTHON:
+        raise RemoteError(
+            f"process {process.pid} runs Python {theirs}, and this is Python {OWN_PYTHON}; "
+            f"run this command with Python {theirs}"
+        )
+    if not hasattr(sys, "remote_exec"):  # CPython can be built without it
+        raise RemoteError(
+            f"this Python {OWN_PYTHON} has no sys.remote_exec, and process {process.pid} "
+            f"has not called install_signal(); {ADVICE.format(process.pid)}"
+        )

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 
 from gencoro.introspect.mailbox import ASKED, TOLD, WITHDRAWN
-from gencoro.introspect.remote.errors import NOT_FINISHED, NoAnswerError, RemoteError
+from gencoro.introspect.remote.errors import NOT_FINISHED, RemoteError
 from gencoro.introspect.remote.process import Process
 
 if sys.platform == "linux":
@@ -61,8 +61,8 @@ def ask_by_signal(
         finally:
             has_started = not _withdraw(file, process)
     if has_started:
-        raise NoAnswerError(NOT_FINISHED.format(process.pid))
-    raise NoAnswerError(
+        raise RemoteError(NOT_FINISHED.format(process.pid))
+    raise RemoteError(
         f"process {process.pid} did not handle signal {signum} in time; its main thread "
         f"is in state {process.state()}"
     )
@@ -84,7 +84,7 @@ def _locked(path: str, process: Process, until: float) -> Iterator[int]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    raise NoAnswerError(
+                    raise RemoteError(
                         f"process {process.pid} is being examined by another command"
                     ) from None
                 process.wait(POLL_S)
@@ -116,4 +116,4 @@ def _taken(file: int) -> str:
     size = min(os.fstat(file).st_size, MOST_BYTES)
     content = os.pread(file, size, len(TOLD))
     os.ftruncate(file, 0)
-    return content.decode("utf-8", "surrogatepass")
+    return content.decode("ascii", "replace")

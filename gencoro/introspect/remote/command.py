@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gencoro.introspect.drawing import printable
+from gencoro.introspect.remote.attach import look_at
 from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.listing import graph_document, list_document, table
-from gencoro.introspect.remote.attach import Sight, look_at
 from gencoro.introspect.snapshot import Snapshot
 
 __all__ = ["add_commands", "show_process"]
@@ -62,27 +62,27 @@ def add_commands(
 def show_process(args: argparse.Namespace) -> int:
     """Run one of the commands; return the exit status."""
     try:
-        sight = look_at(args.pid, args.limit, args.timeout)
+        snapshot = look_at(args.pid, args.limit, args.timeout)
     except RemoteError as exc:
-        return _complain(args.command, str(exc))
-    show = _show_json if args.json else _show_text
+        lines = [printable(line) for line in str(exc).splitlines()]
+        print(f"gencoro {args.command}:", "\n".join(lines), file=sys.stderr)
+        return FAILED
+    show = _as_json if args.json else _as_text
     # Names may have letters that the terminal's encoding lacks.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    print(show(args.command, sight), flush=True)
-    return _complain(args.command, sight.problem) if sight.problem else 0
+    print(show(args.command, snapshot), flush=True)
+    return 0
 
 
-def _show_json(command: str, sight: Sight) -> str:
+def _as_json(command: str, snapshot: Snapshot) -> str:
     document = list_document if command == "ps" else graph_document
-    problem = {"problem": sight.problem or None}
-    return json.dumps(document(sight.snapshot) | problem, indent=2)
+    return json.dumps(document(snapshot), indent=2)
 
 
-def _show_text(command: str, sight: Sight) -> str:
-    snapshot = sight.snapshot
+def _as_text(command: str, snapshot: Snapshot) -> str:
     draw = table if command == "ps" else Snapshot.tree
     parts = snapshot.heading()
-    if snapshot.nodes_by_loop or not (sight.problem or snapshot.left_out):
+    if snapshot.nodes_by_loop or not snapshot.left_out:
         parts.append(draw(snapshot))
     text = "\n\n".join(parts)
     if snapshot.left_out:
@@ -91,12 +91,6 @@ def _show_text(command: str, sight: Sight) -> str:
             "be what these wait for, or wait for these; see --limit and --timeout"
         )
     return text
-
-
-def _complain(command: str, problem: str) -> int:
-    lines = [printable(line) for line in problem.splitlines()]
-    print(f"gencoro {command}:", "\n".join(lines), file=sys.stderr)
-    return FAILED
 
 
 def _positive(number: Callable[[str], N]) -> Callable[[str], N]:

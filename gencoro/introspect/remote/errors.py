@@ -1,8 +1,8 @@
-"""Why a process cannot be examined."""
+"""The error for a process that cannot be examined."""
 
-__all__ = ["NOT_FINISHED", "NoAnswerError", "RemoteError"]
+__all__ = ["NOT_FINISHED", "RemoteError"]
 
-# What is told of a process that has many objects.
+# For a process that has many objects.
 NOT_FINISHED = (
     "process {} did not finish examining itself in time; try a longer --timeout, or a "
     "smaller --limit"
@@ -11,7 +11,3 @@ NOT_FINISHED = (
 
 class RemoteError(Exception):
     """The process cannot be examined; the message says why, and what to do."""
-
-
-class NoAnswerError(RemoteError):
-    """The process can be examined, but did not answer in time."""

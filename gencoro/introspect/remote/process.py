@@ -25,9 +25,6 @@ OWN_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 # The executable, the library or an extension module of a Python, as mapped into memory.
 PYTHON_FILE = re.compile(r"/(?:lib)?python(3\.\d+)[^/]*$|\.cpython-(3)(\d+)[^/]*\.so$")
 
-# How often to look whether another debugger lets the process go, every 10 ms.
-STATE_POLLS = 20
-
 
 class Process:
     """Another process, which exists and may be examined by this user.
@@ -141,11 +138,7 @@ class Process:
         return {key: value.strip() for key, value in status.items()}
 
     def _refuse_state(self) -> None:
-        for _ in range(STATE_POLLS):
-            state = self._status()["State"]
-            if state[0] != "t":  # not because another of these commands wakes it up
-                break
-            time.sleep(0.01)
+        state = self._status()["State"]
         if state[0] in "ZX":
             raise RemoteError(f"process {self.pid} has ended")
         if state[0] in "Tt":

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.scripts import start_python
 
 HEAD = """
-import asyncio, functools, os, select, signal, sys, threading, time
+import asyncio, atexit, functools, os, select, signal, sys, threading, time
 
 # Without a frame of its own, which might be found.
 ready = functools.partial(print, "ready", flush=True)
@@ -28,6 +28,13 @@ def wait_for(yielded):
 PREPARED = """
 from gencoro.introspect import install_signal
 install_signal()
+"""
+
+# A signal every 10 ms, between which a waiting main thread runs a script.
+BEAT = """
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
 """
 
 needs_scripts = pytest.mark.skipif(
@@ -82,7 +89,7 @@ def start():
 @pytest.fixture(
     params=[
         pytest.param([GENCORO, PREPARED], id="by_signal"),
-        pytest.param([GENCORO], id="by_script", marks=needs_scripts),
+        pytest.param([GENCORO, BEAT], id="by_script", marks=needs_scripts),
     ]
 )
 def start_each_way(request, start):

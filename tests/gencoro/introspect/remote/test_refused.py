@@ -113,6 +113,7 @@ def test_process_that_is_not_prepared_is_told_how(gencoro, start):
     told = refusal(gencoro, target.pid)
 
     assert "has not called install_signal(); call gencoro.introspect." in told
+    assert f"`py-spy dump --pid {target.pid}`" in told
 
 
 @needs_scripts

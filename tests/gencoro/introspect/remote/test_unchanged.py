@@ -1,18 +1,17 @@
 """The process that is examined is as before, and goes on."""
 
-import itertools
+import asyncio
 import os
 import signal
 import sys
-import threading
 
 import pytest
 
-from gencoro.introspect import install_signal
+from gencoro.introspect import install_signal, snapshot
 from gencoro.introspect.mailbox import NAME
-from gencoro.introspect.remote import script as payload
-from gencoro.introspect.remote.errors import NoAnswerError, RemoteError
+from gencoro.introspect.remote import script
 from gencoro.introspect.remote.attach import look_at
+from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.process import Process
 
 from .conftest import GENCORO, PREPARED, needs_scripts, on_linux
@@ -25,7 +24,7 @@ def told():
     asyncio.get_running_loop().call_later(0.001, lambda: None)
     files = [os.readlink(f"/dev/fd/{name}") for name in sorted(os.listdir("/dev/fd"))[:-1]]
     handlers = [signal.getsignal(one) for one in signal.valid_signals()]
-    return [sorted(sys.modules), threading.enumerate(), files, handlers, gc.isenabled(),
+    return [threading.enumerate(), files, handlers, gc.isenabled(),
         signal.pthread_sigmask(signal.SIG_BLOCK, []), sys.gettrace(), sys.path]
 
 def read():
@@ -63,18 +62,6 @@ def test_process_is_as_before_and_goes_on(start_each_way, gencoro, tmp_path, com
     assert os.listdir(tmp_path) == []
     assert target.process.wait() == 0
     assert target.process.stderr.read() == ""
-
-
-@needs_scripts
-def test_process_without_gencoro_is_as_before(start, gencoro):
-    target = start(MIRROR)
-    target.write("tell")
-    before = target.read()
-
-    assert "main() at " in gencoro("pstree", target.pid).tree()
-    target.write("tell")
-
-    assert target.read() == before
 
 
 # Does not handle what comes until it has read a line.
@@ -203,32 +190,28 @@ def test_file_that_took_the_number_of_the_mailbox_is_left_alone(tmp_path, closes
         os.close(number)
 
 
-class Interrupted(BaseException):
-    """Raised by the handler of a signal."""
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_error_of_a_signal_handler_is_raised_after_the_script(
+    tmp_path, monkeypatch, raised
+):
+    def interrupted(*_arguments):
+        raise raised
 
+    async def main():
+        script.answer(str(tmp_path / "answer"), 1, 1.0, sys._getframe())
+        await asyncio.sleep(60)
 
-@pytest.mark.parametrize("raised", [Interrupted, RuntimeError])
-def test_signal_that_comes_during_the_script_is_handled_again(tmp_path, raised):
     (tmp_path / "answer").touch()
-    source = (
-        f"import signal\ndef answer_to(*args): signal.raise_signal({signal.SIGUSR2})"
-    )
-    arguments = [tmp_path / "answer", {"gencoro.introspect.snapshot": source}, 1, 1.0]
-    handled = threading.Semaphore(0)
-    count = itertools.count()
+    monkeypatch.setattr(snapshot, "answer_to", interrupted)
 
-    def handle(_signum, _frame):
-        handled.release()
-        if next(count) == 0:
-            raise raised
+    with pytest.raises(raised):
+        asyncio.run(main())
 
-    before = signal.signal(signal.SIGUSR2, handle)
-    try:
-        payload.answer(*arguments, sys._getframe())
-        handled.acquire()
-        handled.acquire()
-    finally:
-        signal.signal(signal.SIGUSR2, before)
+
+def test_script_creates_no_file(tmp_path):
+    script.answer(str(tmp_path / "answer"), 1, 1.0, sys._getframe())
+
+    assert os.listdir(tmp_path) == []
 
 
 def test_process_that_ends_meanwhile_is_told(start, monkeypatch):
@@ -241,6 +224,5 @@ def test_process_that_ends_meanwhile_is_told(start, monkeypatch):
 
     monkeypatch.setattr(Process, "wait", wait_for_the_end)
 
-    with pytest.raises(RemoteError, match="ended while it was examined") as told:
+    with pytest.raises(RemoteError, match="ended while it was examined"):
         look_at(target.pid, 10, 60)
-    assert not isinstance(told.value, NoAnswerError)
