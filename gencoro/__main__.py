@@ -6,17 +6,14 @@ gencoro convert PATH`` converts its coroutines to ``async def``; ``python -m gen
 PID`` shows what the coroutines of a process wait for, and ``ps`` lists them.
 """
 
+# ruff: noqa: PLC0415 - each command imports its own modules, so that the others cost nothing
 import argparse
 import difflib
 import os
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-from gencoro.compat.doctor import doctor
-from gencoro.compat.running import run_module, run_script
-from gencoro.introspect.remote.command import add_commands, show_process
-from gencoro.porting.command import add_command, convert_files
+import gencoro
 
 __all__ = ["main"]
 
@@ -36,6 +33,8 @@ examples:
   python -m gencoro convert app.py
   python -m gencoro pstree 4711
 """
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -61,32 +60,12 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: list[str]) -> int:
     """Run the command line; return the exit status."""
     own, of_program = _split(argv)
-    args = _parser().parse_args(own)
-    if args.command == "doctor":
-        return _guarded(args, _examine)
-    if args.command == "convert":
-        return _guarded(args, convert_files)
-    if args.command in ("pstree", "ps"):
-        return _guarded(args, show_process)
-    if args.module is not None:
-        run_module(args.module, of_program)
-    elif os.path.exists(args.file):
-        run_script(args.file, of_program)
-    else:
-        print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
-        return MISUSED
-    return 0
-
-
-def _examine(args: argparse.Namespace) -> int:
-    return doctor(args.target, show_all=args.all, as_json=args.format == "json")
-
-
-def _guarded(
-    args: argparse.Namespace, command: Callable[[argparse.Namespace], int]
-) -> int:
+    args = _parser(own).parse_args(own)
+    if args.command == "run":
+        return _run(args, of_program)
     try:
-        return command(args)
+        status: int = args.execute(args)
+        return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -106,7 +85,21 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     return argv[:ours], argv[ours:]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _run(args: argparse.Namespace, of_program: list[str]) -> int:
+    from gencoro.compat.running import run_module, run_script
+
+    if args.module is not None:
+        run_module(args.module, of_program)
+    elif os.path.exists(args.file):
+        run_script(args.file, of_program)
+    else:
+        print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
+        return MISUSED
+    return 0
+
+
+def _parser(own: list[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command in these arguments, or of all commands."""
     parser: argparse.ArgumentParser = _Parser(
         prog="python -m gencoro",
         description="Runs and converts programs written for Tornado 2 to 5, and examines "
@@ -114,7 +107,18 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(
+        "--version", action="version", version=f"gencoro {gencoro.__version__}"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    first = own[0] if own else ""
+    if first != "--version":
+        for add in [ADD[first]] if first in ADD else dict.fromkeys(ADD.values()):
+            add(commands)
+    return parser
+
+
+def _add_run(commands: _Commands) -> None:
     run = commands.add_parser(
         "run",
         usage=RUN_USAGE,
@@ -123,6 +127,11 @@ def _parser() -> argparse.ArgumentParser:
     which = run.add_mutually_exclusive_group(required=True)
     which.add_argument("file", nargs="?", metavar="FILE", help="the script")
     which.add_argument("-m", dest="module", metavar="MODULE", help="a module instead")
+
+
+def _add_doctor(commands: _Commands) -> None:
+    from gencoro.compat.doctor import doctor
+
     examine = commands.add_parser(
         "doctor",
         help="list the legacy names of Tornado that a code base uses, without running it",
@@ -138,9 +147,33 @@ def _parser() -> argparse.ArgumentParser:
     examine.add_argument(
         "--format", choices=["text", "json"], default="text", help="(default: text)"
     )
+    examine.set_defaults(
+        execute=lambda args: doctor(
+            args.target, show_all=args.all, as_json=args.format == "json"
+        )
+    )
+
+
+def _add_convert(commands: _Commands) -> None:
+    from gencoro.porting.command import add_command, convert_files
+
     add_command(commands)
+    commands.choices["convert"].set_defaults(execute=convert_files)
+
+
+def _add_process(commands: _Commands) -> None:
+    from gencoro.introspect.remote.command import add_commands
+
     add_commands(commands)
-    return parser
+
+
+ADD = {
+    "run": _add_run,
+    "doctor": _add_doctor,
+    "convert": _add_convert,
+    "pstree": _add_process,
+    "ps": _add_process,
+}
 
 
 if __name__ == "__main__":

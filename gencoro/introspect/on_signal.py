@@ -1,15 +1,13 @@
-"""Signal handlers that do not disturb the program.
+"""A signal handler that does not disturb the program.
 
 Rule: a signal interrupts the program at any line, so its handler must not raise an error,
 wait for a lock, or use a buffer that is half written.
 """
 
-import asyncio
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from traceback import format_exc
 from types import FrameType
 from typing import TextIO
@@ -17,7 +15,7 @@ from typing import TextIO
 from gencoro.introspect.mailbox import Mailbox
 from gencoro.introspect.snapshot import answer_to, take_snapshot
 
-__all__ = ["Answer", "woken_by_signals"]
+__all__ = ["Answer"]
 
 
 class Answer:
@@ -102,21 +100,3 @@ def _write(file: TextIO, text: str) -> None:
     with contextlib.suppress(OSError):  # a closed pipe, or a full disk
         while rest:
             rest = rest[os.write(descriptor, rest) :]
-
-
-@contextlib.contextmanager
-def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Wake up a waiting loop when a signal arrives; on the main thread only.
-
-    A handler of `signal.signal` runs while the loop waits.  What it schedules would not run
-    until the next event; asyncio wakes up for its own signal handlers only.
-    """
-    waker = getattr(loop, "_csock", None)  # the socket by which it wakes itself up
-    if waker is None:  # not asyncio's own loop
-        yield
-        return
-    before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)

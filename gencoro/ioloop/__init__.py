@@ -11,6 +11,7 @@ Inside::
     callbacks   how callbacks run, and what happens to their errors
     closing     ends what is left on a loop that is closed
     periodic    PeriodicCallback
+    signals     wakes up a waiting loop when a signal arrives
     watchdog    reports a blocked loop
 """
 
@@ -34,12 +35,12 @@ from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import app_log
-from gencoro.introspect.on_signal import woken_by_signals
 from gencoro.ioloop import run_sync
 from gencoro.ioloop.callbacks import CallbackLoop
 from gencoro.ioloop.closing import finish_leftovers
 from gencoro.ioloop.periodic import PeriodicCallback
 from gencoro.ioloop.run_sync import MainCall
+from gencoro.ioloop.signals import woken_by_signals
 from gencoro.ioloop.watchdog import Action, Watch
 from gencoro.waiting import wall_time
 from gencoro.yieldables import Waitable, held_tasks

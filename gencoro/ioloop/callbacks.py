@@ -8,10 +8,10 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from tornado.iostream import BaseIOStream
 from tornado.platform.asyncio import AsyncIOLoop
 
 from gencoro import context_hook
@@ -201,4 +201,8 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
 
 def _is_of_stream(handler: Callable[..., Any]) -> bool:
     """Return whether a handler is a stream's, which serves all users of the stream."""
-    return isinstance(getattr(handler, "__self__", None), BaseIOStream)
+    # A loop does not need Tornado's streams; a program that has none does not load them.
+    iostream = sys.modules.get("tornado.iostream")
+    if iostream is None:
+        return False
+    return isinstance(getattr(handler, "__self__", None), iostream.BaseIOStream)

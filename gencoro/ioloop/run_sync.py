@@ -22,7 +22,6 @@ from gencoro.cancelling import end_all
 from gencoro.errors import BadYieldError
 from gencoro.frames import name_of
 from gencoro.futures import Future, without_our_frame
-from gencoro.introspect import format_tree, traceback_of
 from gencoro.yieldables import Moment, as_future, refuse_other_loop
 
 __all__ = ["CLEAN_UP_S", "MainCall"]
@@ -106,6 +105,9 @@ class MainCall:
         self.timed_out = True
         self._stop_soon()
         if self.future is not None:
+            # Not before it is needed: it takes a tenth of the time of `import gencoro`.
+            from gencoro.introspect import traceback_of  # noqa: PLC0415
+
             self.stuck_at = traceback_of(self.future)
         self.cancel()
 
@@ -182,6 +184,8 @@ class MainCall:
                 f"Operation timed out after {timeout} seconds, and did not end when it "
                 f"was cancelled: {future!r}"
             )
+        from gencoro.introspect import format_tree  # noqa: PLC0415 - as above
+
         return RuntimeError(
             f"Event loop stopped before {self.func!r} had finished, by a call of stop(). "
             f"Still waiting:\n{format_tree(self.loop.asyncio_loop)}"

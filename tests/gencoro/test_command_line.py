@@ -1,7 +1,8 @@
-"""Usage errors of ``python -m gencoro``: one line, and what may have been meant."""
+"""``python -m gencoro``: usage errors in one line, and its version."""
 
 import pytest
 
+import gencoro
 from gencoro.__main__ import MISUSED, main
 
 
@@ -28,3 +29,11 @@ def test_usage_error_is_one_line(capsys, words, complaint):
     shown = capsys.readouterr().err
     assert f": {complaint}" in shown
     assert shown.count("\n") == 1
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"gencoro {gencoro.__version__}\n"

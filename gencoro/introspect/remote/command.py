@@ -13,7 +13,7 @@ from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.listing import graph_document, list_document, table
 from gencoro.introspect.snapshot import Snapshot
 
-__all__ = ["add_commands", "show_process"]
+__all__ = ["add_commands"]
 
 N = TypeVar("N", int, float)
 
@@ -57,9 +57,10 @@ def add_commands(
             metavar="SECONDS",
             help="(default: %(default)s)",
         )
+        command.set_defaults(execute=_show_process)
 
 
-def show_process(args: argparse.Namespace) -> int:
+def _show_process(args: argparse.Namespace) -> int:
     """Run one of the commands; return the exit status."""
     try:
         snapshot = look_at(args.pid, args.limit, args.timeout)
