@@ -86,7 +86,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _run(args: argparse.Namespace, of_program: list[str]) -> int:
-    from gencoro.compat.running import run_module, run_script
+    from gencoro.compat.run_program import run_module, run_script
 
     if args.module is not None:
         run_module(args.module, of_program)

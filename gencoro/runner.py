@@ -67,7 +67,7 @@ class Runner(Generic[T]):
         result_future: The Future that gets the outcome; None when it has ended.
         context: The context variables of the whole body.
         loop: The asyncio loop that resumes it.
-        legacy: The state of a `gencoro.legacy.runner.LegacyRunner`, into which a Runner
+        legacy: The state of a `gencoro.legacy.legacy_runner.LegacyRunner`, into which a Runner
             may change while it waits; otherwise unset.
     """
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 # One file for each module of Tornado, of the same name.
-MIRROR = ROOT / "gencoro/compat/tornado_"
+MIRROR = ROOT / "gencoro/compat/modules"
 
 PACKAGES = [
     path.parent

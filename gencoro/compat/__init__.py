@@ -9,13 +9,13 @@ Public are `install`, `installed` and `uninstall`.
 
 Inside::
 
-    names      the table of legacy names
-    installer  patches Tornado by the table, and undoes it
-    tornado_   the replacements, one file for each module of Tornado
-    python     the same for what Python's standard library has removed
-    calls      support for callback=, io_loop= and streams
-    running    runs a program with compat installed; spawned: its child processes
-    doctor     reports the legacy names in source code
+    names        the table of legacy names
+    installer    patches Tornado by the table, and undoes it
+    modules      the replacements, one file for each module of Tornado
+    python       the same for what Python's standard library has removed
+    calls        support for callback=, io_loop= and streams
+    run_program  runs a program with compat installed; spawned: its child processes
+    doctor       reports the legacy names in source code
 """
 
 from gencoro.compat.installer import install, installed, uninstall

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 # The base of the other replacements must be imported before anything is patched.
-import gencoro.compat.tornado_.ioloop  # noqa: F401
+import gencoro.compat.modules.ioloop  # noqa: F401
 from gencoro import deprecated
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
 

@@ -7,7 +7,7 @@ import os
 import runpy
 
 from gencoro.compat.installer import install
-from gencoro.compat.running import MAIN, spawn_like_this
+from gencoro.compat.run_program import MAIN, spawn_like_this
 
 __all__: list[str] = []
 

@@ -9,15 +9,15 @@ The functions and classes of ``__all__`` are public; the modules of this package
 
 Inside::
 
-    survey      finds all Runners and Futures in one pass over the process's objects
-    wait_graph  turns them into nodes: which waits for which
-    graph       roots, shared nodes and similar nodes
-    drawing     the graph as a tree in plain ASCII
-    running     what each thread with a loop is running right now
-    snapshot    both at one moment, as values that another process can read
-    on_signal   signal handlers that do not disturb the program
-    mailbox     how another process asks such a handler, and gets the answer
-    remote      examines another process: ``python -m gencoro pstree PID``
+    survey        finds all Runners and Futures in one pass over the process's objects
+    wait_graph    turns them into nodes: which waits for which
+    graph         roots, shared nodes and similar nodes
+    drawing       the graph as a tree in plain ASCII
+    thread_steps  what each thread with a loop is running right now
+    snapshot      both at one moment, as values that another process can read
+    on_signal     a signal handler that does not disturb the program
+    mailbox       how another process asks that handler, and gets the answer
+    remote        examines another process: ``python -m gencoro pstree PID``
 """
 
 import asyncio

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from gencoro.introspect.drawing import draw, printable
 from gencoro.introspect.graph import Node
-from gencoro.introspect.running import Step, steps, thread_name
 from gencoro.introspect.survey import Survey
+from gencoro.introspect.thread_steps import Step, steps, thread_name
 from gencoro.introspect.wait_graph import WaitGraph
 
 __all__ = ["Snapshot", "answer_to", "encoded", "take_snapshot", "title_of", "trees"]

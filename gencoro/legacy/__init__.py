@@ -6,20 +6,20 @@ does not use it does not load it.  Its names are available from `gencoro.gen`,
 
 Inside::
 
-    engine         gen.engine
-    yieldpoints    YieldPoint, Callback, Wait, WaitAll and the like
-    adaptors       gen.Task, gen.Arguments, return_future
-    futures        Tornado 4's Future
-    runner         the Runner of coroutines that use these
-    become         turns a Runner into such a one when it is needed
-    contexts       StackContext, ExceptionStackContext, NullContext
-    current        which contexts are entered at present
-    stack_context  wrap and run_with_stack_context
-    native         native coroutines inside stack contexts
-    private        private names of tornado.gen that packages import
+    engine           gen.engine
+    yieldpoints      YieldPoint, Callback, Wait, WaitAll and the like
+    adaptors         gen.Task, gen.Arguments, return_future
+    futures          Tornado 4's Future
+    legacy_runner    the Runner of coroutines that use these
+    upgrade_runner   turns a Runner into a LegacyRunner when it is needed
+    contexts         StackContext, ExceptionStackContext, NullContext
+    active_contexts  which contexts are entered at present
+    stack_context    wrap and run_with_stack_context
+    native           native coroutines inside stack contexts
+    private          private names of tornado.gen that packages import
 """
 
 # Imported with every module of the package: the others rely on what these two register.
-from gencoro.legacy import become, native
+from gencoro.legacy import native, upgrade_runner
 
-__all__ = ["become", "native"]
+__all__ = ["native", "upgrade_runner"]

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from gencoro.errors import StackContextInconsistentError
-from gencoro.legacy.current import (
+from gencoro.legacy.active_contexts import (
     NOTHING,
     Contexts,
     Held,

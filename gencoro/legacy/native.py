@@ -9,8 +9,8 @@ from types import CoroutineType
 from typing import Any, TypeVar
 
 from gencoro.futures import without_our_frame
+from gencoro.legacy.active_contexts import held
 from gencoro.legacy.contexts import on_first_context, without_deactivated
-from gencoro.legacy.current import held
 from gencoro.legacy.stack_context import step_within
 from gencoro.yieldables import convert_yielded
 

@@ -13,16 +13,7 @@ from typing import Any, TypeVar, cast, overload
 from gencoro import context_hook
 from gencoro.errors import StackContextInconsistentError
 from gencoro.futures import app_log, without_our_frames
-from gencoro.legacy.contexts import (
-    Context,
-    ExceptionStackContext,
-    NullContext,
-    StackContext,
-    chain,
-    on_first_context,
-    without_deactivated,
-)
-from gencoro.legacy.current import (
+from gencoro.legacy.active_contexts import (
     NO_CONTEXTS,
     NOTHING,
     Contexts,
@@ -33,6 +24,15 @@ from gencoro.legacy.current import (
     hold_nothing,
     restore,
     state,
+)
+from gencoro.legacy.contexts import (
+    Context,
+    ExceptionStackContext,
+    NullContext,
+    StackContext,
+    chain,
+    on_first_context,
+    without_deactivated,
 )
 
 __all__ = [

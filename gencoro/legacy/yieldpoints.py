@@ -1,7 +1,7 @@
 """YieldPoints, which coroutines yielded before there were Futures.
 
 The Runner of the yielding coroutine starts a YieldPoint, which tells that Runner when
-it is ready.  `gencoro.legacy.runner` drives them.
+it is ready.  `gencoro.legacy.legacy_runner` drives them.
 """
 
 import asyncio

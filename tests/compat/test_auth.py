@@ -23,7 +23,7 @@ from tornado.httputil import url_concat
 from tornado.ioloop import IOLoop
 from tornado.web import RequestHandler
 
-from gencoro.compat.calls.started import Started
+from gencoro.compat.calls.started_coroutines import Started
 from gencoro.futures import is_future
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.stack_context import ExceptionStackContext, StackContext

@@ -4,7 +4,7 @@ import ssl
 
 import pytest
 
-from gencoro.compat.tornado_.hostnames import match_hostname
+from gencoro.compat.modules.hostnames import match_hostname
 
 
 def cert(*names, subject=()):

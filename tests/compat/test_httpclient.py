@@ -836,7 +836,7 @@ def test_certificates_of_authorities(compat):
 
 
 def test_certificates_of_authorities_without_certifi(compat, monkeypatch, tmp_path):
-    from gencoro.compat.tornado_ import httpclient
+    from gencoro.compat.modules import httpclient
 
     (tmp_path / "ca.pem").touch()
     monkeypatch.setattr(httpclient, "certifi", None)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from gencoro.compat.tornado_.pollers import Select
+from gencoro.compat.modules.pollers import Select
 from tests.helpers.compat.rows import uses
 
 

@@ -10,7 +10,7 @@ import unittest
 import pytest
 
 from gencoro.compat.doctor.eras import MARK
-from gencoro.compat.tornado_ import testing as legacy_testing
+from gencoro.compat.modules import testing as legacy_testing
 from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from gencoro.compat.tornado_.twisted import TwistedResolver
+from gencoro.compat.modules.twisted import TwistedResolver
 from tests.helpers.compat.rows import uses
 
 INSTALL = """

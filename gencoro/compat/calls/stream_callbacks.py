@@ -13,7 +13,7 @@ from typing import Any
 from tornado.log import app_log
 
 from gencoro import context_hook
-from gencoro.compat.calls.io_loops import on_loop
+from gencoro.compat.calls.io_loop_arguments import on_loop
 from gencoro.legacy.stack_context import wrap
 
 __all__ = ["Callback", "busy", "call_close_callback", "has_called_back"]

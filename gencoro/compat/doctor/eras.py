@@ -2,7 +2,7 @@
 
 Rule: what the source uses decides; where a conversion has left nothing of it, a comment does.
 
-Nothing that is read is run or imported.  Used by `gencoro.compat.tornado_.testing` and by the
+Nothing that is read is run or imported.  Used by `gencoro.compat.modules.testing` and by the
 converter, which writes the comment.
 """
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.remote.errors import RemoteError
-from gencoro.introspect.running import Step
 from gencoro.introspect.snapshot import Snapshot
+from gencoro.introspect.thread_steps import Step
 
 __all__ = ["decoded"]
 

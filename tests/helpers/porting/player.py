@@ -29,7 +29,7 @@ import tornado.web
 import tornado.websocket  # noqa: F401
 
 from gencoro.compat import install
-from gencoro.compat.running import run_script
+from gencoro.compat.run_program import run_script
 from gencoro.virtual_clock import VirtualClock
 
 __all__ = ["HANGS", "PLAIN", "main"]

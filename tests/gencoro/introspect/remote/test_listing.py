@@ -4,8 +4,8 @@ from gencoro.introspect.drawing import MOST_LINES
 from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.remote.decoding import decoded
 from gencoro.introspect.remote.listing import graph_document, table
-from gencoro.introspect.running import Step
 from gencoro.introspect.snapshot import Snapshot, encoded
+from gencoro.introspect.thread_steps import Step
 
 
 def coroutine(name, *waits_for):

@@ -21,9 +21,13 @@ from tornado.ioloop import IOLoop
 from tornado.log import gen_log
 from tornado.util import ArgReplacer
 
-from gencoro.compat.calls.started import Started, is_for_await, raise_within_contexts
+from gencoro.compat.calls.started_coroutines import (
+    Started,
+    is_for_await,
+    raise_within_contexts,
+)
+from gencoro.compat.modules.concurrent import Future
 from gencoro.compat.names import INSTEAD
-from gencoro.compat.tornado_.futures import Future
 from gencoro.futures import AnyFuture, is_future
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.contexts import ExceptionStackContext

@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator
 from typing import Any, NoReturn
 
 from gencoro.futures import Future
+from gencoro.legacy.active_contexts import NOTHING, Held, held
 from gencoro.legacy.contexts import on_first_context, on_outermost_context
-from gencoro.legacy.current import NOTHING, Held, held
-from gencoro.legacy.runner import Legacy, LegacyRunner
+from gencoro.legacy.legacy_runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
 from gencoro.runner import STEP, Runner, guard_creation
 from gencoro.yieldables import (

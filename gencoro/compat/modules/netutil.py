@@ -11,15 +11,15 @@ from typing import Any
 from tornado.ioloop import IOLoop
 
 from gencoro.callback_argument import pass_result_to
-from gencoro.compat.calls.callbacks import take_callback, taking_callback
-from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
-from gencoro.compat.calls.own_loops import (
+from gencoro.compat.calls.callback_arguments import take_callback, taking_callback
+from gencoro.compat.calls.io_loop_arguments import on_loop, taking_io_loop
+from gencoro.compat.calls.objects_with_loops import (
     having_io_loop,
     keeping_io_loop,
     on_own_loop,
     own_loop,
 )
-from gencoro.compat.calls.started import Started, is_for_await
+from gencoro.compat.calls.started_coroutines import Started, is_for_await
 
 __all__ = [
     "ERRNO_WOULDBLOCK",

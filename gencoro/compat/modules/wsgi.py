@@ -26,9 +26,9 @@ from tornado.httputil import (
 from tornado.web import Application
 from tornado.wsgi import WSGIContainer, dummy_executor
 
-from gencoro.compat.calls.io_loops import running_loop_replaced
+from gencoro.compat.calls.io_loop_arguments import running_loop_replaced
 from gencoro.compat.calls.wsgi_applications import answer
-from gencoro.compat.tornado_.futures import Future
+from gencoro.compat.modules.concurrent import Future
 
 __all__ = [
     "HTTPRequest",

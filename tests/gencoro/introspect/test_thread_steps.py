@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gencoro import gen
-from gencoro.introspect.running import steps, thread_name
+from gencoro.introspect.thread_steps import steps, thread_name
 
 
 def test_without_a_loop_the_outermost_coroutine_begins_the_step():

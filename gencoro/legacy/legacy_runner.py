@@ -2,7 +2,7 @@
 
 Rule: any error of a YieldPoint or a callback is raised at the ``yield``.
 
-See `gencoro.legacy.become` for how a Runner turns into one of these.
+See `gencoro.legacy.upgrade_runner` for how a Runner turns into one of these.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from gencoro.errors import (
 from gencoro.frames import name_of
 from gencoro.futures import Future, ToldFuture, storable, without_our_frames
 from gencoro.ioloop import IOLoop
+from gencoro.legacy.active_contexts import Contexts, Held, held, hold
 from gencoro.legacy.adaptors import argument_adapter
 from gencoro.legacy.contexts import (
     ExceptionStackContext,
     without_deactivated,
 )
-from gencoro.legacy.current import Contexts, Held, held, hold
 from gencoro.legacy.stack_context import step_within
 from gencoro.legacy.yieldpoints import (
     MultiYieldPoint,

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gencoro.compat.calls.callbacks import take_callback
-from gencoro.compat.calls.io_loops import most_by_position, on_loop
+from gencoro.compat.calls.callback_arguments import take_callback
+from gencoro.compat.calls.io_loop_arguments import most_by_position, on_loop
+from gencoro.compat.calls.objects_with_loops import keeping_io_loop
 from gencoro.compat.calls.other_threads import is_elsewhere, pass_to_loop
-from gencoro.compat.calls.own_loops import keeping_io_loop
-from gencoro.compat.calls.own_streams import make_fill_buffers
 from gencoro.compat.calls.stream_callbacks import call_close_callback, has_called_back
 from gencoro.compat.calls.stream_calls import (
     Connecting,
@@ -28,7 +27,8 @@ from gencoro.compat.calls.stream_calls import (
     stop_streaming,
     streaming,
 )
-from gencoro.compat.tornado_.futures import is_of_tornado
+from gencoro.compat.calls.stream_subclasses import make_fill_buffers
+from gencoro.compat.modules.concurrent import is_of_tornado
 from gencoro.legacy.stack_context import wrap
 
 __all__ = [

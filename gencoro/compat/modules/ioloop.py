@@ -8,7 +8,7 @@ from typing import Any
 
 from tornado.platform.asyncio import AsyncIOMainLoop, BaseAsyncIOLoop
 
-from gencoro.compat.tornado_.pollers import LONGEST_S, PolledLoop
+from gencoro.compat.modules.pollers import LONGEST_S, PolledLoop
 from gencoro.ioloop import IOLoop, adopt, program_loop
 
 __all__ = [

@@ -23,11 +23,11 @@ from tornado.websocket import (
     _WebSocketParams,
 )
 
-from gencoro.compat.calls.by_default import ByDefault, set_by_default
-from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
+from gencoro.compat.calls.default_attributes import ByDefault, set_by_default
+from gencoro.compat.calls.io_loop_arguments import on_loop, taking_io_loop
 from gencoro.compat.calls.other_threads import on_any_thread
-from gencoro.compat.calls.pinging import default_timeout_s, ping
-from gencoro.compat.calls.started import Started, is_for_await
+from gencoro.compat.calls.started_coroutines import Started, is_for_await
+from gencoro.compat.calls.websocket_pings import default_timeout_s, ping
 
 __all__ = [
     "allow_draft76",

@@ -7,7 +7,7 @@ from typing import Any
 
 from tornado.netutil import DefaultLoopResolver
 
-from gencoro.compat.calls.io_loops import on_loop, take_io_loop
+from gencoro.compat.calls.io_loop_arguments import on_loop, take_io_loop
 
 __all__ = ["TwistedResolver", "install"]
 

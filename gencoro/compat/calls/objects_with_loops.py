@@ -11,8 +11,12 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
-from gencoro.compat.calls.by_default import ByDefault
-from gencoro.compat.calls.io_loops import most_by_position, on_loop, take_io_loop
+from gencoro.compat.calls.default_attributes import ByDefault
+from gencoro.compat.calls.io_loop_arguments import (
+    most_by_position,
+    on_loop,
+    take_io_loop,
+)
 
 __all__ = [
     "IO_LOOP",

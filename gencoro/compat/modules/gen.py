@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import tornado.gen
 
 from gencoro import coroutines, gen, waiting, yieldables
-from gencoro.compat.tornado_.futures import Future, as_legacy
+from gencoro.compat.modules.concurrent import Future, as_legacy
 from gencoro.futures import copy_outcome, from_concurrent
 from gencoro.legacy import adaptors
 from gencoro.legacy.yieldpoints import MultiYieldPoint, contains_yieldpoint

@@ -11,10 +11,10 @@ from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 
-from gencoro.compat.calls.by_default import ByDefault
+from gencoro.compat.calls.default_attributes import ByDefault
 from gencoro.compat.calls.other_threads import on_any_thread
-from gencoro.compat.calls.started import Started, is_for_await
-from gencoro.legacy.current import NOTHING, held
+from gencoro.compat.calls.started_coroutines import Started, is_for_await
+from gencoro.legacy.active_contexts import NOTHING, held
 from gencoro.legacy.stack_context import wrap
 
 __all__ = [

@@ -61,7 +61,7 @@ def steps(frame: FrameType) -> Iterator[Step]:
         frame: The current frame of this thread.
 
     >>> print(next(steps(sys._getframe())))
-    MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.steps[0]>:1
+    MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.thread_steps.steps[0]>:1
     """
     own = threading.get_ident()
     yield _step(own, _stack_of(frame))

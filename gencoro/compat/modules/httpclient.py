@@ -26,8 +26,8 @@ from tornado.httpclient import (
 from tornado.ioloop import IOLoop
 
 from gencoro import context_hook
-from gencoro.compat.calls.callbacks import take_callback
-from gencoro.compat.calls.io_loops import (
+from gencoro.compat.calls.callback_arguments import take_callback
+from gencoro.compat.calls.io_loop_arguments import (
     on_loop,
     running_loop_replaced,
     take_io_loop,

@@ -8,9 +8,13 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
-from gencoro.compat.calls.io_loops import on_loop, take_io_loop
-from gencoro.compat.calls.own_loops import having_io_loop, keeping_io_loop, on_own_loop
-from gencoro.compat.tornado_.netutil import starting
+from gencoro.compat.calls.io_loop_arguments import on_loop, take_io_loop
+from gencoro.compat.calls.objects_with_loops import (
+    having_io_loop,
+    keeping_io_loop,
+    on_own_loop,
+)
+from gencoro.compat.modules.netutil import starting
 
 __all__ = [
     "add_sockets",

@@ -23,10 +23,10 @@ from tornado.iostream import StreamClosedError
 from tornado.log import app_log
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
-from gencoro.compat.calls.io_loops import on_loop
-from gencoro.compat.tornado_.http1connection import call_when_written
+from gencoro.compat.calls.io_loop_arguments import on_loop
+from gencoro.compat.modules.http1connection import call_when_written
 from gencoro.coroutines import is_coroutine_function
-from gencoro.legacy.current import NOTHING, held
+from gencoro.legacy.active_contexts import NOTHING, held
 from gencoro.legacy.stack_context import ExceptionStackContext, wrap
 from gencoro.yieldables import as_future, convert_yielded
 

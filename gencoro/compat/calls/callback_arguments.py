@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gencoro.callback_argument import pass_result_to
-from gencoro.compat.calls.io_loops import most_by_position
+from gencoro.compat.calls.io_loop_arguments import most_by_position
 from gencoro.yieldables import as_future
 
 __all__ = ["take_callback", "taking_callback"]

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from tornado.ioloop import IOLoop
 
-from gencoro.legacy.current import NOTHING, held
+from gencoro.legacy.active_contexts import NOTHING, held
 from gencoro.legacy.native import EnteringCoroutine
 from gencoro.yieldables import held_tasks
 

@@ -7,8 +7,8 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-from gencoro.compat.calls.own_loops import keeping_io_loop
-from gencoro.compat.calls.started import Started, is_for_await
+from gencoro.compat.calls.objects_with_loops import keeping_io_loop
+from gencoro.compat.calls.started_coroutines import Started, is_for_await
 
 __all__ = [
     "HTTPConnection",

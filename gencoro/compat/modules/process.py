@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gencoro import context_hook
-from gencoro.compat.calls.io_loops import on_loop, take_io_loop, taking_io_loop
+from gencoro.compat.calls.io_loop_arguments import on_loop, take_io_loop, taking_io_loop
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.stack_context import wrap
 

@@ -9,7 +9,7 @@ from typing import Any
 from tornado.routing import HostMatches, PathMatches, Rule
 from tornado.web import Application, OutputTransform, URLSpec
 
-from gencoro.compat.calls.by_default import ByDefault
+from gencoro.compat.calls.default_attributes import ByDefault
 
 __all__ = [
     "ChunkedTransferEncoding",
