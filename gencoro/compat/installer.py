@@ -18,7 +18,10 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-# The base of the other replacements must be imported before anything is patched.
+# The base of the other replacements must be imported before anything is patched.  So must
+# tornado.iostream: it and the modules that its replacements need import each other.
+import tornado.iostream  # noqa: F401
+
 import gencoro.compat.modules.ioloop  # noqa: F401
 from gencoro import deprecated
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
