@@ -21,7 +21,7 @@ BY_NAME = (
 
 
 def is_for_caller(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
-    """Return whether ``callback=`` is not a parameter of the function itself.
+    """Return True if ``callback=`` is not a parameter of the function itself.
 
     >>> is_for_caller(lambda url, callback=None: None, {"callback": print})
     False

@@ -4,8 +4,8 @@ Rule: innermost first, each node once, and no recursion.  Coroutines and lists f
 longer than Python's stack, can be shared, and can wait in a circle.
 
 A node (a Runner, the Future of a list, or a `_TaskNode`) has three methods: ``_waits_for``
-returns the Futures that it waits for; ``_ask_to_end`` is told whether any of them accepted the
-cancel, and ends the node; ``_break_off`` ends its wait at once.
+returns the Futures that it waits for; ``_ask_to_end`` ends the node, given whether any of
+them accepted the cancel; ``_break_off`` ends its wait at once.
 
 Legacy coroutines are cancelled by `end_all` only, and leave alone what is no node: programs
 for old Tornado do not expect that the Futures that they will set are cancelled.

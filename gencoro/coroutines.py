@@ -148,7 +148,7 @@ def returning(
 
 
 def _is_native(func: Any) -> bool:
-    """Return whether a function, or the call of an object, is an ``async def``."""
+    """Return True if a function, or the call of an object, is an ``async def``."""
     return _is_async_def(func) or _is_async_def(_call_of(func))
 
 
@@ -163,7 +163,7 @@ def _call_of(func: Any) -> Any:
 
 
 def wraps_native(func: Any) -> bool:
-    """Return whether an ``async def`` is below the decorators of a function.
+    """Return True if an ``async def`` is below the decorators of a function.
 
     What they return may be something else than its coroutine.
 
@@ -213,7 +213,7 @@ def _let_enter_native_coroutines(func: Any) -> None:
 
 
 def is_coroutine_function(func: object) -> bool:
-    """Return whether a function was decorated with gencoro's or Tornado's `coroutine`.
+    """Return True if a function was decorated with gencoro's or Tornado's `coroutine`.
 
     >>> is_coroutine_function(coroutine(print)), is_coroutine_function(print)
     (True, False)

@@ -158,7 +158,7 @@ class WatchedRunner(Runner[T]):
             )
 
     def _is_dropped(self) -> bool:
-        """Return whether our Future has no other references and no callbacks."""
+        """Return True if our Future has no other references and no callbacks."""
         future = self.result_future
         if self._is_reported or future is None or future._callbacks:
             return False

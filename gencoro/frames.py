@@ -60,7 +60,7 @@ def frames_of(coroutine: Any) -> Iterator[FrameType]:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Return whether a frame belongs to gencoro itself."""
+    """Return True if a frame belongs to gencoro itself."""
     module = str(frame.f_globals.get("__name__"))
     return module == "gencoro" or module.startswith("gencoro.")
 
@@ -99,7 +99,7 @@ def standing_of(coroutine: Any) -> Standing | None:
 
 
 def is_running(coroutine: Any) -> bool:
-    """Return whether a generator or a native coroutine is on some thread's stack."""
+    """Return True if a generator or a native coroutine is on some thread's stack."""
     return any(getattr(coroutine, name, None) is True for _, _, name in ATTRIBUTES)
 
 

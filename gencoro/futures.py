@@ -171,7 +171,7 @@ OUR_FUTURES: set[type] = {CoroutineFuture, ToldFuture}
 
 
 def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
-    """Return whether x is a Future of asyncio or of `concurrent.futures`.
+    """Return True if x is a Future of asyncio or of `concurrent.futures`.
 
     >>> is_future(concurrent.futures.Future()), is_future(42)
     (True, False)

@@ -142,7 +142,7 @@ def _is_skipped(item: pytest.Function) -> bool:
 
 
 def _has_gen_test_of_tornado(function: Any) -> bool:
-    """Return whether a function has Tornado's ``gen_test``, also below other decorators."""
+    """Return True if a function has Tornado's ``gen_test``, also below other decorators."""
 
     def is_made_by_it(link: Any) -> bool:
         return getattr(link, "__globals__", {}).get("__name__") == "tornado.testing"

@@ -170,7 +170,8 @@ class Runner(Generic[T]):
     def run(self, _done: "Future[Any] | None" = None) -> None:
         """Resume the generator and continue until it has to wait or ends."""
         future: Any = self.future
-        # The loop passes what it calls us for, and that is done.
+        # The loop calls us with the Future that we waited for, which is done: comparing
+        # identities is faster than asking it.
         if future is None or not (future is _done or future.done()):
             return
         del _done

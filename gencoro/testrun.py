@@ -178,7 +178,7 @@ class _Test:
         raise self.error.with_traceback(self.stuck_at or self.error.__traceback__)
 
     def failed_with(self, exc: BaseException) -> bool:
-        """Return whether the test, when it was made to end, failed in another way."""
+        """Return True if the test, when it was made to end, failed in another way."""
         future = self.future
         if future is None or not future.done() or future.cancelled():
             return False

@@ -34,12 +34,12 @@ def registered_with_tornado(
 
 
 def is_tornado_moment(yielded: object) -> bool:
-    """Return whether a yielded value is `tornado.gen.moment`."""
+    """Return True if a yielded value is `tornado.gen.moment`."""
     return yielded is not None and yielded is _name_in_tornado_gen("moment")
 
 
 def is_tornado_return(exc: BaseException) -> TypeGuard[Return]:
-    """Return whether an exception is a `tornado.gen.Return`, as in half-ported code.
+    """Return True if an exception is a `tornado.gen.Return`, as in half-ported code.
 
     Like gencoro's own `Return` it has a value.
     """

@@ -291,7 +291,7 @@ class WaitIterator:
         future_add_done_callback(future, self._one_done)
 
     def done(self) -> bool:
-        """Return whether every result has been returned."""
+        """Return True if every result has been returned."""
         if self._unfinished:
             return False
         self.current_index = self.current_future = None

@@ -78,7 +78,7 @@ def uninstall() -> None:
 
 
 def installed() -> bool:
-    """Return whether compat is installed, with or without its standard library part."""
+    """Return True if compat is installed, with or without its standard library part."""
     return _installation is not None
 
 

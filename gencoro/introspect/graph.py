@@ -108,7 +108,7 @@ class Graph:
         self._compare(self._in_order(given))
 
     def is_shared(self, node: Node) -> bool:
-        """Return whether a node is reached more than once from the roots."""
+        """Return True if a node is reached more than once from the roots."""
         return self.waiters[node] + (node in self._circle_roots) > 1
 
     def looks(self, node: Node) -> "int | Node":

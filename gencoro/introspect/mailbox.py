@@ -1,4 +1,4 @@
-"""How another process asks a signal handler for a snapshot, and gets it.
+"""The shared memory file through which another process requests a snapshot.
 
 The mailbox is a file in memory (``memfd``) of the process that is examined.  Another
 process finds it by its name in ``/proc/PID/fd``, which only its owner and root may read; so
@@ -73,7 +73,7 @@ class Mailbox:
         return Request(int(words[2]), float(words[3]))
 
     def is_withdrawn(self) -> bool:
-        """Return whether the current signal is to be ignored; only once for each."""
+        """Return True if the current signal is to be ignored; only once for each."""
         if self._content().split()[:2] != [WITHDRAWN, b"%d" % os.getpid()]:
             return False
         self._empty()
@@ -94,7 +94,7 @@ class Mailbox:
         self._file = None
 
     def _is_locked(self) -> bool:
-        """Return whether another process is waiting for an answer."""
+        """Return True if another process is waiting for an answer."""
         if self._file is None or not self._is_open():
             return False
         try:

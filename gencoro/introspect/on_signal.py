@@ -19,7 +19,7 @@ __all__ = ["Answer"]
 
 
 class Answer:
-    """A signal handler that tells what the process runs and waits for, until `uninstall`.
+    """A signal handler that reports what the process runs and waits for, until `uninstall`.
 
     A person who sends the signal finds the report in a file; another process that has asked
     through the `Mailbox` gets the answer there.

@@ -1,4 +1,4 @@
-"""Everything that is known about a process at one moment, as values.
+"""A snapshot of what a process runs and waits for.
 
 Taken by a signal handler or by the script of `gencoro.introspect.remote`, in the process
 itself; encoded as text, it can be drawn by another one.
@@ -145,7 +145,7 @@ def answer_to(limit: int, budget_s: float, frame: FrameType) -> str:
     try:
         with _without_collections():
             return encoded(take_snapshot(frame, limit, budget_s))
-    except Exception:  # a bug of ours: tell it instead of raising it
+    except Exception:  # a bug of ours: report it instead of raising it
         return json.dumps({"error": format_exc()})
 
 

@@ -134,7 +134,7 @@ class IOLoop(CallbackLoop):
 
     @staticmethod
     def initialized() -> bool:
-        """Return whether the program has a loop for `instance` to return."""
+        """Return True if the program has a loop for `instance` to return."""
         warn_legacy("IOLoop.initialized()", "use IOLoop.current(instance=False)")
         return _program.loop() is not None
 

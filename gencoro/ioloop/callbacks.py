@@ -200,7 +200,7 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
 
 
 def _is_of_stream(handler: Callable[..., Any]) -> bool:
-    """Return whether a handler is a stream's, which serves all users of the stream."""
+    """Return True if a handler is a stream's, which serves all users of the stream."""
     # A loop does not need Tornado's streams; a program that has none does not load them.
     iostream = sys.modules.get("tornado.iostream")
     if iostream is None:

@@ -25,7 +25,7 @@ def finish_leftovers(
     """End what is left on a loop that is neither running nor closed.
 
     Args:
-        loop: The loop; it keeps running meanwhile even if it is told to stop.
+        loop: The loop; it keeps running meanwhile even if `stop` is called.
         tasks: Native coroutines to end together with ours.
         within_s: Maximum wait for each of the three kinds, in seconds.
     """

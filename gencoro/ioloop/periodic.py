@@ -87,7 +87,7 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
         except Exception:  # the callback's own; it is called again all the same
             self._hear_of_error()
         finally:
-            if starts == self._starts:  # else it was started anew meanwhile
+            if starts == self._starts:  # else it was restarted meanwhile
                 self._schedule_next()
 
     def _hear_of_error(self) -> None:

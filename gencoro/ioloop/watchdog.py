@@ -1,6 +1,6 @@
 """A watchdog for blocked loops, based on a timer signal.
 
-The signal interrupts whatever runs, and asks the loop to answer in its next turn.  If the
+The signal interrupts the running code, and asks the loop to answer in its next turn.  If the
 loop has not answered for a while, it is blocked by what is on the stack.
 """
 

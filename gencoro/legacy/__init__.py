@@ -1,4 +1,4 @@
-"""What Tornado had until version 5, built on gencoro's Runner.
+"""The callback-style API of Tornado until version 5, built on gencoro's Runner.
 
 It subclasses the core or registers with it, and is never imported by it: a program that
 does not use it does not load it.  Its names are available from `gencoro.gen`,

@@ -1,4 +1,4 @@
-"""The stack contexts that are entered at present.
+"""The stack contexts that are currently entered.
 
 Rule 1: they are one value in a context variable.  So asyncio passes them on to
 callbacks and coroutines without our help.
@@ -66,11 +66,11 @@ class Held:
         self._thread = _this_thread()
 
     def is_of_this_thread(self) -> bool:
-        """Return whether it was set on this thread, and not copied to it."""
+        """Return True if it was set on this thread, and not copied to it."""
         return self is NOTHING or self._thread is _this_thread()
 
     def was_set_here(self) -> bool:
-        """Return whether this was set in the current `contextvars.Context`.
+        """Return True if this was set in the current `contextvars.Context`.
 
         If not, the current one is a copy of the one in which it was set.
         """

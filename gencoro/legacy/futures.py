@@ -65,7 +65,7 @@ class FormerMethods:
     __slots__ = ()
 
     def running(self: Any) -> bool:
-        """Return whether the Future is not done."""
+        """Return True if the Future is not done."""
         return not self.done()
 
     def result(self, timeout: float | None = None) -> Any:

@@ -113,7 +113,7 @@ class LegacyRunner(Runner[T]):
         legacy.pending_callbacks.add(key)
 
     def is_ready(self, key: Hashable) -> bool:
-        """Return whether the result for a key has arrived.
+        """Return True if the result for a key has arrived.
 
         Raises:
             UnknownKeyError: the key is not pending.

@@ -42,7 +42,7 @@ class YieldPoint:
         raise NotImplementedError
 
     def is_ready(self) -> bool:
-        """Return whether the coroutine can resume; called after each result."""
+        """Return True if the coroutine can resume; called after each result."""
         raise NotImplementedError
 
     def get_result(self) -> Any:
@@ -239,7 +239,7 @@ def describe(yield_point: YieldPoint) -> str:
 
 
 def contains_yieldpoint(children: Any) -> bool:
-    """Return whether a list or dict contains YieldPoints, at any depth."""
+    """Return True if a list or dict contains YieldPoints, at any depth."""
     if isinstance(children, dict):
         children = children.values()
     elif not isinstance(children, list):

@@ -1,4 +1,4 @@
-"""Where legacy code is run in these tests: with compat installed, and on a real IOLoop."""
+"""Fixtures: gencoro.compat installed, and a real IOLoop."""
 
 from collections.abc import Iterator
 

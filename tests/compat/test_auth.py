@@ -466,7 +466,7 @@ def test_error_of_the_callback_answers_the_request(visit, errors):
 
 
 @pytest.mark.parametrize("method", [AUTHORIZE, AUTHENTICATE])
-def test_error_that_nobody_looks_at_answers_the_request(visit, errors, method):
+def test_unretrieved_error_answers_the_request(visit, errors, method):
     @asynchronous
     def run(self):
         self._OAUTH_REQUEST_TOKEN_URL += "?error=1&"
@@ -712,7 +712,7 @@ def test_own_mixin_method(loop):
     assert called == ["foo", None]
 
 
-def test_error_of_an_own_methods_callback_goes_to_the_callers_context(loop):
+def test_error_of_a_methods_callback_goes_to_the_callers_context(loop):
     @tornado.auth._auth_return_future
     def get_user(callback):
         IOLoop.current().add_callback(callback.set_result, "foo")

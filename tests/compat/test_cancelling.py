@@ -1,4 +1,4 @@
-"""What cancels a legacy coroutine, and what does not: beyond the golden programs."""
+"""Cancelling legacy coroutines, beyond what the golden programs show."""
 
 import asyncio
 
@@ -55,7 +55,7 @@ def _waiting(future):
     ],
     ids=["gencoro", "native", "list", "multi", "gather"],
 )
-def test_cancelled_waiter_cancels_the_future_of_a_legacy_coroutine_only(
+def test_cancelled_waiter_cancels_only_the_legacy_coroutines_future(
     loop, legacy, seen, start
 ):
     from tornado import gen
@@ -135,7 +135,7 @@ def _waits_of(legacy):
 
 @pytest.mark.parametrize("is_cancelled", [False, True], ids=["", "cancelled"])
 @pytest.mark.parametrize("wait", WAITS)
-def test_closed_loop_ends_legacy_coroutines_and_not_what_they_wait_for(
+def test_closed_loop_ends_legacy_coroutines_but_not_their_futures(
     compat, legacy, seen, caplog, wait, is_cancelled
 ):
     from tornado import gen

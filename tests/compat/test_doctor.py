@@ -1,4 +1,4 @@
-"""What the doctor prints of files, folders and packages, and what he returns."""
+"""The doctor's output and exit status for files, folders and packages."""
 
 import io
 import json

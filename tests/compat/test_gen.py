@@ -135,7 +135,7 @@ def test_coroutine_wrapper(loop):
     assert loop.run_sync(gen._make_coroutine_wrapper(body, replace_callback=True)) == 42
 
 
-def test_futures_of_coroutines_and_of_tornado_have_the_methods_of_once(loop):
+def test_futures_have_their_legacy_methods(loop):
     from tornado import gen
 
     @gen.coroutine
@@ -220,9 +220,7 @@ def test_type_of_every_future_is_future(loop):
 
 
 @pytest.mark.parametrize("how", ["multi", "with_timeout"])
-def test_group_is_cancelled_alone_and_logs_only_what_it_has_not_passed_on(
-    loop, caplog, how
-):
+def test_cancelled_group_logs_only_errors_that_it_did_not_pass_on(loop, caplog, how):
     from tornado import gen
 
     @gen.coroutine
@@ -387,7 +385,7 @@ def test_runner_is_made_and_derived_by_hand(loop):
     assert Counting.steps == 2
 
 
-def test_converters_registered_with_tornado_serve_legacy_coroutines(loop):
+def test_converters_of_tornado_serve_legacy_coroutines(loop):
     from tornado import gen
 
     class Thing:

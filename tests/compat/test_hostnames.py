@@ -1,4 +1,4 @@
-"""Whether a certificate is for a host."""
+"""Matching certificates against host names."""
 
 import ssl
 

@@ -185,7 +185,7 @@ def test_callback_gets_a_status_that_is_an_error(loop, client, http_server, base
         response.rethrow()
 
 
-def test_callback_is_called_when_nobody_listens(loop, client, refused_url):
+def test_callback_is_called_when_the_connection_is_refused(loop, client, refused_url):
     response = called_back(
         loop, lambda cb: client.fetch(refused_url, cb, method="PUT", body=b"put")
     )

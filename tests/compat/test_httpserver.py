@@ -1,4 +1,4 @@
-"""tornado.httpserver and what it stands on, as code of Tornado 2 to 5 uses it."""
+"""tornado.httpserver and the modules below it, as code of Tornado 2 to 5 uses it."""
 
 import asyncio
 import contextlib
@@ -180,7 +180,7 @@ def test_bad_request_is_refused_by_a_callback(site):
 
 
 @uses("tornado.httpserver.HTTPServer.close_all_connections")
-def test_connections_are_closed_though_nobody_waits(site):
+def test_connections_are_closed_without_a_waiter(site):
     site.serve(Hello)
 
     @gen.coroutine
@@ -311,7 +311,7 @@ class Collector(HTTPMessageDelegate):
 
 
 @uses("tornado.http1connection.HTTP1Connection.read_response")
-def test_client_reads_though_nobody_waits(site):
+def test_client_reads_without_a_waiter(site):
     site.serve(Hello)
     stream = IOStream(socket.socket())
 

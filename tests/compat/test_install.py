@@ -1,4 +1,4 @@
-"""install(), uninstall() and installed(): all of it, or nothing."""
+"""install(), uninstall() and installed()."""
 
 import contextlib
 import importlib
@@ -59,7 +59,7 @@ def before():
     return _everything()
 
 
-def test_installing_twice_is_once_and_uninstall_leaves_nothing_behind(before):
+def test_second_install_does_nothing_and_uninstall_restores_everything(before):
     bases = BadYieldError.__bases__
     gencoro.compat.install()
     changed = _everything()

@@ -913,7 +913,7 @@ def test_names_that_programs_imported(compat):
 # What is left behind.
 
 
-def test_stream_goes_when_nobody_has_it(loop, seen):
+def test_unreferenced_stream_is_freed(loop, seen):
     ours, theirs = socket.socketpair()
     stream = IOStream(ours, io_loop=loop)
     gone = weakref.ref(stream)

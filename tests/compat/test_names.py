@@ -1,4 +1,4 @@
-"""THE table: it is whole, it is true, and each of its rows is used by a test."""
+"""The table of legacy names is complete and correct, and tests use each row."""
 
 import importlib.util
 import pathlib

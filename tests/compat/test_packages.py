@@ -117,7 +117,7 @@ def test_opentracing_instrumentation(packages):
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Return a port that nobody else takes, and that a server may bind."""
+    """Return a free port."""
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""Loops that ask a poller of the program's own, as Tornado 3 to 5 could."""
+"""Loops with a custom poller, as in Tornado 3 to 5."""
 
 import select
 import socket

@@ -133,7 +133,7 @@ def test_exit_callback_within_the_callers_contexts(loop, uninitialized):
     assert seen == ["enter", "leave", "ZeroDivisionError('division by zero')"]
 
 
-def test_signal_handler_is_in_nobodys_contexts(loop, uninitialized, monkeypatch):
+def test_signal_handler_runs_outside_of_all_contexts(loop, uninitialized, monkeypatch):
     seen = []
     monkeypatch.setattr(Subprocess, "_cleanup", lambda: seen.append(_state.contexts))
     with ExceptionStackContext(lambda *exc_info: True):

@@ -1,4 +1,4 @@
-"""What Python itself has removed, as packages of that time use it."""
+"""Names that Python has removed, as old packages use them."""
 
 # ruff: noqa: UP005 (the old names are what is tested)
 

@@ -1,4 +1,4 @@
-"""What is found in sources, and what is not; nothing of it is run."""
+"""The doctor's scan: what it reports for a source, and what it does not."""
 
 import ast
 import gc

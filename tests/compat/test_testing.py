@@ -1,4 +1,4 @@
-"""tornado.testing: tests of Tornado 2 to 5, and tests of today beside them."""
+"""tornado.testing: legacy test cases, and modern ones in the same process."""
 
 import logging
 import subprocess
@@ -134,7 +134,7 @@ def test_second_error_is_logged(module):
     assert passes(tests)
 
 
-def test_error_that_nobody_waits_for_fails_the_test(module):
+def test_unretrieved_error_fails_the_test(module):
     tests = module(
         """
         class Test(AsyncTestCase):

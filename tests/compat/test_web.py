@@ -1,4 +1,4 @@
-"""tornado.web as code of Tornado 2 to 5 uses it: handlers that return before they end."""
+"""tornado.web as code of Tornado 2 to 5 uses it: asynchronous handlers."""
 
 import asyncio
 import contextlib
@@ -242,7 +242,7 @@ def test_error_when_the_client_has_gone_is_logged(site, caplog):
     assert site.log[0]._finished
 
 
-def test_client_that_has_gone_is_nobodys_error(site, caplog):
+def test_closed_connection_of_a_client_is_not_an_error(site, caplog):
     has_left = asyncio.Event()
     answered = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""tornado.websocket as code of Tornado 2 to 5 uses it, both ends of a connection."""
+"""tornado.websocket as code of Tornado 2 to 5 uses it: servers and clients."""
 
 import contextlib
 import logging

@@ -1,4 +1,4 @@
-"""tornado.wsgi as code of Tornado 2 to 5 uses it: applications that a WSGI server calls."""
+"""tornado.wsgi as code of Tornado 2 to 5 uses it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Where coroutines are run in these tests: in virtual time, or on a real IOLoop."""
+"""Fixtures that run coroutines, in virtual time or on a real IOLoop."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Futures and Tasks that are not asyncio's in C: those of nest_asyncio, and look-alikes."""
+"""Futures and Tasks other than asyncio's C classes, such as those of nest_asyncio."""
 
 import asyncio
 import subprocess
@@ -166,7 +166,7 @@ def test_program_does_the_same_with_tasks_and_futures_in_python(parts):
 
 
 class LookAlike:
-    """A Future by what it can do, not by its class."""
+    """A Future by its methods, not by its class."""
 
     _asyncio_future_blocking = False
 

@@ -1,4 +1,4 @@
-"""gencoro.callback_argument: whose callback= it is, and when and how it is called."""
+"""gencoro.callback_argument: who gets callback=, and when it is called."""
 
 import asyncio
 import contextvars
@@ -115,7 +115,7 @@ def test_cancellation_goes_nowhere(loop, caplog):
     assert (called, caplog.records) == ([], [])
 
 
-def test_callback_has_the_context_variables_of_the_caller_and_not_of_the_body(loop):
+def test_callback_has_the_callers_context_variables(loop):
     variable = contextvars.ContextVar("variable")
     seen = []
 

@@ -1,4 +1,4 @@
-"""Cancelling where no `asyncio.Task` can be compared with it.
+"""Cancelling, where no `asyncio.Task` is comparable.
 
 What a coroutine and a Task have in common is in `test_cancelling_like_tasks`.
 """
@@ -140,7 +140,7 @@ def test_cost_of_cancelling_a_chain_is_proportional_to_its_length(run):
     assert run(main) < 16
 
 
-def test_what_many_ways_lead_to_is_asked_once(run):
+def test_shared_coroutine_is_cancelled_once(run):
     # Forty layers of two that both wait for the layer below: a million million ways.
     @gen.coroutine
     def layer(below):

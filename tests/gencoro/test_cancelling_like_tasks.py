@@ -1,4 +1,4 @@
-"""Cancelling a coroutine does exactly what cancelling an `asyncio.Task` does.
+"""Cancelling a coroutine behaves like cancelling an `asyncio.Task`.
 
 The same programs are performed by generators and by Tasks, and cancelled at every point
 where they can be.  What differs by design is in one table, `BY_DESIGN`; each entry has a
@@ -21,7 +21,7 @@ ORDINARY_PROGRAMS = 250
 MAX_POINTS = 16
 
 
-def test_a_random_program_is_cancelled_alike_on_both(pytestconfig):
+def test_random_program_is_cancelled_alike(pytestconfig):
     def compare(choices):
         target, pause = choices[-2] % 6, choices[-1] % 6
         with Sides(written(choices)) as sides:
@@ -38,7 +38,7 @@ def test_a_random_program_is_cancelled_alike_on_both(pytestconfig):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_cancelled_alike_at_any_two_points(name):
+def test_example_is_cancelled_alike_at_any_two_points(name):
     with Sides(EXAMPLES[name]) as sides:
         untouched = _compared(sides)
         for target in range(untouched.targets):
@@ -61,7 +61,7 @@ def _compared(sides, *cancels):
 
 
 class Difference(NamedTuple):
-    """What differs, why, and the program with all that both have seen."""
+    """A difference, its reason, and a program with what it traces on both sides."""
 
     what: str
     why: str
@@ -256,7 +256,7 @@ COROUTINE main(me):
 
 
 @pytest.mark.parametrize("case", BY_DESIGN, ids=lambda case: case.what)
-def test_a_difference_by_design_is_there_and_is_as_described(case):
+def test_difference_by_design_is_as_described(case):
     with Sides(case.program) as sides:
         played = sides.play()
 

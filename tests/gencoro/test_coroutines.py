@@ -1,4 +1,4 @@
-"""gencoro.coroutines: what @gen.coroutine makes of a function."""
+"""gencoro.coroutines: functions decorated with @gen.coroutine."""
 
 import asyncio
 import concurrent.futures
@@ -256,9 +256,7 @@ if sys.version_info < (3, 14):  # from then on it runs what can be awaited
 
 
 @pytest.mark.parametrize("run_again", REFUSING)
-def test_started_coroutine_that_asyncio_refuses_is_told_from_a_native_one(
-    run, run_again
-):
+def test_asyncios_refusal_of_a_started_coroutine_names_the_cure(run, run_again):
     async def main():
         called = _later()
         with pytest.raises(

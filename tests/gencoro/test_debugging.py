@@ -1,4 +1,4 @@
-"""gencoro.debugging: what debug mode tells, and when it is on."""
+"""gencoro.debugging: the reports of debug mode, and what turns it on."""
 
 import asyncio
 import gc
@@ -65,7 +65,7 @@ def _line(text):
 
 
 def _run(source, *options, **environment):
-    """Run a script of its own; return what it wrote to stderr."""
+    """Run a script in a process of its own; return its stderr."""
     done = subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(source)],
         env=os.environ | {"PYTHONASYNCIODEBUG": ""} | environment,
@@ -125,7 +125,7 @@ def test_slow_step_is_named_with_its_lines_and_nothing_else(
         assert message.endswith(lines)
 
 
-# Coroutines that nobody waits for.
+# Coroutines that are not awaited.
 
 
 @gen.coroutine
@@ -193,7 +193,7 @@ def _wait_with_asyncio():
         _wait_with_asyncio,
     ],
 )
-def test_result_that_somebody_takes_is_not_reported(debug_loop, messages, body):
+def test_retrieved_result_is_not_reported(debug_loop, messages, body):
     debug_loop.run_sync(gen.coroutine(body))
 
     assert messages() == []
@@ -217,7 +217,7 @@ def test_coroutine_that_can_never_go_on_is_reported(debug_loop, messages):
     assert f"suspended at {_line('stuck here')}: what it waited for no" in message
 
 
-# Errors that nobody fetched.
+# Unretrieved errors.
 
 
 def _unseen(caplog):
@@ -244,7 +244,7 @@ def _drops_a_failure(waits):
 
 @pytest.mark.parametrize("debug", [True, False])
 @pytest.mark.parametrize("waits", [True, False])
-def test_error_that_nobody_fetched_is_logged_once_with_its_coroutine(
+def test_unretrieved_error_is_logged_once_with_its_coroutine(
     loop, caplog, waits, debug
 ):
     loop.asyncio_loop.set_debug(debug)

@@ -1,4 +1,4 @@
-"""gencoro.deprecated: whose line is named, and how often."""
+"""gencoro.deprecated: which line a warning names, and how often it appears."""
 
 import sys
 import types
@@ -53,7 +53,7 @@ def test_module_that_is_only_called_alike_is_not_ours(caught, name):
     assert [(w.filename, w.lineno) for w in caught] == [("theirs.py", 3)]
 
 
-def test_frame_without_a_module_is_somebodys(caught):
+def test_frame_without_a_module_counts_as_user_code(caught):
     names = {"warn": warn_legacy, "__builtins__": {}}
 
     exec(compile("warn('x', 'y')", "nowhere.py", "exec"), names)  # noqa: S102

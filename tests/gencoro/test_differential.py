@@ -1,4 +1,4 @@
-"""Random programs do exactly the same on gencoro as on Tornado.
+"""Random programs behave the same on gencoro as on Tornado.
 
 What differs by design is in one table, `BY_DESIGN`; each entry has a program that
 shows the difference, and that `programs` never writes, except for the turn in which a list
@@ -195,7 +195,7 @@ BY_DESIGN = [
 
 
 @pytest.mark.parametrize("case", BY_DESIGN, ids=lambda case: case.what)
-def test_a_difference_by_design_is_there_and_is_as_described(case):
+def test_difference_by_design_is_as_described(case):
     program = f"""
 future = None
 @gen.coroutine

@@ -28,7 +28,7 @@ def make_future():
     loop.close()
 
 
-def test_coroutines_future_passes_for_a_task_only_where_the_call_graph_needs_it():
+def test_coroutine_future_poses_as_a_task_for_the_call_graph_only():
     has_call_graph = hasattr(asyncio, "capture_call_graph")
 
     assert hasattr(CoroutineFuture, "get_coro") == has_call_graph

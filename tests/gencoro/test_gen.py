@@ -1,4 +1,4 @@
-"""The facades gen and concurrent, and what a user may rely on to be there."""
+"""The facades gen and concurrent: their names and what they import."""
 
 import asyncio
 import subprocess

@@ -100,7 +100,7 @@ class Graph:
 
 @given(st.lists(parts, min_size=1, max_size=4), st.integers(0, 10**6))
 @settings(max_examples=examples(200), deadline=None, derandomize=FACTOR == 1)
-def test_what_is_reached_ends_and_the_rest_ends_with_the_loop(parts, place):
+def test_reachable_coroutines_end_and_the_rest_ends_with_the_loop(parts, place):
     loop = IOLoop(make_current=False)
 
     async def main():
@@ -126,7 +126,7 @@ def test_what_is_reached_ends_and_the_rest_ends_with_the_loop(parts, place):
 
 
 def _count_answers(function):
-    """Call a function; return how many things it has asked to end."""
+    """Call a function; return the number of coroutines, lists and Tasks it has asked to end."""
     asked = []
     visit = _Walk._visit
 

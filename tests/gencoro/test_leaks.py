@@ -1,7 +1,7 @@
-"""Nothing is kept that nobody needs: reference counts alone free a coroutine.
+"""Coroutines that have ended are freed by reference counts alone.
 
-The collector is off during each test, so what a weak reference still sees is kept by
-somebody, or by a cycle.
+The collector is off during each test, so an object that a weak reference still reaches has
+a strong reference, or is part of a cycle.
 """
 
 import asyncio
@@ -197,7 +197,7 @@ def test_finished_sleep_is_freed(loop, new):
     assert len(new) == 0
 
 
-def test_coroutine_that_nobody_waits_for_runs_to_its_end_and_is_freed(loop, new):
+def test_unawaited_coroutine_runs_to_its_end_and_is_freed(loop, new):
     _work(new, new())
     _run_for(loop, 0.5)
     while_it_runs = len(new)

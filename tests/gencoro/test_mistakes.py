@@ -1,4 +1,4 @@
-"""The mistakes of users: an error at the yield names each one and its cure."""
+"""Mistakes of users raise an error at the yield that names the cure."""
 
 import asyncio
 import concurrent.futures
@@ -173,7 +173,7 @@ def test_own_future(run):
     assert "it would wait for itself forever" in text
 
 
-def test_mistake_that_is_not_caught_fails_the_coroutine_at_its_line(run):
+def test_uncaught_mistake_fails_the_coroutine_at_its_line(run):
     @gen.coroutine
     def body():
         yield 42

@@ -1,4 +1,4 @@
-"""docs/notebooks.rst: its cells run on a loop that runs already, one after the other."""
+"""docs/notebooks.rst: its cells run one after the other on a running loop."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""gencoro.pytest_plugin and its fixtures, in whole runs of pytest."""
+"""gencoro.pytest_plugin and its fixtures, in complete pytest runs."""
 
 import collections
 import pathlib
@@ -12,7 +12,7 @@ import pytest
 
 from gencoro import pytest_plugin, testing
 
-# Imported here, or each run within this process would import them anew.
+# Imported here, or each run within this process would import them again.
 MODULES = [hypothesis, pytest_plugin, testing]
 
 # Not of the plugin: an editable install lists the modules of our tests as its own, and some
@@ -362,7 +362,7 @@ def test_time_out_of_the_ini_file_that_is_no_number_is_explained(run, pytester):
 # Wrong use.
 
 
-def test_generator_function_without_a_mark_is_refused_with_the_cure(run):
+def test_unmarked_generator_function_is_refused_with_the_cure(run):
     result = run("""
         def test_generator_function():
             yield gen.sleep(0.001)

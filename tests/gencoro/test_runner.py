@@ -1,4 +1,4 @@
-"""gencoro.runner: interrupts, resuming, the Runner itself."""
+"""gencoro.runner: interrupts, resuming, and the Runner's own methods."""
 
 import asyncio
 import contextvars
@@ -13,7 +13,7 @@ from tests.helpers.gencoro.outcomes import Failure, pending
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
-def test_interrupt_in_a_body_leaves_the_loop_and_a_future_that_tells(interrupt, caplog):
+def test_interrupt_in_a_body_leaves_the_loop_and_is_stored(interrupt, caplog):
     @gen.coroutine
     def body():
         yield gen.moment

@@ -1,4 +1,4 @@
-"""gencoro.testing: gen_test, its time-out, the test cases, the loops that tests get."""
+"""gencoro.testing: gen_test and its timeout, test cases and their loops."""
 
 import asyncio
 import contextlib
@@ -385,7 +385,7 @@ def test_time_out_that_is_none_is_refused(timeout):
         gen_test(timeout=timeout)
 
 
-def test_engine_that_nobody_could_wait_for_is_refused():
+def test_engine_as_a_test_is_refused():
     @gen_test
     @engine
     def test():

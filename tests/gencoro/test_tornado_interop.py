@@ -1,4 +1,4 @@
-"""gencoro's coroutines beside Tornado's; inside of it they are in `test_tornado_suites`."""
+"""gencoro's coroutines beside Tornado's; `test_tornado_suites` runs Tornado's own tests."""
 
 import asyncio
 from datetime import timedelta

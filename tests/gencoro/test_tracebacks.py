@@ -1,4 +1,4 @@
-"""What an error shows: the frames of the user, in call order.
+"""Tracebacks show the user's frames, in call order.
 
 Its true context is compared with that in Tornado, in `test_differential`.
 """

@@ -1,4 +1,4 @@
-"""gencoro.virtual_clock: time that jumps, the world that is heard before, deadlocks."""
+"""gencoro.virtual_clock: jumping time, real I/O before each jump, deadlocks."""
 
 import asyncio
 import concurrent.futures
@@ -308,7 +308,7 @@ def test_status_tells_why_time_stands_still(clock, run):
     )
 
 
-def test_job_that_nobody_waits_for_any_more_holds_up_nothing(clock, run):
+def test_abandoned_job_does_not_block_virtual_time(clock, run):
     gate = threading.Event()
 
     async def main():

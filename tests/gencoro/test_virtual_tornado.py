@@ -1,4 +1,4 @@
-"""Tornado in virtual time, on a loop that only asyncio knows of."""
+"""Tornado in virtual time, on a loop created through asyncio."""
 
 import asyncio
 import contextlib

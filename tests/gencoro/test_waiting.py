@@ -1,4 +1,4 @@
-"""gencoro.waiting: with_timeout and WaitIterator, where Tornado has no test of them.
+"""gencoro.waiting: with_timeout and WaitIterator, beyond Tornado's own tests.
 
 Sleeps are in `test_leaks` and `test_differential`.
 """

@@ -1,4 +1,4 @@
-"""Where legacy code is run in these tests: on a real IOLoop, or in a script of its own."""
+"""Fixtures that run legacy code, on a real IOLoop or in a separate script."""
 
 import gc
 import os
@@ -31,7 +31,7 @@ def loop(io_loop: IOLoop) -> IOLoop:
 
 @pytest.fixture
 def script() -> Callable[..., str]:
-    """Run a script, in a Python with these options; return what it printed.
+    """Run a script in a Python with these options; return its output.
 
     It must end well, and without a word on stderr.
     """

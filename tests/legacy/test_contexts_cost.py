@@ -1,4 +1,4 @@
-"""What stack contexts cost: counted, whatever the length of the chain."""
+"""The cost of stack contexts does not depend on the length of their chain."""
 
 import contextlib
 import gc
@@ -33,7 +33,7 @@ def _length():
 
 
 class Counting(ExceptionStackContext):
-    """Counts how often the way outwards is asked for, and who is called."""
+    """Counts how often its parent is read, and how often its handler is called."""
 
     asked = 0
     handled = 0
@@ -57,7 +57,7 @@ def _count(*_error):
 
 @pytest.fixture
 def counts():
-    """Return a function that tells the counts, and sets them to nothing."""
+    """Return a function that returns the counts and resets them."""
 
     def counts():
         told = Counting.asked, Counting.handled
@@ -70,7 +70,7 @@ def counts():
 
 @pytest.fixture
 def within(loop):
-    """Schedule a callback within so many contexts, and run the loop until it is stopped."""
+    """Schedule a callback in this number of contexts, and run the loop until it stops."""
 
     def within(number, make, callback, *args):
         with contextlib.ExitStack() as entered:
@@ -102,7 +102,7 @@ KINDS = pytest.mark.parametrize("make", [_handler, _managed])
 @KINDS
 @AROUND
 @pytest.mark.parametrize("when", ["at once", "in the next", "within the next"])
-def test_chain_of_callbacks_that_deactivate_their_contexts_stays_short(
+def test_callbacks_that_deactivate_their_contexts_leave_a_short_chain(
     loop, within, make, around, callbacks, new, when
 ):
     """Within the next, what is deactivated is not the innermost but buried."""
@@ -133,7 +133,7 @@ def test_chain_of_callbacks_that_deactivate_their_contexts_stays_short(
     assert len(new) <= (2 if when == "at once" else allowed)
 
 
-def test_coroutines_that_call_each_other_one_after_another_leave_no_chain(loop, new):
+def test_chained_coroutine_calls_leave_no_chain_of_contexts(loop, new):
     @gen.coroutine
     def step():
         with _managed() as deactivate:
@@ -159,7 +159,7 @@ def test_coroutines_that_call_each_other_one_after_another_leave_no_chain(loop, 
     assert loop.run_sync(main) <= 2
 
 
-def test_coroutines_that_go_on_as_callbacks_of_each_other_leave_no_chain(loop, new):
+def test_coroutines_that_schedule_each_other_leave_no_chain_of_contexts(loop, new):
     lengths = set()
 
     @gen.coroutine
@@ -181,7 +181,7 @@ def test_coroutines_that_go_on_as_callbacks_of_each_other_leave_no_chain(loop, n
 
 
 @pytest.mark.parametrize("make", [Counting, None])
-def test_call_that_succeeds_asks_nobody_of_thousands(loop, counts, make):
+def test_successful_call_visits_none_of_thousands_of_contexts(loop, counts, make):
     calls = []
     with contextlib.ExitStack() as entered:
         for _ in range(ACTIVE):
@@ -201,7 +201,7 @@ def test_call_that_succeeds_asks_nobody_of_thousands(loop, counts, make):
     assert counts() == (0, 0)
 
 
-def test_short_chain_is_looked_through_once_as_long_as_nothing_is_deactivated(counts):
+def test_short_chain_is_pruned_once_after_a_deactivation(counts):
     with contextlib.ExitStack() as entered:
         for _ in range(20):
             entered.enter_context(Counting())
@@ -218,7 +218,7 @@ def test_short_chain_is_looked_through_once_as_long_as_nothing_is_deactivated(co
     assert counts() == (0, 0)
 
 
-def test_entering_one_more_asks_nobody_of_thousands(counts):
+def test_entering_visits_none_of_thousands_of_contexts(counts):
     with contextlib.ExitStack() as entered:
         for _ in range(ACTIVE):
             entered.enter_context(Counting())
@@ -230,7 +230,7 @@ def test_entering_one_more_asks_nobody_of_thousands(counts):
     assert counts()[0] <= 2 * 10
 
 
-def test_entering_thousands_asks_each_a_few_times(counts):
+def test_entering_thousands_visits_each_a_few_times(counts):
     with contextlib.ExitStack() as entered:
         for _ in range(ACTIVE):
             entered.enter_context(Counting())
@@ -240,7 +240,7 @@ def test_entering_thousands_asks_each_a_few_times(counts):
     assert handled == 0
 
 
-def test_steps_of_a_coroutine_ask_nobody_of_thousands(loop, counts):
+def test_coroutine_steps_visit_none_of_thousands_of_contexts(loop, counts):
     @gen.coroutine
     def steps():
         yield gen.moment
@@ -260,7 +260,7 @@ def test_steps_of_a_coroutine_ask_nobody_of_thousands(loop, counts):
     assert loop.run_sync(main) == (0, 0)
 
 
-def test_error_asks_each_handler_once(counts):
+def test_error_is_passed_to_each_handler_once(counts):
     def fail():
         raise Failure
 
@@ -278,7 +278,7 @@ def test_error_asks_each_handler_once(counts):
     assert asked <= 2 * ACTIVE
 
 
-def test_thousands_that_were_deactivated_are_neither_kept_nor_asked(new, counts):
+def test_deactivated_contexts_are_neither_kept_nor_called(new, counts):
     def fail():
         raise Failure
 
@@ -303,7 +303,7 @@ def test_thousands_that_were_deactivated_are_neither_kept_nor_asked(new, counts)
     assert len(new) <= 1
 
 
-def test_context_is_freed_when_its_block_and_its_callbacks_are_over(loop, new):
+def test_context_is_freed_after_its_block_and_callbacks(loop, new):
     def enter(make):
         context = new.of(make())
         with context:
@@ -318,8 +318,8 @@ def test_context_is_freed_when_its_block_and_its_callbacks_are_over(loop, new):
     assert len(new) == 0
 
 
-def test_long_chain_of_callbacks_is_let_go_without_a_crash(loop):
-    """What holds what holds what ... is freed in a row, which must not be one recursion."""
+def test_long_chain_of_contexts_is_freed_without_recursion(loop):
+    """Freeing a long chain of references must not recurse."""
 
     def callback(left):
         with _handler():
@@ -390,7 +390,7 @@ def test_program_without_contexts_runs_on_the_core_alone(script):
     assert output == "(None, [])\n(None, [])\nTrue\n"
 
 
-def test_first_context_reaches_what_is_suspended_and_what_is_scheduled(script):
+def test_first_context_applies_to_suspended_coroutines_and_callbacks(script):
     output = script("""
     import contextlib
     from gencoro import gen

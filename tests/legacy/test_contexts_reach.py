@@ -1,4 +1,4 @@
-"""Where stack contexts reach: native coroutines too; threads, streams, others never."""
+"""Stack contexts apply in native coroutines, but not in other threads and shared streams."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ NONE = ((), None)
 
 
 class Request:
-    """A context manager that is the present request while it is entered."""
+    """A context manager that sets the current request while it is entered."""
 
     present = None
     entered = 0
@@ -55,7 +55,7 @@ def steps():
 
 @pytest.fixture
 def native(steps):
-    """A native coroutine that notes the present request at each of its steps."""
+    """A native coroutine that records the current request at each step."""
 
     async def native():
         steps.append(Request.present)
@@ -76,7 +76,7 @@ async def _native_inside(steps):
 
 @pytest.fixture
 def coroutine(steps):
-    """One of ours that does the same."""
+    """A coroutine of gencoro that does the same."""
 
     @gen.coroutine
     def coroutine():
@@ -91,9 +91,7 @@ def coroutine(steps):
 # Native coroutines (Tornado #2383).
 
 
-def test_native_coroutine_yielded_by_one_of_ours_is_within_its_context(
-    loop, native, steps
-):
+def test_yielded_native_coroutine_is_in_the_callers_context(loop, native, steps):
     @gen.coroutine
     def handler():
         yield gen.moment
@@ -138,7 +136,7 @@ def test_each_native_coroutine_has_its_own_contexts(loop, native, steps):
     assert sorted(map(str, steps)) == ["A"] * 4 + ["B"] * 4 + ["None"] * 4
 
 
-def test_native_coroutine_leaves_a_context_that_is_deactivated_meanwhile(loop, steps):
+def test_native_coroutine_leaves_a_deactivated_context(loop, steps):
     go_on = asyncio.Event()
 
     async def native():
@@ -296,8 +294,8 @@ def sockets():
     theirs.close()
 
 
-def test_stream_that_was_used_within_a_context_is_not_tied_to_it(loop, sockets):
-    """The first read has the loop watch the socket, and that goes on for ever."""
+def test_stream_is_not_tied_to_the_context_of_its_first_use(loop, sockets):
+    """The first read makes the loop watch the socket, which it then does for ever."""
     seen, contexts = [], []
 
     @gen.coroutine

@@ -1,4 +1,4 @@
-"""Who uses what is legacy is told so once, at his line, and told what to write instead."""
+"""Each legacy use warns once, at the caller's line, with the replacement."""
 
 import asyncio
 import datetime
@@ -177,7 +177,7 @@ def _each(uses):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_name_warns_at_the_line_that_uses_it_and_says_what_to_write(name):
+def test_name_warns_at_its_line_and_names_the_replacement(name):
     facade, _, attribute = name.partition(".")
     [use] = [lambda: getattr(FACADES[facade], attribute)]
 
@@ -205,7 +205,7 @@ def test_what_is_of_today_does_not_warn(within, use):
     assert within(use) == []
 
 
-def test_function_that_declares_callback_is_called_with_it_in_silence(within):
+def test_declared_callback_parameter_gives_no_warning(within):
     @gen.coroutine
     def work(callback):
         return callback

@@ -1,4 +1,4 @@
-"""The Future of Tornado 4 is a good `asyncio.Future` for everybody else."""
+"""The Future of Tornado 4 works wherever asyncio expects a Future."""
 
 import asyncio
 import concurrent.futures
@@ -175,7 +175,7 @@ def test_cancel_message_is_kept():
     asyncio.run(main())
 
 
-def test_cancelled_call_of_return_future_calls_nobody_back_and_is_no_error(caplog):
+def test_cancelled_return_future_calls_no_callback_and_logs_no_error(caplog):
     @return_future
     def ask(callback):
         asyncio.get_running_loop().call_soon(callback, "too late")
@@ -201,7 +201,7 @@ def made_early():
     return LegacyFuture()
 
 
-def test_future_made_and_set_without_a_loop_is_read_by_one_loop_after_another():
+def test_future_set_without_a_loop_is_awaited_on_several_loops():
     future = _done(42)
 
     async def main():
@@ -279,7 +279,7 @@ async def _return(future):
     return await future
 
 
-def test_callback_runs_on_the_thread_that_sets_and_the_waiter_on_its_own():
+def test_callback_runs_on_the_setting_thread_and_the_waiter_on_its_own():
     threads = {}
 
     async def main():
@@ -298,7 +298,7 @@ def test_callback_runs_on_the_thread_that_sets_and_the_waiter_on_its_own():
     assert threads["callback"] is not threading.main_thread()
 
 
-def test_callback_with_a_context_runs_on_the_loop_where_it_was_added():
+def test_callback_with_a_context_runs_on_the_loop_of_its_adder():
     threads = []
 
     async def main():
@@ -398,11 +398,11 @@ def test_debug_mode_waits_for_it_as_well(make):
     assert asyncio.run(main(), debug=True) == [42, [43]]
 
 
-# Errors that nobody has looked at.
+# Unretrieved errors.
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_error_that_nobody_looked_at_is_logged_once_as_tornado_did(caplog, debug):
+def test_unretrieved_error_is_logged_once_as_in_tornado(caplog, debug):
     gc.collect()  # what other tests have left
     caplog.clear()
 
@@ -420,7 +420,7 @@ def test_error_that_nobody_looked_at_is_logged_once_as_tornado_did(caplog, debug
     assert record.exc_info[1].args == ("unseen",)
 
 
-def test_future_set_on_the_thread_of_another_loop_resumes_who_waits_on_his_own():
+def test_future_set_on_another_loops_thread_resumes_the_waiter_on_its_own():
     future = LegacyFuture()
     waiting = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The golden programs: what Tornado 4.5.3 did, and what gencoro does.
+"""The golden programs behave as recorded on Tornado 4.5.3.
 
 The programs, their stage and their traces are in ``golden``; where gencoro differs on
 purpose, ``differences.py`` says why.

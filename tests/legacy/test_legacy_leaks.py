@@ -1,4 +1,4 @@
-"""Nothing legacy is kept that nobody needs: reference counts alone free it.
+"""Legacy coroutines that have ended are freed by reference counts alone.
 
 The collector is off during each test, as in tests/gencoro/test_leaks.py.
 """
@@ -127,7 +127,7 @@ def _fail(_thing):
     raise Failure
 
 
-# Each returns the Future of what it has begun.
+# Each starts something and returns its Future.
 SITUATIONS = {
     "success": lambda new: _keys(new, new()),
     "failure": lambda new: _keys(new, new(), fail=True),
@@ -287,7 +287,7 @@ def test_cancel_leaves_nothing(new, loop, begin, situation, turns):
 
     future = begun.pop()
     future.cancel()
-    # What was asked for calls back all the same, and is told that nobody listens.
+    # The callback is called all the same, and ignored.
     _run_for(loop, 10)
     assert future.done()
     future.cancelled() or future.exception()

@@ -1,4 +1,4 @@
-"""What Tornado 4's IOLoop could: the loop of the program, timers, and io_loop= arguments."""
+"""Tornado 4's IOLoop API: IOLoop.instance, timers, and io_loop= arguments."""
 
 import concurrent.futures
 import sys
@@ -49,7 +49,7 @@ def test_worker_with_a_loop_of_its_own_gets_that_one(loop):
 
 @pytest.mark.parametrize("ask", [IOLoop.instance, IOLoop.current])
 @pytest.mark.parametrize("count", [1, 4])
-def test_loop_that_threads_ask_for_first_becomes_that_of_the_main_thread(count, ask):
+def test_instance_created_on_a_thread_is_that_of_the_main_thread(count, ask):
     """As in Tornado 4, whose threads shared one loop, which the first of them created."""
     IOLoop.clear_current()
     begin, found, called = threading.Barrier(count), [], []
@@ -75,7 +75,7 @@ def test_loop_that_threads_ask_for_first_becomes_that_of_the_main_thread(count, 
     assert called == [True] * count
 
 
-def test_loop_that_the_main_thread_asks_for_first_is_that_of_others():
+def test_instance_created_on_the_main_thread_is_that_of_other_threads():
     IOLoop.clear_current()
     loop = IOLoop.current()
 

@@ -1,4 +1,4 @@
-"""Coroutines that wait for YieldPoints: cancelled, debugged, derived from, looked into."""
+"""Coroutines that wait for YieldPoints: cancelling, debugging, subclassing, introspection."""
 
 import asyncio
 import gc
@@ -167,9 +167,7 @@ def test_cancel_reaches_what_the_children_wait_for(loop, steps, sleeper, make, t
     assert steps == ["sleeper cancelled"]
 
 
-def test_first_yield_point_that_was_cancelled_before_its_turn_is_not_started(
-    loop, steps
-):
+def test_first_yield_point_cancelled_before_its_turn_is_not_started(loop, steps):
     @gen.coroutine
     def waits():
         try:
@@ -237,7 +235,7 @@ def test_callback_after_the_cancel_is_no_bodys_business(loop, waiting, steps, ca
     assert caplog.records == []
 
 
-def test_callback_between_the_cancel_and_its_arrival_does_not_undo_it(loop, steps):
+def test_callback_before_the_cancel_arrives_does_not_undo_it(loop, steps):
     callbacks = []
 
     @gen.coroutine

@@ -1,4 +1,4 @@
-"""What legacy code imports: every name and every signature, and none before it is used."""
+"""Legacy names and signatures exist and are loaded lazily."""
 
 import inspect
 

@@ -23,7 +23,7 @@ INDIRECT = r"hasattr\(|getattr\(|\*\*kwargs|gen\.Task\(work"
 FOREIGN = "_current is deprecated|unclosed event loop|There is no current event loop"
 
 
-def test_golden_programs_are_warned_at_the_lines_that_use_what_is_legacy(script):
+def test_golden_programs_warn_at_the_lines_with_legacy_names(script):
     # Without assertions and docstrings.  A warning of gencoro itself would be told too.
     options = ["-OO", "-bb", "-X", "dev"]
 

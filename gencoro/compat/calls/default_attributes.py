@@ -1,4 +1,4 @@
-"""Attributes that Tornado used to set on an instance, and that are computed today.
+"""Instance attributes that Tornado used to set, and computes today.
 
 Rule: what a program has set or defined under such a name takes precedence, except None.
 Programs have a None in a class where they expect Tornado to set the attribute.

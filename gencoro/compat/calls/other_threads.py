@@ -22,7 +22,7 @@ __all__ = ["is_elsewhere", "on_any_thread", "pass_to_loop"]
 
 
 def is_elsewhere(io_loop: Any) -> bool:
-    """Return whether a loop is running, but not on this thread."""
+    """Return True if a loop is running, but not on this thread."""
     loop = io_loop.asyncio_loop
     return asyncio._get_running_loop() is not loop and loop.is_running()
 

@@ -30,7 +30,7 @@ _NATIVE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def is_for_await() -> bool:
-    """Return whether our caller's caller awaits a coroutine that has not started."""
+    """Return True if our caller's caller awaits a coroutine that has not started."""
     if asyncio._get_running_loop() is None:
         return True
     return bool(sys._getframe(2).f_code.co_flags & _NATIVE)

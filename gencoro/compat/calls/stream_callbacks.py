@@ -59,7 +59,7 @@ class Callback:
 
 
 def has_called_back(stream: Any) -> bool:
-    """Return whether a callback was ever passed to a method of this stream."""
+    """Return True if a callback was ever passed to a method of this stream."""
     return "_pending_callbacks" in vars(stream)
 
 

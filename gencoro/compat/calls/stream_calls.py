@@ -1,6 +1,6 @@
 """Calls of stream methods with a callback or a streaming callback.
 
-Rule: whatever the stream does to the Future of a call, it does at the same time to the
+Rule: anything that the stream does to the Future of a call, it does at the same time to the
 ``Waiting`` that replaces it.  So calls end and fail as they do today.
 """
 

@@ -1,4 +1,4 @@
-"""How long a WebSocket waits for the answer to a ping, as until Tornado 6.4.
+"""The ping timeout of WebSockets, as until Tornado 6.4.
 
 Rule: the time-out counts from the last answer, may be longer than the interval between
 the pings, and is 30 seconds or three intervals by default.
@@ -24,7 +24,7 @@ def default_timeout_s(interval_s: float) -> float:
 def is_overdue(
     now: float, last_ping: float, last_pong: float, interval_s: float, timeout_s: float
 ) -> bool:
-    """Return whether an answer is missing; called one interval after each ping.
+    """Return True if an answer is missing; called one interval after each ping.
 
     Source: ``WebSocketProtocol13.periodic_ping`` of Tornado 4.5.
 

@@ -168,7 +168,7 @@ def _may_have_callback(call: ast.Call) -> bool:
 
 
 def _has_stop(call: ast.Call, scope: Scope) -> bool:
-    """Return whether an argument is the method of a test case that ends its waiting."""
+    """Return True if an argument is the method of a test case that ends its waiting."""
     stop = "tornado.testing.AsyncTestCase.stop"
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     names = [thing.name for argument in arguments for thing in scope.things(argument)]
@@ -255,7 +255,7 @@ def _in_place(
 
 
 def _is_function(node: ast.expr, scope: Scope, today: Today) -> bool:
-    """Return whether an argument is certainly a function, by what it is or its name."""
+    """Return True if an argument is certainly a function, by its syntax or its name."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).rpartition(".")[2] in _FUNCTION_MAKERS
     if isinstance(node, (ast.Attribute, ast.Name)):

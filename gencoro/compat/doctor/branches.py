@@ -1,4 +1,4 @@
-"""Tells which alternatives of a module count: those of ``try`` and of ``if``.
+"""Chooses which branches of ``try`` and ``if`` count.
 
 Rule: an alternative that is certainly not run, or that another one stands in for, does not
 count.  Used by `gencoro.compat.doctor.scan` and `gencoro.compat.doctor.visitor`.
@@ -36,7 +36,7 @@ def missing_handled(node: ast.Try) -> tuple[bool, bool]:
 
 
 def are_there(body: Sequence[ast.stmt]) -> bool:
-    """Return whether statements are imports of known names, none of which is gone."""
+    """Return True if statements are imports of known names, none of which is gone."""
     names = []
     for node in body:
         if isinstance(node, ast.Import):
@@ -49,7 +49,7 @@ def are_there(body: Sequence[ast.stmt]) -> bool:
 
 
 def tests_version(test: ast.expr, scope: Scope, methods: frozenset[str]) -> bool:
-    """Return whether a condition tests Tornado's version, or TYPE_CHECKING."""
+    """Return True if a condition tests Tornado's version, or TYPE_CHECKING."""
     for node in ast.walk(test):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
             if any(t.name for a in node.args for t in scope.things(a)):
@@ -66,7 +66,7 @@ def tests_version(test: ast.expr, scope: Scope, methods: frozenset[str]) -> bool
 
 
 def has_optional_import(node: ast.stmt) -> bool:
-    """Return whether a node is a block in which something of interest is imported."""
+    """Return True if a node is a block in which something of interest is imported."""
     if not isinstance(node, (ast.If, ast.Try)):
         return False
     names: list[str] = []
@@ -79,7 +79,7 @@ def has_optional_import(node: ast.stmt) -> bool:
 
 
 def _exists(name: str) -> bool:
-    """Return whether an import of a dotted name certainly works."""
+    """Return True if an import of a dotted name certainly works."""
     if name.startswith("tornado."):
         return TODAY.has(name.removesuffix(".*"))
     parts = name.split(".")

@@ -1,4 +1,4 @@
-"""Tells whether a condition about the version of Python holds on the running one.
+"""Evaluates conditions about Python's version for the running Python.
 
 Pure.  Used by `gencoro.compat.doctor.scan`.
 """

@@ -1,4 +1,4 @@
-"""What ``python -m gencoro convert`` would do about a legacy name.
+"""Which fixer of ``python -m gencoro convert`` replaces a legacy name.
 
 Rule: only the code of the fixer, which decides on each use, or of the reason for which it
 stays; `gencoro.porting` has the rest.

@@ -1,4 +1,4 @@
-"""Finds what gencoro.compat serves, but not in every case as Tornado 4.5 did.
+"""Finds uses whose behavior under gencoro.compat may differ from Tornado 4.5.
 
 Rule: only what the source shows to be a Future or a client of Tornado counts.  Used by
 `gencoro.compat.doctor.scan`.
@@ -66,7 +66,7 @@ def differences(node: ast.AST, scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 def is_coroutine(thing: Thing) -> bool:
-    """Return whether something is a coroutine of a scanned module, or a call of one."""
+    """Return True if something is a coroutine of a scanned module, or a call of one."""
     if thing.home is None or not isinstance(thing.node, DEFS):
         return False
     return any(
@@ -77,7 +77,7 @@ def is_coroutine(thing: Thing) -> bool:
 
 
 def _has_type(left: ast.expr, right: ast.expr, scope: Scope) -> bool:
-    """Return whether ``type(...)`` is compared with the class of Futures."""
+    """Return True if ``type(...)`` is compared with the class of Futures."""
     match left:
         case ast.Call(func=ast.Name(id="type"), args=[_]):
             classes = (

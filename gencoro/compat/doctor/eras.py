@@ -1,4 +1,4 @@
-"""Tells for which Tornado the tests of a module were written.
+"""Detects which version of Tornado a module's tests were written for.
 
 Rule: what the source uses decides; where a conversion has left nothing of it, a comment does.
 
@@ -32,7 +32,7 @@ _OF_PYTHON_2 = frozenset(
 
 
 def is_of_tornado_5(source: str | bytes) -> bool:
-    """Return whether tests were written for Tornado 5 or earlier.
+    """Return True if tests were written for Tornado 5 or earlier.
 
     Their module uses something that Tornado 6 has removed, or supports Python 2, which
     Tornado 6 does not, or has the comment.
@@ -54,7 +54,7 @@ def is_of_tornado_5(source: str | bytes) -> bool:
 
 
 def _is_for_python_2(source: bytes) -> bool:
-    """Return whether a source has a ``__future__`` import that only Python 2 needs."""
+    """Return True if a source has a ``__future__`` import that only Python 2 needs."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "__future__"

@@ -1,4 +1,4 @@
-"""What the doctor has found, and how it is printed.
+"""The doctor's findings, and their text and JSON output.
 
 Pure.  Used by `gencoro.compat.doctor`.
 """

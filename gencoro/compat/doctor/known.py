@@ -56,7 +56,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 
 
 def mentions(source: bytes) -> bool:
-    """Return whether a source may use a name that the doctor knows.
+    """Return True if a source may use a name that the doctor knows.
 
     >>> mentions(b"import numpy"), mentions(b"from collections import Mapping")
     (False, True)
@@ -68,7 +68,7 @@ def mentions(source: bytes) -> bool:
 
 
 def has_rows(module: str) -> bool:
-    """Return whether names of a module, or of modules in it, may have rows.
+    """Return True if names of a module, or of modules in it, may have rows.
 
     >>> has_rows("tornado.web"), has_rows("zmq.eventloop"), has_rows("numpy")
     (True, True, False)
@@ -77,7 +77,7 @@ def has_rows(module: str) -> bool:
 
 
 def is_class(name: str) -> bool:
-    """Return whether a name of the standard library is a class that has rows.
+    """Return True if a name of the standard library is a class that has rows.
 
     >>> is_class("unittest.TestCase"), is_class("unittest.mock.Mock")
     (True, False)

@@ -1,4 +1,4 @@
-"""What the source of a class defines: its methods, and the attributes that it assigns.
+"""Methods and assigned attributes of a class, from its source.
 
 Pure.  Used by `gencoro.compat.doctor.naming`.
 """

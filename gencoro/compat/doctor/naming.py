@@ -123,7 +123,7 @@ class Scope:
             yield Thing("", node=node)
 
     def is_sure(self, node: ast.expr) -> bool:
-        """Return whether the name at the start of an expression is bound to one thing only.
+        """Return True if the name at the start of an expression is bound to one thing only.
 
         Several imports may bind it to the same: ``import tornado.gen, tornado.web``.
         """
@@ -398,7 +398,7 @@ class Scope:
 def _is_static(
     node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef
 ) -> bool:
-    """Return whether a function of a class gets no object, by its decorators or later."""
+    """Return True if a function of a class gets no object, by its decorators or later."""
     applied = [getattr(decorator, "id", "") for decorator in node.decorator_list]
     for statement in owner.body:
         match statement:

@@ -39,7 +39,7 @@ _NOT_SEARCHED = sys.stdlib_module_names | {"gencoro", "tornado", "zmq"}
 
 
 def imports_tornado(source: bytes) -> bool:
-    """Return whether a source imports Tornado, or a package that re-exports it.
+    """Return True if a source imports Tornado, or a package that re-exports it.
 
     >>> imports_tornado(b"import os, tornado.web"), imports_tornado(b"# tornado")
     (True, False)
@@ -104,7 +104,7 @@ class Project:
         return None if found == os.path.abspath(importer) else found
 
     def leads_to_tornado(self, file: str) -> bool:
-        """Return whether a module imports Tornado, directly or through others."""
+        """Return True if a module imports Tornado, directly or through others."""
         if self._leading is None:
             self._leading = self._find_leading()
         return bool(file) and os.path.abspath(file) in self._leading

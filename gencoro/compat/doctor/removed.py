@@ -1,4 +1,4 @@
-"""What Python has removed since 3.6, or reserved, and gencoro.compat does not put back.
+"""Names that Python has removed or reserved since 3.6, and gencoro.compat does not restore.
 
 Rule: what can be put back as it was is in `gencoro.compat.names`; this table has the
 rest, with what to do.

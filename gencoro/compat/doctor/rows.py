@@ -43,7 +43,7 @@ class Rows:
         return None
 
     def is_gone(self, name: str) -> bool:
-        """Return whether a name has a row, and Tornado or Python has it no longer."""
+        """Return True if a name has a row, and Tornado or Python has it no longer."""
         row = self.find(name)
         if row is None or row.startswith("tornado."):
             return row is not None and not self._today.has(row)

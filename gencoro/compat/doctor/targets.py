@@ -66,7 +66,7 @@ def _files_in(folder: str) -> Iterator[str]:
 
 
 def _is_script(path: str) -> bool:
-    """Return whether a file has no suffix, and starts with a ``#!`` of Python."""
+    """Return True if a file has no suffix, and starts with a ``#!`` of Python."""
     if "." in os.path.basename(path):
         return False
     try:

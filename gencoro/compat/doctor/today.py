@@ -49,7 +49,7 @@ class Today:
         self.path_of = functools.cache(self._path_of)
 
     def has(self, name: str) -> bool:
-        """Return whether a module exists, or a name in a module."""
+        """Return True if a module exists, or a name in a module."""
         return self.find(name) is not None
 
     def module_of(self, name: str) -> str:

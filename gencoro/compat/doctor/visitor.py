@@ -279,7 +279,7 @@ def _unique(node: ast.Attribute, has_tornado: bool) -> list[str]:
 
 
 def _is_exc_info_of_future(node: ast.Call) -> bool:
-    """Return whether a call is ``exc_info()``, of something else than ``sys``."""
+    """Return True if a call is ``exc_info()``, of something else than ``sys``."""
     return (
         isinstance(node.func, ast.Attribute)
         and node.func.attr == "exc_info"

@@ -201,7 +201,7 @@ def _redirected_now(callback: Callback) -> Future[None]:
 
 
 def _has_no_callback(rest: tuple[Any, ...], are_all_given: bool) -> bool:
-    """Return whether None was passed as the callback.
+    """Return True if None was passed as the callback.
 
     It is followed by a scope; in today's signature, by a response type, which is a string.
     """

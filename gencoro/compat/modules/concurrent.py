@@ -77,7 +77,7 @@ def return_future(f: Callable[..., object]) -> Callable[..., Any]:
 
 
 def is_of_tornado(frame: types.FrameType) -> bool:
-    """Return whether a frame belongs to Tornado itself.
+    """Return True if a frame belongs to Tornado itself.
 
     Tornado's tests do not count: they use it as other programs do.
     """

@@ -299,7 +299,7 @@ def _subclasses(cls: type) -> Iterator[type]:
 
 
 def _declares(function: Any, name: str, or_any: bool = False) -> bool:
-    """Return whether a function has a parameter of that name.
+    """Return True if a function has a parameter of that name.
 
     Args:
         or_any: Whether ``*args`` counts too.

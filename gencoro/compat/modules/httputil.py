@@ -61,7 +61,7 @@ NORMALIZED_HEADERS = NormalizedHeaderCache(1000)
 
 
 def supports_http_1_1(self: HTTPServerRequest) -> bool:
-    """Return whether the request is of HTTP/1.1."""
+    """Return True if the request is of HTTP/1.1."""
     return self.version == "HTTP/1.1"
 
 
@@ -137,7 +137,7 @@ def _by_name(args: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _has_no_host(given: dict[str, Any]) -> bool:
-    """Return whether today's Tornado would reject a request for its missing host."""
+    """Return True if today's Tornado would reject a request for its missing host."""
     return (
         given.get("start_line") is None
         and given.get("version", "HTTP/1.0") != "HTTP/1.0"

@@ -72,7 +72,7 @@ def making_ours(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _becomes_current(make_current: bool | None) -> bool:
-    """Return whether a new loop is to become the current one.
+    """Return True if a new loop is to become the current one.
 
     Raises:
         RuntimeError: it must, and there is a current loop.
@@ -121,7 +121,7 @@ clear_current = staticmethod(_clear_current)
 
 
 def running(self: IOLoop) -> bool:
-    """Return whether the loop is running."""
+    """Return True if the loop is running."""
     return self.asyncio_loop.is_running()
 
 

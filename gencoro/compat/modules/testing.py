@@ -155,7 +155,7 @@ def fetching_errors_too(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_legacy(test_class: type) -> bool:
-    """Return whether the tests of a class are legacy."""
+    """Return True if the tests of a class are legacy."""
     for base in test_class.__mro__:
         package, _, rest = base.__module__.partition(".")
         is_of_user = package not in ("builtins", "gencoro", "tornado", "unittest")

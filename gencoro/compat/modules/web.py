@@ -164,7 +164,7 @@ def execute(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _runs_by_itself(handler_class: Any) -> bool:
-    """Return whether a class has an ``_execute`` that is not a native coroutine."""
+    """Return True if a class has an ``_execute`` that is not a native coroutine."""
     own = getattr(handler_class, "_execute", None)
     return own is not RequestHandler._execute and not inspect.iscoroutinefunction(own)
 

@@ -301,7 +301,7 @@ def connect(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _has_io_loop(args: tuple[Any, ...]) -> bool:
-    """Return whether the first argument is a loop, or a None in its position.
+    """Return True if the first argument is a loop, or a None in its position.
 
     Today's parameters are the callback, the timeout, the callback for messages, and the
     options for compression.

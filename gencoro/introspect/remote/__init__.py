@@ -7,7 +7,7 @@ Inside::
 
     command    the two commands, ``pstree`` and ``ps``
     attach     chooses how to examine a process
-    process    what the system tells about a process, and whether we may examine it
+    process    facts from /proc, and whether we may examine the process
     by_signal  asks the handler of `install_signal`, on any Python
     by_script  asks by `sys.remote_exec`, on Python 3.14 and newer
     script     the script that runs in the other process

@@ -1,4 +1,4 @@
-"""What the system tells about another process, before anything is asked of it.
+"""Facts about another process from ``/proc``.
 
 Linux only: elsewhere a `Process` knows nothing but its number.
 """
@@ -84,7 +84,7 @@ class Process:
         return None
 
     def handles(self, signum: int) -> bool:
-        """Return whether it has a handler for a signal."""
+        """Return True if it has a handler for a signal."""
         return bool(int(self._status()["SigCgt"], 16) >> (signum - 1) & 1)
 
     def send(self, signum: int) -> None:
@@ -101,7 +101,7 @@ class Process:
         return int(status["Uid"].split()[1]), int(status["Gid"].split()[1])
 
     def sees(self, path: str) -> bool:
-        """Return whether a file is at the same path for that process."""
+        """Return True if a file is at the same path for that process."""
         if sys.platform != "linux":
             return True
         try:

@@ -1,3 +1,3 @@
-"""The program here is run by `test_instances`; it cannot be imported without compat."""
+"""Keeps pytest from importing the program here, which `test_instances` runs."""
 
 collect_ignore_glob = ["*.py"]

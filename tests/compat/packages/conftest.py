@@ -1,3 +1,3 @@
-"""The programs here are run by `test_packages`; to import them would run them."""
+"""Keeps pytest from importing the programs here, which `test_packages` runs."""
 
 collect_ignore_glob = ["*.py"]

@@ -1,4 +1,4 @@
-"""asyncio's call graph, which Python has from 3.14 on: it sees our coroutines too."""
+"""asyncio's call graph (Python 3.14) includes coroutines of gencoro."""
 
 import asyncio
 import gc
@@ -37,7 +37,7 @@ def _runner(debug):
     return run
 
 
-# A chain with all that can stand between two coroutines.
+# A chain with everything that can be between two coroutines.
 
 
 @gen.coroutine
@@ -154,7 +154,7 @@ YIELDED = {
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("kind", YIELDED)
-def test_nobody_awaits_what_has_been_waited_for(run, kind, end):
+def test_done_future_has_no_waiter(run, kind, end):
     @gen.coroutine
     def waits(future):
         try:
@@ -177,7 +177,7 @@ def test_nobody_awaits_what_has_been_waited_for(run, kind, end):
     assert not after
 
 
-def test_nobody_awaits_what_was_given_up_for_an_error(run):
+def test_future_abandoned_after_an_error_has_no_waiter(run):
     async def main():
         future = asyncio.Future()
         waiting = _inner(future)

@@ -1,4 +1,4 @@
-"""The picture of who waits for whom: its form, and that it always ends and stays short."""
+"""Drawing the wait graph: its form and its bounded size."""
 
 import textwrap
 
@@ -52,7 +52,7 @@ def test_several_are_branches_and_a_last_one_closes_the_line():
     """)
 
 
-def test_roots_are_those_that_nobody_waits_for_in_the_order_of_their_names():
+def test_roots_have_no_waiters_and_are_sorted_by_name():
     load = coroutine("load", leaf())
     nodes = [load, coroutine("main", load), coroutine("alone", leaf())]
 
@@ -88,7 +88,7 @@ def test_shared_node_is_drawn_once():
     """)
 
 
-def test_circle_that_nobody_waits_for_is_drawn():
+def test_circle_without_outside_waiters_is_drawn():
     ping, pong = coroutine("ping"), coroutine("pong")
     ping.children, pong.children = [("", pong)], [("", ping)]
     below = coroutine("below", leaf())
@@ -102,7 +102,7 @@ def test_circle_that_nobody_waits_for_is_drawn():
     """)
 
 
-def test_circle_that_somebody_waits_for_is_drawn_below():
+def test_circle_with_an_outside_waiter_is_drawn_below_it():
     ping, pong = coroutine("ping"), coroutine("pong")
     ping.children, pong.children = [("", pong)], [("", ping)]
 

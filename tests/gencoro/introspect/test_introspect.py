@@ -1,4 +1,4 @@
-"""Seeing inside: what is told of coroutines that really wait."""
+"""suspended(), format_tree() and traceback_of() for waiting coroutines."""
 
 import asyncio
 import concurrent.futures
@@ -468,7 +468,7 @@ def test_chain_that_is_longer_than_the_stack_is_deep(see):
 
 
 class CuriousLoop(VirtualLoop):
-    """Looks at everything in the middle of whatever is being made on it."""
+    """Runs the survey whenever an object is created on this loop."""
 
     trees = None
 

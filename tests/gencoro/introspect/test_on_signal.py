@@ -1,4 +1,4 @@
-"""A signal tells where a process is stuck: in this process, and in ones that really are."""
+"""The report on a signal, in this process and in stuck ones."""
 
 import concurrent.futures
 import io
@@ -107,7 +107,7 @@ def test_file_that_cannot_be_written_does_not_strike_the_program(tmp_path):
         uninstall()
 
 
-def test_mistake_in_telling_is_told_and_does_not_strike_the_program(dumps, monkeypatch):
+def test_error_in_the_report_is_reported_and_not_raised(dumps, monkeypatch):
     monkeypatch.setattr(on_signal, "take_snapshot", None)
 
     signal.raise_signal(signal.SIGUSR1)
@@ -129,7 +129,7 @@ def test_signal_that_comes_while_it_is_answered_is_dropped(monkeypatch):
     assert file.getvalue().count("Process ") == 1
 
 
-def test_another_signal_can_be_chosen_and_the_file_gets_the_text_past_its_buffer(
+def test_other_signal_and_file_bypassing_its_buffer(
     tmp_path,
 ):
     with (tmp_path / "dump").open("w+", encoding="ascii") as file:
@@ -183,7 +183,7 @@ class Stuck:
             pass
 
     def at(self, code):
-        """Return how the place of a line of the script is told."""
+        """Return a line of the script as reports name it."""
         lines = [line.strip() for line in self.script.splitlines()]
         return f"at <string>:{lines.index(code) + 1}"
 

@@ -1,4 +1,4 @@
-"""What the look through all objects does with things that are in the middle of a change."""
+"""The survey copes with objects that are only partly initialized."""
 
 from gencoro.introspect.survey import copied, in_cell
 

@@ -1,4 +1,4 @@
-"""What runs now, at places that a signal hits by chance, or on other loops."""
+"""What a thread is running when a signal interrupts it, and on other loops."""
 
 import asyncio
 import sys
@@ -28,7 +28,7 @@ def test_without_a_loop_the_outermost_coroutine_begins_the_step():
     assert innermost.startswith("-> inner() at ")
 
 
-def test_thread_that_python_has_not_started_has_its_number_as_its_name():
+def test_thread_unknown_to_threading_is_named_by_its_number():
     assert thread_name(-1) == "thread -1"
 
 

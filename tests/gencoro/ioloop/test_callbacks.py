@@ -1,4 +1,4 @@
-"""gencoro.ioloop.callbacks, gencoro.context_hook: what surrounds callbacks, who hears of errors."""
+"""gencoro.ioloop.callbacks, gencoro.context_hook: contexts and error handlers of callbacks."""
 
 import asyncio
 import concurrent.futures
@@ -58,7 +58,7 @@ def pair():
 
 
 def _stop(loop):
-    """Return a callback that stops the loop, whatever it is called with."""
+    """Return a callback that takes any arguments and stops the loop."""
     return lambda *_args: loop.stop()
 
 
@@ -105,7 +105,7 @@ def test_callback_runs_through_the_surroundings(loop, surroundings, door):
 
 @legacy
 @pytest.mark.parametrize("door", ["add_callback_from_signal", "spawn_callback"])
-def test_what_belongs_to_nobody_is_scheduled_without_surroundings(
+def test_callback_without_an_owner_is_scheduled_without_context(
     loop, surroundings, monkeypatch, door
 ):
     depths = []
@@ -124,7 +124,7 @@ def test_what_belongs_to_nobody_is_scheduled_without_surroundings(
     assert first == 1
 
 
-def test_handler_of_a_socket_is_wrapped_and_its_file_watched_without(
+def test_socket_handler_is_wrapped_and_its_file_watched_without_context(
     loop, surroundings, pair
 ):
     ours, theirs = pair
@@ -202,7 +202,7 @@ def test_error_of_a_callback_is_logged_and_the_loop_goes_on(loop, door, caplog):
     assert record.exc_info[0] is Failure
 
 
-def test_error_of_a_handler_of_a_socket_reaches_it_with_the_handler(loop, pair):
+def test_error_of_a_socket_handler_is_reported_with_the_handler(loop, pair):
     def fail(sock, _events):
         sock.recv(1)
         raise Failure("in a handler")

@@ -1,4 +1,4 @@
-"""gencoro.ioloop.closing: what close(), or the end of a script, ends in order."""
+"""gencoro.ioloop.closing: what close() and the end of a script end, and in which order."""
 
 import asyncio
 import contextlib
@@ -226,7 +226,7 @@ def test_what_refuses_to_end_is_named_and_left(monkeypatch, caplog, begin, told)
     gate, held = threading.Event(), []
 
     def main():
-        # A Task that is left is told of by asyncio, sooner or later.
+        # asyncio reports a pending Task when it is freed.
         asyncio.get_running_loop().set_exception_handler(lambda *_: None)
         begin(gate, held)
         yield gen.moment

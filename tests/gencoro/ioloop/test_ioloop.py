@@ -1,4 +1,4 @@
-"""gencoro.ioloop: current(), run_sync, what wakes a loop that sleeps."""
+"""gencoro.ioloop: current(), run_sync, waking up a waiting loop."""
 
 import asyncio
 import concurrent.futures
@@ -26,7 +26,7 @@ def answer():
 
 
 @pytest.mark.parametrize("first", [IOLoop, tornado.ioloop.IOLoop])
-def test_current_is_one_object_whoever_is_asked_first(first):
+def test_current_is_one_object_whichever_package_is_asked_first(first):
     async def main():
         asked = first.current()
         both = IOLoop.current(), tornado.ioloop.IOLoop.current()
@@ -128,7 +128,7 @@ def test_loop_that_runs_on_another_thread_is_left_alone(call, told):
     assert result.result() == "not disturbed"
 
 
-def test_run_sync_inside_a_running_loop_is_refused_and_names_the_cure(loop):
+def test_run_sync_inside_a_running_loop_names_the_cure(loop):
     @gen.coroutine
     def main():
         loop.run_sync(answer)
@@ -138,7 +138,7 @@ def test_run_sync_inside_a_running_loop_is_refused_and_names_the_cure(loop):
         loop.run_sync(main)
 
 
-def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
+def test_run_sync_reports_that_the_loop_was_stopped(loop):
     @gen.coroutine
     def main():
         loop.stop()
@@ -151,7 +151,7 @@ def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
     assert "main() at tests/gencoro/ioloop/test_ioloop.py:" in str(caught.value)
 
 
-def test_stopped_coroutine_outlives_whoever_clears_the_error(loop):
+def test_stopped_coroutine_survives_clearing_the_errors_frames(loop):
     """Unittest's assertRaises clears the frames of an error, and with one a coroutine."""
     cleaned_up = []
 

@@ -1,4 +1,4 @@
-"""gencoro.ioloop.periodic: when a PeriodicCallback calls, in virtual time."""
+"""gencoro.ioloop.periodic: the schedule of a PeriodicCallback, in virtual time."""
 
 import asyncio
 import datetime

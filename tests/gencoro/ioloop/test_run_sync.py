@@ -1,4 +1,4 @@
-"""How `IOLoop.run_sync` ends early: time-outs, Ctrl-C, SystemExit."""
+"""`IOLoop.run_sync` that ends early: timeouts, Ctrl-C, SystemExit."""
 
 import asyncio
 import signal
@@ -69,7 +69,7 @@ def little_patience(monkeypatch):
     monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
 
-def test_time_out_of_a_future_that_fails_to_cancel_ends_all_the_same(
+def test_timeout_ends_although_the_future_fails_to_cancel(
     little_patience, loop, caplog
 ):
     class Stubborn(gen.Future):

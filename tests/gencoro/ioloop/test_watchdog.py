@@ -1,4 +1,4 @@
-"""gencoro.ioloop.watchdog: a loop that is kept is told of, by a signal; time is told by hand."""
+"""gencoro.ioloop.watchdog reports a blocked loop; the tests control the clock."""
 
 import concurrent.futures
 import signal
@@ -222,9 +222,7 @@ def test_last_threshold_counts(loop, clock, told):
     assert (told, others) == ([], ["told"])
 
 
-def test_loop_inside_of_another_takes_the_timer_and_does_not_end_it_for_that(
-    loop, clock
-):
+def test_nested_loop_takes_over_the_timer_and_gives_it_back(loop, clock):
     watches = [Watch(loop.asyncio_loop, THRESHOLD_S, print) for _ in range(2)]
     for watch in watches:
         watch.begin()

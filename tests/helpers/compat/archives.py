@@ -1,4 +1,4 @@
-"""Packages that were written for Tornado 2 to 4, fetched as they were published.
+"""Downloads the published archives of packages for Tornado 2 to 4.
 
 They come from the index that pip uses, and are not built: today's setuptools cannot read
 each of their setup.py, and the tests should not depend on it.
@@ -121,7 +121,7 @@ class Packages:
         return path
 
     def run(self, *command: str, using: str, cwd: pathlib.Path = PROGRAMS) -> str:
-        """Run a legacy program as its user would; return what it printed.
+        """Run a legacy program as its user would; return its output.
 
         Args:
             command: What comes after ``python -m gencoro run``.

@@ -1,4 +1,4 @@
-"""Which rows of compat's table the tests use."""
+"""Records which rows of compat's table the tests use."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that tests of legacy handlers ask for pages."""
+"""A server on 127.0.0.1 for tests of legacy handlers."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ class Site:
         return self
 
     def fetch(self, path: str = "/", **options: Any) -> HTTPResponse:
-        """Return what the site answers, whatever it is."""
+        """Return the site's response, of any status."""
 
         async def fetch() -> HTTPResponse:
             client = AsyncHTTPClient(force_instance=True)
@@ -76,7 +76,7 @@ class Site:
         return self.run(fetch)
 
     def send(self, request: bytes) -> bytes:
-        """Send these bytes, and return all that comes until the site closes."""
+        """Send these bytes, and return everything received until the site closes."""
 
         async def send() -> bytes:
             with contextlib.closing(await self.connect()) as stream:

@@ -1,1 +1,1 @@
-"""What the tests of gencoro share: programs, how they are played and compared."""
+"""Helpers for the tests of gencoro: random programs, run and compared."""

@@ -1,4 +1,4 @@
-"""Small programs for `cancelling_play`, each about one way to wait or to be cancelled.
+"""Small programs for `cancelling_play`, each with one way to wait or to be cancelled.
 
 They are small so that each can be cancelled at any two points of it.  Each is about what
 random programs seldom or never write.

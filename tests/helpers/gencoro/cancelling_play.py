@@ -1,7 +1,7 @@
-"""Plays a program that is cancelled on the way, and writes down all that can be seen of it.
+"""Runs a program that is cancelled on the way, and records its observable behavior.
 
-That is each thing it traced, the answer and the effect of each cancel, how many turns of
-the loop it took, and how every Future ended that it held.
+That is everything it traced, the result and effect of each cancel, the number of turns of
+the loop, and the outcome of each Future that it held.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Cancel(NamedTuple):
             of the program that has traced its third event.
         target: 0 is what `main` returned; else one of the held Futures, counted round
             and round.
-        message: None is none.
+        message: None for a cancel without a message.
     """
 
     point: Point
@@ -73,7 +73,7 @@ class CountedLoop(VirtualLoop):
         super()._run_once()
 
     def _write_to_self(self) -> None:
-        """Do not wake up: nobody calls from another thread, and it would be one turn."""
+        """Do not wake up: there are no other threads, and it would count as a turn."""
 
 
 class OrderedGroup(asyncio.TaskGroup):
@@ -93,7 +93,7 @@ class _OrderedSet(dict[Any, None]):
 
 
 class CancelledPlay(Play):
-    """One performance, with what is cancelled in it.
+    """One run of a program, with its cancels.
 
     Attributes:
         points: All that were come by, in their order.
@@ -230,7 +230,7 @@ class CancelledPlay(Play):
     def kept(self, me: str, place: int) -> Any:
         """Return the Future of a call that was made later than the one that asks.
 
-        Nobody waits for his elders, so nobody waits in a circle.
+        Calls wait for later ones only, so there are no circles.
         """
         if me == "main":
             younger = self.called
@@ -243,7 +243,7 @@ class CancelledPlay(Play):
     def job(
         self, number: int, units: int, *, begun: bool = False, error: bool = False
     ) -> "concurrent.futures.Future[Any]":
-        """Return what an executor would, whose job takes so long once it has begun."""
+        """Return the Future of an executor's job that takes this many units."""
         job: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
         def end() -> None:

@@ -1,7 +1,7 @@
 """Writes random programs for `cancelling_play`.
 
-A program has `main` and up to four more functions.  Each is told by its argument ``me``
-under which key its Future is held.  Every statement has a number of its own.
+A program has `main` and up to four more functions.  The argument ``me`` of each is
+the key of its Future.  Every statement has a number of its own.
 """
 
 from tests.helpers.gencoro.writing import MAX_DEPTH, Writer, indented
@@ -18,7 +18,7 @@ HEADS = {
     "taskless": "async def {}(me):",
 }
 
-# A generator function, whatever its block has become.
+# Keeps it a generator function if its block has no yield.
 EPILOGUES = dict.fromkeys(("coroutine", "helper"), ("return 0", "WAIT(None)"))
 
 

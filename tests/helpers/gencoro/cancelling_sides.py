@@ -1,4 +1,4 @@
-"""One program on two sides: as generators, and as native coroutines in Tasks.
+"""Writes one program twice: as generators, and as native coroutines in Tasks.
 
 It is written once, with words of its own where the two differ: `WORDS`.
 """

@@ -1,4 +1,4 @@
-"""Compares random programs: the same ones each time, or new ones if ``--programs`` says so.
+"""Compares random programs: the same ones each time, or new ones with ``--programs``.
 
 A program is written from random bytes, one for each choice.  Hypothesis would draw the
 choices one by one, which takes longer than all the rest.

@@ -1,4 +1,4 @@
-"""Things whose end can be watched: what is freed, and when."""
+"""Weak references that show what has been freed."""
 
 import weakref
 from typing import Any

@@ -1,4 +1,4 @@
-"""What coroutines of the tests wait for: results and failures, at once or later."""
+"""Futures for the coroutines of the tests: results and failures, at once or later."""
 
 import asyncio
 from typing import Any

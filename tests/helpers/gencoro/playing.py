@@ -1,4 +1,4 @@
-"""Plays a program on one `gen` and writes down all that can be seen of it.
+"""Runs a program on one `gen` and records its observable behavior.
 
 A program is the source text of functions; `main` is called on a virtual loop.  It sees
 the names of `_names`: `gen` is the module under test, the rest is the same for all.
@@ -33,7 +33,7 @@ app_log = logging.getLogger("tornado.application")
 
 
 def told(value: Any) -> str:
-    """Return what must be the same of a value, whoever made it."""
+    """Return a description of a value that must be the same on both sides."""
     if isinstance(value, asyncio.Future):
         if not value.done():
             return "pending"
@@ -60,7 +60,7 @@ class _VirtualIOLoop(AsyncIOLoop):
 
 
 class Play(logging.Handler):
-    """One performance: what the program did, in order."""
+    """One run of a program: its events, in order."""
 
     def __init__(self, gen: ModuleType, loop: VirtualLoop) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class Play(logging.Handler):
         return self.all_events()
 
     def all_events(self) -> list[Any]:
-        """Return the events, then the errors that nobody has looked at."""
+        """Return the events, then the unretrieved errors."""
         events, self.events = self.events, []
         # They come to light when the last reference is gone.
         self.held.clear()
@@ -196,7 +196,7 @@ class Play(logging.Handler):
 
 
 def play(program: str, gen: ModuleType) -> list[Any]:
-    """Return the events of a program, then the errors that nobody looked at."""
+    """Return the events of a program, then the unretrieved errors."""
     with alone():
         return Play(gen, VirtualClock().new_event_loop()).run(program)
 

@@ -15,7 +15,7 @@ HEADS = {
     "ready": "@gen.coroutine\ndef {}():",
 }
 
-# A generator function, whatever its block has become.
+# Keeps it a generator function if its block has no yield.
 EPILOGUES = dict.fromkeys(("coroutine", "plain"), ("return 0", "yield"))
 
 # What cannot be waited for: an error at the yield.

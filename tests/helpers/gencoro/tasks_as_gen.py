@@ -1,8 +1,8 @@
-"""asyncio's Tasks under the names of `gen`: what cancelling is compared with.
+"""asyncio's Tasks under the names of `gen`, as a reference for cancelling.
 
 ``@coroutine`` makes a call of an ``async def`` a Task that starts at the call, as Tasks
-can from Python 3.12 on; ``await taken(x)`` is what ``yield x`` is in a generator.  What
-does not know coroutines is gencoro's own.
+can from Python 3.12 on; ``await taken(x)`` stands for ``yield x`` of a generator.  Functions
+that do not depend on coroutines are gencoro's own.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the writers of random programs share: choices, numbers, functions, blocks.
+"""The base class of the writers of random programs.
 
 A function calls only those below it, so that every program ends; one that is never called
 is not written.

@@ -1,4 +1,4 @@
-"""Where gencoro differs from Tornado 4.5.3 on purpose, and why.
+"""Intentional differences from Tornado 4.5.3, and why.
 
 Each entry says what gencoro does and why that is right, and names the golden programs that
 show it.  Their traces are in ``golden/traces/gencoro.json``, which ``golden/record.py``

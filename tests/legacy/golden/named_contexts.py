@@ -1,4 +1,4 @@
-"""Stack contexts with names, for the golden programs that tell about them."""
+"""Named stack contexts for the golden programs."""
 
 
 class NamedContexts:

@@ -1,4 +1,4 @@
-"""Noting what is given, thrown or refused, for the golden programs."""
+"""Records results and errors for the golden programs."""
 
 
 def handler(stage, name, consumes):

@@ -1,4 +1,4 @@
-"""Write down the traces of the golden programs, on whichever Tornado is installed.
+"""Record the traces of the golden programs on the installed Tornado.
 
 On an old one, which needs an old interpreter, those of all programs; they are what gencoro
 is compared with.  From any directory::

@@ -1,4 +1,4 @@
-"""The stage on which golden programs play, on an old Tornado and on gencoro alike.
+"""Runs golden programs, on an old Tornado and on gencoro alike.
 
 A program is a function that gets a `Stage`: the modules under test, a fresh loop, and
 `note`, with which it writes its trace.  What is logged is written too.  The same file

@@ -1,4 +1,4 @@
-"""Futures that are done, and waiting for those that are not, for the golden programs."""
+"""Done and pending Futures for the golden programs."""
 
 # More than any program takes that does not hang.
 MANY_TURNS = 20

@@ -59,7 +59,7 @@ class Target:
         assert self.read() == "ready", self.process.stderr.read()
 
     def at(self, code):
-        """Return how the place of a line of the script is told."""
+        """Return a line of the script as reports name it."""
         lines = [line.strip() for line in self.script.splitlines()]
         return f"at <string>:{lines.index(code) + 1}"
 

@@ -1,4 +1,4 @@
-"""The table and the JSON, of graphs that real processes rarely have."""
+"""The table and the JSON of unusual graphs."""
 
 from gencoro.introspect.drawing import MOST_LINES
 from gencoro.introspect.graph import Call, Node

@@ -1,4 +1,4 @@
-"""What is told when a process cannot be examined."""
+"""Error messages for processes that cannot be examined."""
 
 import json
 import os

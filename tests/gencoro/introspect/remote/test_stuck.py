@@ -1,4 +1,4 @@
-"""Processes that are stuck, examined from outside in each way there is."""
+"""Stuck processes, examined by signal and by script."""
 
 import pytest
 

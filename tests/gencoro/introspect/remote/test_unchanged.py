@@ -1,4 +1,4 @@
-"""The process that is examined is as before, and goes on."""
+"""Examining a process does not change it."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from .conftest import GENCORO, PREPARED, needs_scripts, on_linux
 
 pytestmark = on_linux
 
-# Answers a line with what it consists of.
+# Prints its threads, files, signal handlers and so on when it reads a line.
 MIRROR = """
 def told():
     asyncio.get_running_loop().call_later(0.001, lambda: None)
@@ -46,7 +46,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("command", ["pstree", "ps"])
-def test_process_is_as_before_and_goes_on(start_each_way, gencoro, tmp_path, command):
+def test_process_goes_on_unchanged(start_each_way, gencoro, tmp_path, command):
     target = start_each_way(MIRROR)
     target.write("tell")
     before = target.read()
@@ -77,7 +77,7 @@ sys.stdin.readline()
 """
 
 
-def test_question_that_was_not_answered_in_time_is_dropped(start, gencoro):
+def test_late_request_is_withdrawn(start, gencoro):
     target = start(DEAF, PREPARED)
 
     ended = gencoro("pstree", target.pid, "--timeout", 0.2)
@@ -136,7 +136,7 @@ def test_handlers_of_one_signal_share_the_mailbox(start, gencoro, uninstalled):
     assert gencoro("pstree", target.pid).tree() == "no coroutine is suspended"
 
 
-def test_person_still_gets_the_report_where_it_was(start, gencoro):
+def test_signal_without_a_request_writes_the_report_as_before(start, gencoro):
     target = start(MIRROR, GENCORO, PREPARED)
 
     assert gencoro("pstree", target.pid).status == 0
