@@ -165,6 +165,8 @@ class _TaskNode:
     def _waits_for(self) -> "list[asyncio.Future[Any]]":
         # The Task itself cancels what is no node, and Tasks that it waits for: asked too,
         # those would be cancelled twice.
+        # `_fut_waiter`, which only Tasks have, is what a Task waits for; there is no public
+        # way to ask.  Tasks can wait for one another in a circle.
         inner: Any = self.task
         passed = set()
         while hasattr(inner, "_fut_waiter") and inner not in passed:

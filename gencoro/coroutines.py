@@ -105,6 +105,7 @@ def returning(
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
             future = _future_without_loop(new_future, func)
+        # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future, func)

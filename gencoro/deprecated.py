@@ -27,6 +27,7 @@ def warn_legacy(used: str, instead: str) -> None:
     if is_quiet:
         return
     text = f"{used} is legacy: {instead}"
+    # Not by warn(stacklevel=), which counts frames: there is no fixed number of ours.
     frame = sys._getframe(1)
     while frame.f_back and is_ours(frame):
         frame = frame.f_back

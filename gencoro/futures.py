@@ -111,6 +111,7 @@ class CoroutineFuture(Future[T]):
         state = super().__repr__().removeprefix(f"<{kind} ")
         call = f" called at {self.called_at}," if hasattr(self, "called_at") else ""
         text = f"<{kind}{self._of_whom()}{call} {state}"
+        # asyncio's own error has our repr in it, and no other place for a hint.
         caller = sys._getframe().f_back
         return text + STARTED if caller and caller.f_code in WANT_COROUTINE else text
 

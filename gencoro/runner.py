@@ -154,7 +154,8 @@ class Runner(Generic[T]):
                 self._refuse(future)
             self.future = future
             if future._asyncio_future_blocking:
-                # Set by `yield from`; asyncio would refuse the next `await` of it.
+                # Set by `Future.__iter__`, which `yield from` calls, for a Task to reset.  No
+                # Task will, and asyncio would refuse the next `await` of the Future.
                 future._asyncio_future_blocking = False
             future.add_done_callback(self, context=self.context)
         except NeedsRunner as exc:
@@ -238,7 +239,8 @@ class Runner(Generic[T]):
                 self._break_off(msg)
             else:
                 self._cancelling_with = (msg,)
-                # For `asyncio.gather`, as a Task has it, in case the body refuses to end.
+                # `asyncio.gather` reads it of its children, as Tasks have it, for the message
+                # of its own CancelledError, in case the body refuses to end.
                 self.result_future._cancel_message = msg  # type: ignore[union-attr]
         return True
 

@@ -42,7 +42,8 @@ Ts = TypeVarTuple("Ts")
 # process on this machine within a few milliseconds.
 GRACE_S = 0.01
 
-# The interval at which real events are waited for when nothing else can run.
+# The interval at which real events are waited for when nothing else can run.  Not longer: a
+# thread that ends does not wake the selector.
 POLL_S = 0.05
 
 # Floats of the size of wall-clock times have a resolution of 2**-22 s.  If the clock starts
@@ -50,7 +51,8 @@ POLL_S = 0.05
 WALL_CLOCK_STARTS_PER_S = 1024
 
 # asyncio does not tell a loop which Futures another thread will complete; but all of them
-# are created by this function.
+# are created by this function.  Compared by code, because `create_future` gets no argument
+# that would tell its purpose.
 _WRAP_FUTURE = asyncio.wrap_future.__code__
 
 # The function in which an idle thread of a pool waits for its next job.
@@ -209,6 +211,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         """Like `asyncio.loop.call_at`, but timers of the same time keep their order."""
         timer = self._timer(when, callback, args, context)
+        # As in `BaseEventLoop.call_at`, which can create only its own kind of timer.  The flag
+        # makes a cancelled timer count in `_timer_cancelled_count`.
         heapq.heappush(self._scheduled, timer)
         timer._scheduled = True
         return timer
@@ -267,6 +271,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """
         await super().shutdown_default_executor()
 
+    # The only place where a loop waits: asyncio has no public hook for it.
     def _run_once(self) -> None:
         """Run what can run; jump to the next timer instead of waiting for it."""
         while not self._can_run():
@@ -292,6 +297,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return bool(events) or must_wait
 
     def _may_get_real_events(self) -> bool:
+        # asyncio's own socket for wake-ups does not count: it is always open.
         sockets = len(self._real_selector.get_map()) - self._internal_fds
         return sockets > 0 or self._is_another_thread_at_work()
 
@@ -330,7 +336,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = math.ulp(self.clock._now)
 
     def _next_timer_at(self) -> float:
-        # Time must not stop at a cancelled timer.
+        # Time must not stop at a cancelled timer.  Removed as `BaseEventLoop._run_once` does,
+        # which compacts the heap when its own count says so.
         while self._scheduled and self._scheduled[0].cancelled():
             self._timer_cancelled_count -= 1
             heapq.heappop(self._scheduled)._scheduled = False

@@ -82,6 +82,7 @@ def _prepare(argv: list[str], main: str) -> None:
 
 def spawn_like_this() -> None:
     """Make processes spawned by multiprocessing install compat too."""
+    # multiprocessing has no hook for what a spawned process runs first.
     plain = multiprocessing.spawn.get_preparation_data
 
     def get_preparation_data(name: str) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def thread_name(thread: int) -> str:
     >>> thread_name(threading.get_ident())
     'MainThread'
     """
-    # enumerate() takes a lock, which a signal handler must not wait for.
+    # threading.enumerate() takes a lock, which the interrupted code may hold: a signal handler
+    # would wait for it forever.
     known = threading._active.get(thread)  # type: ignore[attr-defined]
     return f"thread {thread}" if known is None else str(known.name)
 
@@ -104,6 +105,7 @@ def _frames_at(frame: FrameType) -> Iterator[FrameType]:
     if not is_ours(frame):
         yield frame
     elif frame.f_code is STEP:
+        # A frame refers to the object of its method only by this local variable.
         generator = frame.f_locals["self"].gen
         if not is_running(generator):
             yield from frames_of(generator)

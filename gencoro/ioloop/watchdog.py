@@ -20,7 +20,8 @@ __all__ = ["Action", "Watch"]
 
 Action: TypeAlias = Callable[[int, FrameType | None], Any] | signal.Handlers | None
 
-# How often the loop is asked within the threshold; each time costs a turn of the loop.
+# How often the loop is asked within the threshold.  The more often, the sooner after the
+# threshold a block is noticed; but each time costs a turn of the loop.
 ASKED_TIMES = 4
 
 

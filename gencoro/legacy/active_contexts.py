@@ -42,6 +42,7 @@ _thread = _Thread()
 
 
 def _this_thread() -> object:
+    # On demand: a threading.local is empty on each new thread.
     if _thread.key is None:
         _thread.key = object()
     return _thread.key
@@ -76,6 +77,8 @@ class Held:
         """
         if self._token is None:  # the previous value has been restored
             return False
+        # A token can be reset only in the Context of its `set`: Python has no other way to ask
+        # which Context is the current one.
         try:
             _held.reset(self._token)
         except ValueError:

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 # A chain up to this length is freed of deactivated contexts before each call; a longer one
-# each time that its length has doubled.
+# each time that its length has doubled, so that the cost of each context is constant.
 SHORT_CHAIN = 32
 
 

@@ -48,6 +48,7 @@ def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
         holding: The contexts of its body.
     """
     if not isinstance(runner, LegacyRunner):
+        # Not a new object: the generator's Future, the loop and a cancel refer to this one.
         runner.__class__ = _legacy_class(type(runner))  # type: ignore[arg-type]
         runner.legacy = Legacy(holding)
     return runner  # type: ignore[return-value]
@@ -131,6 +132,7 @@ def _convert_running_runner() -> None:
         frame = frame.f_back  # type: ignore[assignment]
 
 
+# The frame in which the loop runs a callback: what is above belongs to the loop's caller.
 _CALL = asyncio.Handle._run.__code__
 
 on_first_context(lambda: guard_creation(_check_contexts))

@@ -87,7 +87,9 @@ def running_loop_replaced(
         loop: With None no loop runs, so that another one can be started.
     """
     running = asyncio._get_running_loop()
-    # A thread has one current Task since Python 3.14; before, each loop had its own.
+    # asyncio has no public way to run a loop inside a running one, which blocking clients and
+    # WSGI calls need.  A thread has one current Task since Python 3.14; before, each loop had
+    # its own.
     task = None if running is None else asyncio.current_task()
     if task is not None:
         asyncio.tasks._leave_task(running, task)  # type: ignore[arg-type]
@@ -102,6 +104,7 @@ def running_loop_replaced(
 
 def _set_loop() -> asyncio.AbstractEventLoop | None:
     """Return the loop that was set for this thread, where none runs; never create one."""
+    # Until 3.13 get_event_loop() creates a loop, or warns that it will not any more.
     if sys.version_info < (3, 14):
         local = getattr(asyncio.get_event_loop_policy(), "_local", None)
         return getattr(local, "_loop", None)

@@ -33,6 +33,7 @@ def is_for_await() -> bool:
     """Return True if our caller's caller awaits a coroutine that has not started."""
     if asyncio._get_running_loop() is None:
         return True
+    # Only an `async def` awaits what it calls; older code expects the call to have begun.
     return bool(sys._getframe(2).f_code.co_flags & _NATIVE)
 
 
@@ -88,7 +89,7 @@ class Started(asyncio.Future[T]):
     def __del__(self) -> None:
         if (
             self._on_lost is not None
-            and self._log_traceback
+            and self._log_traceback  # asyncio's flag: the error was not retrieved
             and not self.get_loop().is_closed()
         ):
             # Retrieving the error keeps asyncio from logging it.

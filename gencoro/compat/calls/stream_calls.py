@@ -52,6 +52,8 @@ class Waiting:
                 self.set_exception(error)
 
     def _take_place_of(self, future: Any) -> None:
+        # Not a done-callback of the Future: that runs in a later turn, and our callback would
+        # be scheduled only then.
         assert getattr(self._stream, self.place) is future, "where streams keep it"
         setattr(self._stream, self.place, self)
 
@@ -86,6 +88,7 @@ class Reading(Waiting):
 
     def give_up(self) -> None:
         """Cancel the read; data that arrives is left to the next read."""
+        # All that `BaseIOStream._start_read` and its callers set for one read.
         stream = self._stream
         stream._read_future = None
         stream._read_bytes = stream._read_delimiter = stream._read_regex = None
@@ -179,6 +182,8 @@ def streaming(stream: Any, callback: Callable[..., Any] | None) -> Iterator[None
         if stream.closed():  # it will not call find_read_pos any more
             chunks.give(stream._read_buffer_size)
         else:
+            # Called whenever data has arrived: the only place between the buffer and the end
+            # of a read.  Set on the object, so other streams do not pay.
             stream._find_read_pos = chunks.find_read_pos
         try:
             yield

@@ -18,7 +18,7 @@ def default_timeout_s(interval_s: float) -> float:
     >>> default_timeout_s(1), default_timeout_s(60)
     (30, 180)
     """
-    return max(3 * interval_s, 30)
+    return max(3 * interval_s, 30)  # as in Tornado 4.5
 
 
 def is_overdue(
@@ -54,7 +54,8 @@ async def ping(protocol: Any, interval_s: float, timeout_s: float) -> None:
     while True:
         await asyncio.sleep(interval_s)
         now = io_loop.time()
-        if protocol._received_pong:  # set when an answer arrives
+        # Set when a pong arrives.  `on_pong` would be the public way, but it is the program's.
+        if protocol._received_pong:
             protocol._received_pong = False
             last_pong = now
         if is_overdue(now, last_ping, last_pong, interval_s, timeout_s):

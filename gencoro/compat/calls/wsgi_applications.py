@@ -38,6 +38,7 @@ def answer(container: WSGIContainer, request: HTTPServerRequest) -> None:
     assert request.connection is not None, "a server has made the request"
     request.connection.write_headers(start_line, fields, chunk=body)
     request.connection.finish()
+    # Tornado's own access log, which has no public function.
     container._log(int(code), request)
 
 

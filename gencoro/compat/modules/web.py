@@ -211,7 +211,7 @@ def get_static_file(original: Callable[..., Any]) -> Callable[..., Any]:
         own = type(self).get
         if (
             own is StaticFileHandler.get
-            or sys._getframe(1).f_code.co_flags & MAY_WAIT
+            or sys._getframe(1).f_code.co_flags & MAY_WAIT  # it yields or awaits this
             or inspect.iscoroutinefunction(own)
             or is_coroutine_function(own)
         ):
