@@ -65,6 +65,7 @@ __all__ = [
     "streaming_callback",
 ]
 
+# As in Tornado 4, whose clients queue further requests.
 DEFAULT_MAX_CLIENTS = 10
 
 # Arguments of a request that are called while it is processed.

@@ -14,7 +14,7 @@ from tornado.ioloop import IOLoop
 
 __all__ = ["PolledLoop", "Poller", "Select"]
 
-# The longest sleep of an idle loop, in seconds.
+# The longest sleep of an idle loop, in seconds, as in Tornado 4: a poller needs a limit.
 LONGEST_S = 3600.0
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "stack_context",
 ]
 
-# The first port that `get_unused_port` tries.
+# The first port that `get_unused_port` tries, as in Tornado 2 to 4: above the privileged ones.
 FIRST_PORT = 10000
 
 # Whether the tests of a module are legacy.

@@ -13,5 +13,4 @@ Inside::
     script     the script that runs in the other process
     decoding   reads an answer
     listing    the table and the JSON
-    errors     why a process cannot be examined
 """

@@ -12,8 +12,7 @@ import time
 from gencoro.introspect.remote.by_script import ask_by_script
 from gencoro.introspect.remote.by_signal import ask_by_signal
 from gencoro.introspect.remote.decoding import decoded
-from gencoro.introspect.remote.errors import RemoteError
-from gencoro.introspect.remote.process import OWN_PYTHON, Process
+from gencoro.introspect.remote.process import OWN_PYTHON, Process, RemoteError
 from gencoro.introspect.snapshot import Snapshot
 
 __all__ = ["look_at"]

@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gencoro.introspect.remote import script
-from gencoro.introspect.remote.errors import NOT_FINISHED, RemoteError
-from gencoro.introspect.remote.process import OWN_PYTHON, Process
+from gencoro.introspect.remote.process import (
+    NOT_FINISHED,
+    OWN_PYTHON,
+    Process,
+    RemoteError,
+)
 
 __all__ = ["ask_by_script"]
 

@@ -11,8 +11,7 @@ import time
 from collections.abc import Iterator
 
 from gencoro.introspect.mailbox import ASKED, TOLD, WITHDRAWN
-from gencoro.introspect.remote.errors import NOT_FINISHED, RemoteError
-from gencoro.introspect.remote.process import Process
+from gencoro.introspect.remote.process import NOT_FINISHED, Process, RemoteError
 
 if sys.platform == "linux":
     import fcntl

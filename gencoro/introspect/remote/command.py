@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from gencoro.introspect.drawing import printable
 from gencoro.introspect.remote.attach import look_at
-from gencoro.introspect.remote.errors import RemoteError
 from gencoro.introspect.remote.listing import graph_document, list_document, table
+from gencoro.introspect.remote.process import RemoteError
 from gencoro.introspect.snapshot import Snapshot
 
 __all__ = ["add_commands"]

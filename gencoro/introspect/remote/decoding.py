@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from gencoro.introspect.graph import Call, Node
-from gencoro.introspect.remote.errors import RemoteError
+from gencoro.introspect.remote.process import RemoteError
 from gencoro.introspect.snapshot import Snapshot
 from gencoro.introspect.thread_steps import Step
 

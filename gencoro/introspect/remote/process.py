@@ -13,17 +13,27 @@ import time
 from collections.abc import Iterator
 
 from gencoro.introspect.mailbox import NAME
-from gencoro.introspect.remote.errors import RemoteError
 
 if sys.platform == "linux":
     import pwd
 
-__all__ = ["OWN_PYTHON", "Process"]
+__all__ = ["NOT_FINISHED", "OWN_PYTHON", "Process", "RemoteError"]
 
 OWN_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 # The executable, the library or an extension module of a Python, as mapped into memory.
 PYTHON_FILE = re.compile(r"/(?:lib)?python(3\.\d+)[^/]*$|\.cpython-(3)(\d+)[^/]*\.so$")
+
+
+# For a process that has many objects.
+NOT_FINISHED = (
+    "process {} did not finish examining itself in time; try a longer --timeout, or a "
+    "smaller --limit"
+)
+
+
+class RemoteError(Exception):
+    """The process cannot be examined; the message says why, and what to do."""
 
 
 class Process:

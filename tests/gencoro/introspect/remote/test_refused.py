@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from gencoro.introspect.remote import attach
 from gencoro.introspect.remote.decoding import decoded
-from gencoro.introspect.remote.errors import RemoteError
-from gencoro.introspect.remote.process import Process
+from gencoro.introspect.remote.process import Process, RemoteError
 
 from .conftest import PREPARED, needs_scripts, on_linux
 
@@ -26,7 +25,7 @@ WAITS = "ready(); time.sleep(3600)"
 LOOK_AS_ANOTHER_USER = """
 import os, sys
 from gencoro.introspect.remote import attach
-from gencoro.introspect.remote.errors import RemoteError
+from gencoro.introspect.remote.process import RemoteError
 
 os.setgid(65534)
 os.setuid(65534)

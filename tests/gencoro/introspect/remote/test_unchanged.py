@@ -11,8 +11,7 @@ from gencoro.introspect import install_signal, snapshot
 from gencoro.introspect.mailbox import NAME
 from gencoro.introspect.remote import script
 from gencoro.introspect.remote.attach import look_at
-from gencoro.introspect.remote.errors import RemoteError
-from gencoro.introspect.remote.process import Process
+from gencoro.introspect.remote.process import Process, RemoteError
 
 from .conftest import GENCORO, PREPARED, needs_scripts, on_linux
 
