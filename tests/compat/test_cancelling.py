@@ -77,19 +77,6 @@ def test_cancelled_waiter_cancels_only_the_legacy_coroutines_future(
     assert seen == ["result"]
 
 
-def test_coroutine_of_gencoro_is_cancelled_with_what_it_waits_for(loop):
-    from tornado import gen
-
-    async def main():
-        pending = gen.Future()
-        future = _waiting([pending, _waiting(gen.Future())])
-        future.cancel()
-        await asyncio.wait([future], timeout=60)
-        return pending.cancelled(), future.cancelled()
-
-    assert loop.run_sync(main) == (True, True)
-
-
 # What a coroutine may yield, to wait for a Future; see `_waits_of`.
 WAITS = [
     "future",

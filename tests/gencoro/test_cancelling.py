@@ -1,6 +1,7 @@
 """Cancelling, where no `asyncio.Task` is comparable.
 
-What a coroutine and a Task have in common is in `test_cancelling_like_tasks`.
+What a coroutine and a Task have in common is in `test_cancelling_like_tasks`; circles and
+shared coroutines are in `test_large_graphs`.
 """
 
 import asyncio
@@ -85,37 +86,6 @@ def test_chain_deeper_than_the_stack_is_cancelled(run, wrapped):
     assert len(ended) == depth
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [lambda inner: [inner], _native, lambda inner: asyncio.gather(inner)],
-    ids=["lists", "native coroutines", "gather"],
-)
-def test_circle_is_cancelled(run, wrapped):
-    ended = []
-    futures = {}
-
-    @gen.coroutine
-    def waits_for(name, other):
-        yield gen.moment
-        try:
-            yield wrapped(futures[other])
-        finally:
-            ended.append(name)
-
-    async def main():
-        futures["a"] = waits_for("a", "b")
-        futures["b"] = waits_for("b", "a")
-        futures["own"] = waits_for("own", "own")
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        answers = futures["a"].cancel(), futures["own"].cancel()
-        await asyncio.wait(futures.values())
-        return answers, [future.cancelled() for future in futures.values()]
-
-    assert run(main) == ((True, True), [True] * 3)
-    assert sorted(ended) == ["a", "b", "own"]
-
-
 def test_cost_of_cancelling_a_chain_is_proportional_to_its_length(run):
     @gen.coroutine
     def link(inner):
@@ -138,24 +108,6 @@ def test_cost_of_cancelling_a_chain_is_proportional_to_its_length(run):
 
     # A quadratic walk takes 64 times as long.
     assert run(main) < 16
-
-
-def test_shared_coroutine_is_cancelled_once(run):
-    # Forty layers of two that both wait for the layer below: a million million ways.
-    @gen.coroutine
-    def layer(below):
-        yield below
-
-    async def main():
-        below = [gen.sleep(60)]
-        for _ in range(40):
-            below = [layer(below), layer(below)]
-        top = gen.multi(below)
-        answer = top.cancel()
-        await asyncio.wait([top])
-        return answer, top.cancelled()
-
-    assert run(main) == (True, True)
 
 
 def test_list_that_a_child_of_it_waits_for_is_cancelled(run):
