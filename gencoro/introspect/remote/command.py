@@ -55,7 +55,7 @@ def add_commands(
             type=_positive(float),
             default=TIMEOUT_S,
             metavar="SECONDS",
-            help="(default: %(default)s)",
+            help="the maximum time to wait for an answer (default: %(default)s)",
         )
         command.set_defaults(execute=_show_process)
 

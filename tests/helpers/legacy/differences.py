@@ -34,9 +34,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "An error that nobody has looked at is logged by asyncio, whose Future it is, and "
-        "under asyncio's name.  What an executor gives is such a Future too; only the "
-        "dummy executor gives one of concurrent.futures, as all other executors do.",
+        "Unretrieved errors are logged by asyncio, to its own logger.  Results of executors "
+        "are asyncio Futures too; only the dummy executor returns one of "
+        "concurrent.futures, as all other executors do.",
         (
             "coroutine_failure_that_nobody_looks_at_is_logged",
             "dummy_executor_puts_an_error_into_the_future",
@@ -47,9 +47,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "What another thread has done arrives on the thread of the loop, in a turn of its "
-        "own, as a Future of asyncio, which async def can await.  Tornado 4 called back on "
-        "that other thread.",
+        "The result of another thread arrives on the loop's thread, in a later turn, as an "
+        "asyncio Future, which async def can await.  Tornado 4 called back on the other "
+        "thread.",
         (
             "chain_future_from_a_thread",
             "convert_yielded_makes_futures_or_refuses",
@@ -59,8 +59,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "Native coroutines and other awaitables run as Tasks of asyncio, which begin in the "
-        "next turn and may await what asyncio's Tasks may.",
+        "Native coroutines and other awaitables run as asyncio Tasks, which begin in the "
+        "next turn.",
         (
             "awaitable_that_yields_no_future_is_told_so",
             "coroutine_makes_the_generators_of_its_function_yieldable",
@@ -73,9 +73,8 @@ DIFFERENCES = (
         ("coroutine_has_one_copy_of_the_context_variables",),
     ),
     Difference(
-        "Contexts travel as asyncio's own context variables do: so they reach native "
-        "coroutines and whatever else asyncio calls back, and a coroutine goes on in its "
-        "own contexts, whoever has resumed it.",
+        "Stack contexts are kept in a context variable, so they apply to native coroutines "
+        "and all callbacks of asyncio, and a coroutine always resumes in its own contexts.",
         (
             "done_callback_of_a_future_does_not_keep_the_contexts",
             "native_coroutine_as_a_callback_has_no_contexts",
@@ -93,9 +92,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "Whoever yields within a context is told at that yield, once, and the context ends "
-        "with its block.  Tornado 4 threw the error at another yield, gave the result of "
-        "another Future, or left the context on for the caller.",
+        "A yield in the with block of a context raises an error once, at that yield, and the "
+        "context ends with its block.  Tornado 4 raised it at another yield, returned the "
+        "result of another Future, or left the context active for the caller.",
         (
             "context_entered_within_itself_is_inconsistent",
             "context_that_is_never_left_is_noticed_at_a_yield_only",
@@ -115,10 +114,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "Coroutines can be ended: cancelling the Future of one cancels it and what it "
-        "waits for, as does closing the loop, and one that can never be resumed is closed "
-        "by the garbage collector.  In Tornado 4 cancel() did nothing, and what hung was "
-        "kept for ever.",
+        "Cancelling the Future of a coroutine, or closing the loop, cancels the coroutine "
+        "and what it waits for, and the garbage collector closes a coroutine that can never "
+        "resume.  In Tornado 4 cancel() did nothing, and such coroutines were kept for ever.",
         (
             "cancelled_coroutine_fails_later",
             "cancelled_coroutine_goes_on_through_further_waits_and_children",
@@ -136,9 +134,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "What is done keeps its outcome: a second result or error is refused and changes "
-        "nothing, and an error that comes too late is itself what the caller's context "
-        "gets, and no TypeError in its place.",
+        "A done Future keeps its outcome: a second result or error is refused, and an error "
+        "that comes too late is passed to the caller's context itself, not a TypeError.",
         (
             "future_set_to_a_result_after_an_error",
             "future_set_to_a_second_result",
@@ -149,9 +146,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "The argument callback= belongs to the function if that declares it, as in Tornado "
-        "6; else the coroutine calls it with the result.  None is nobody to be called, and "
-        "calling back with nothing gives None, where Tornado 4 gave a nameless object.",
+        "The argument callback= is passed to a function that declares it, as in Tornado 6; "
+        "otherwise the coroutine calls it with the result.  callback=None has no effect, and "
+        "a callback without arguments gives None, where Tornado 4 gave a private object.",
         (
             "callback_argument_is_taken_from_a_function_that_declares_one",
             "callback_argument_of_none_is_called_all_the_same",
@@ -160,9 +157,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "A coroutine that forgets a Callback fails with LeakedCallbackError: whoever waits "
-        "for it gets that.  In Tornado 4 its Future was never done.  The error of an engine "
-        "goes to the context of its call, and not to whoever has resumed it.",
+        "A coroutine that forgets a Callback fails with LeakedCallbackError; in Tornado 4 "
+        "its Future was never done.  The error of an engine goes to the context of its call, "
+        "not to the code that has resumed it.",
         (
             "leaked_callback_after_an_error_of_the_body",
             "leaked_callback_found_when_another_callback_resumes",
@@ -191,9 +188,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "What goes wrong with something yielded is raised at the yield, whatever it is and "
-        "whenever.  Tornado 4 raised it to whoever had called or resumed the coroutine, "
-        "and that never ended.",
+        "Any error of a yielded object is raised at the yield.  Tornado 4 raised it in the "
+        "code that had called or resumed the coroutine, which then never ended.",
         (
             "convert_yielded_by_a_function_that_fails",
             "list_with_a_yield_point_refuses_what_cannot_be_yielded",
@@ -201,8 +197,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "What only a Runner can wait for is refused elsewhere with a BadYieldError that "
-        "says so, lists of YieldPoints too; and multi_future is multi.",
+        "YieldPoints, and lists of them, can be waited for only by a Runner, and raise a "
+        "BadYieldError elsewhere; and multi_future is multi.",
         (
             "list_of_yield_points_can_be_converted_but_not_timed",
             "multi_has_three_names_and_gives_futures",
@@ -210,8 +206,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "KeyboardInterrupt and SystemExit leave the loop, which can be used again, and "
-        "the Future of the coroutine tells of them.  Any other error of a body stays in "
+        "KeyboardInterrupt and SystemExit leave the loop, which can be used again, and are "
+        "stored in the coroutine's Future.  Any other error of a body stays in "
         "its Future, as with asyncio.Task, and that of a callback is logged; the other "
         "callbacks are called in each case.",
         (
@@ -263,9 +259,9 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "asyncio watches files for reading and for writing, each with a call of its own, "
-        "and a closed peer can be read from.  A handler that is refused takes nobody's "
-        "place, and every error of one is told, a broken pipe too.",
+        "asyncio reports reading and writing in separate calls, and a closed peer as "
+        "readable.  A refused handler does not replace another one, and every error of a "
+        "handler is logged, a broken pipe too.",
         (
             "handler_added_twice_for_one_socket",
             "handler_is_called_for_reading_and_writing",
@@ -293,18 +289,17 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "A WaitIterator gives a Future as often as it was given it, and refuses to give "
-        "what is not there, where Tornado 4 waited for ever.",
+        "A WaitIterator returns a Future as often as it was passed, and raises an error "
+        "when there are no more, where Tornado 4 waited for ever.",
         (
             "wait_iterator_is_done_when_all_was_given",
             "wait_iterator_of_one_future_twice",
         ),
     ),
     Difference(
-        "Every error has one class, derived from GencoroError or Python's own TimeoutError; "
+        "Each error has one class, derived from GencoroError or Python's own TimeoutError; "
         "gen.Future is asyncio's, and TracebackFuture another class; moments are no "
-        "Futures; and what only Tornado's own module looked up in itself is not looked up "
-        "in the facade gen.",
+        "Futures; and replacing a name of the facade gen does not change gencoro itself.",
         (
             "gen_errors_are_plain_exceptions",
             "gen_errors_have_namesakes_elsewhere",
