@@ -37,7 +37,7 @@ def add_commands(
     """Add the commands to a parser."""
     for name, what in HELP.items():
         command = commands.add_parser(
-            name, help=what, description=f"{what}.".capitalize()
+            name, help=what, description=f"{what[0].upper()}{what[1:]}."
         )
         command.add_argument(
             "pid", type=_positive(int), metavar="PID", help="the process"
