@@ -191,7 +191,7 @@ def test_full_staging_directory_pauses_the_crawl(
         ({"into": "gs://bucket/x", "frontier": "f"}, "install gcsfs"),
         (
             {"into": "faulty://b", "frontier": "f", "archive": False},
-            "without an archive",
+            "needs an archive",
         ),
         (
             {"into": "faulty://b", "frontier": "f", "max_staging_bytes": 10**9},
