@@ -1,6 +1,6 @@
 """crawler_app: a web crawler written in generator coroutines on gencoro.
 
-The names exported here are public, and so is `crawler_app.web.httpclient`; every other module is
+The names exported here are public, and so is `crawler_app.httpclient`; every other module is
 internal and may change.  ``python -m crawler_app --help`` shows what the crawler does;
 `crawler_app.run.crawl` reads top to bottom as the path of one URL.
 

@@ -1,6 +1,7 @@
 """The legacy names of the facades: where each is defined, and what to write instead.
 
-`gencoro.legacy` is loaded when the first of its names is used.
+`gencoro.legacy` is loaded when the first of its names is used.  Those of Tornado's own modules,
+for code that runs unchanged, are in `gencoro.compat.names`.
 """
 
 from importlib import import_module

@@ -161,7 +161,7 @@ def add_check(parser: CommandParser) -> None:
         )
     )
     add_config_file(parser)
-    _add_how_much(parser)
+    _add_verbosity(parser)
     alone = "is not an option of `check`, which runs in one process; leave it out"
     parser.cures |= {
         option.flag: alone for option in OPTIONS if option.name in NOT_FOR_CHECK
@@ -315,11 +315,11 @@ def add_work(parser: CommandParser) -> None:
     _add_showing(parser)
 
 
-def _add_how_much(parser: CommandParser) -> None:
+def _add_verbosity(parser: CommandParser) -> None:
     """Add ``--quiet`` and ``--verbose``."""
-    how_much = parser.add_mutually_exclusive_group()
-    _add_quiet(how_much)
-    how_much.add_argument(
+    verbosity = parser.add_mutually_exclusive_group()
+    _add_quiet(verbosity)
+    verbosity.add_argument(
         "-v",
         "--verbose",
         action="store_true",
@@ -329,7 +329,7 @@ def _add_how_much(parser: CommandParser) -> None:
 
 def _add_showing(parser: CommandParser) -> None:
     """Add ``--quiet``, ``--verbose``, ``--dashboard`` and ``--stay``."""
-    _add_how_much(parser)
+    _add_verbosity(parser)
     parser.add_argument(
         "--dashboard",
         metavar="ADDR:PORT",

@@ -1,5 +1,7 @@
 """The table of legacy names, and what `gencoro.compat.install` provides for each.
 
+The legacy names of gencoro's own modules are in `gencoro.legacy_names`.
+
 `TORNADO` has what Tornado has removed or changed, `PYTHON` what the standard library has
 removed, and `TABLE` both.  A row has five columns:
 

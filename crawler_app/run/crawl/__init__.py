@@ -447,7 +447,7 @@ class Crawl:
 
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
-        """Process one claimed URL; a fetch error or an unexpected Exception is recorded."""
+        """Process one claimed URL; an error, expected or not, becomes its outcome."""
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)

@@ -14,6 +14,7 @@ from crawler_app.show.check.check_findings import DEFAULT_KINDS, FindingKind
 
 __all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
 
+# Those of `crawler_app.show.check.output`, which this does not import: --help needs the names only.
 FORMAT_NAMES = (
     *("text", "json", "jsonl", "csv"),
     *("junit", "sarif", "github", "markdown"),

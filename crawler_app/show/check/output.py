@@ -1,4 +1,4 @@
-"""Findings for people and programs, in several formats.
+"""Findings for people and programs: a class for each format of a check.
 
 Pure.  Some formats show each finding as soon as it is found, the others all at the end.
 """
@@ -13,7 +13,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
-from crawler_app.show.check.check_config import FORMAT_NAMES
 from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
@@ -168,8 +167,16 @@ class Sarif(Output):
 # The singular of the kinds that are nouns; the others are adjectives.
 ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
 
-_OUTPUTS = (Text, Json, JsonLines, Csv, JUnit, Sarif, GitHub, Markdown)
-FORMATS: dict[str, type[Output]] = dict(zip(FORMAT_NAMES, _OUTPUTS, strict=True))
+FORMATS: dict[str, type[Output]] = {
+    "text": Text,
+    "json": Json,
+    "jsonl": JsonLines,
+    "csv": Csv,
+    "junit": JUnit,
+    "sarif": Sarif,
+    "github": GitHub,
+    "markdown": Markdown,
+}
 
 
 def problem_of(finding: CheckFinding) -> str:

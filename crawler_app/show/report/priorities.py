@@ -56,7 +56,8 @@ class Priority(NamedTuple):
         url: The URL with the problem; empty if it is not about a single URL.
         words: The problem in words.
         where: The number of pages, and the share of visits that it affects.
-        at: The section about it; for a broken URL, its number in the list too.
+        section: The section about it.
+        at: The number of a broken URL in its list; 0 for other problems.
     """
 
     url: str
