@@ -6,6 +6,7 @@ import pytest
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Reason
+from crawler_app.show.check.check_config import FORMAT_NAMES
 from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS
@@ -16,6 +17,10 @@ from gencoro import gen
 
 OPTIONS = {"archive": False, "index": False, "robots": False}
 DONE = Outcome(State.DONE, Reason.OK, 200, "text/html")
+
+
+def test_every_format_that_is_offered_has_a_class():
+    assert tuple(FORMATS) == FORMAT_NAMES
 
 
 def test_output_that_cannot_be_written_ends_the_check(site, run_sync):
