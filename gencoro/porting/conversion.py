@@ -1,0 +1,191 @@
+"""Converts the sources of a program.
+
+Pure: sources come as bytes, and go as bytes.  Used by `gencoro.porting.command`,
+`gencoro.porting.report` and `gencoro.porting.interactive`.
+"""
+
+import ast
+import functools
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from gencoro.porting.decisions import Decision, Decisions, Finding, Options
+from gencoro.porting.evidence import Evidence
+from gencoro.porting.fixers import FIXERS, Fix
+from gencoro.porting.imports import Names, NameTaken, Wanted, names_used, tidy
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.rewriting import edits_of
+from gencoro.porting.text import Edit, apply
+
+__all__ = ["Conversion", "convert"]
+
+
+class Conversion(NamedTuple):
+    """What becomes of a program.
+
+    Attributes:
+        program: The program as it was.
+        sources: The new sources of the files that change.
+        decisions: What becomes of each coroutine.
+        fixes: The other edits.
+        listed: What a person should look at, besides what the decisions list.
+        engines: How many functions in callback style there are.
+    """
+
+    program: Program
+    sources: dict[str, bytes]
+    decisions: list[Decision]
+    fixes: list[Fix]
+    listed: list[Finding]
+    engines: int
+
+    @property
+    def converted(self) -> list[Decision]:
+        """The decisions about coroutines that are converted."""
+        return [d for d in self.decisions if not d.stays]
+
+    @property
+    def left(self) -> list[Decision]:
+        """The decisions about coroutines that stay."""
+        return [d for d in self.decisions if d.stays]
+
+    @property
+    def all_listed(self) -> list[Finding]:
+        """Everything that a person should look at."""
+        return [*(f for d in self.converted for f in d.listed), *self.listed]
+
+
+def convert(
+    sources: Mapping[str, bytes],
+    options: Options | None = None,
+    evidence: Evidence | None = None,
+    skipped: Collection[str] = (),
+    is_wanted: Callable[[Decision, bytes], bool] | None = None,
+) -> Conversion:
+    """Convert the sources of a program.
+
+    Args:
+        skipped: The codes of fixers that are not used.
+        is_wanted: Asks whether a coroutine is to be converted, which would lead to a source.
+    """
+    options = options or Options()
+    program = Program(sources)
+    deciding = Decisions(program, options, evidence)
+    decisions = deciding.all()
+    fixes = [
+        fix
+        for fixer in FIXERS
+        if fixer.code not in skipped
+        for fix in fixer.find(program)
+        if options.is_selected(fix.module, fix.function_name)
+    ]
+    changed: dict[str, bytes] = {}
+    final: list[Decision] = []
+    for path, module in program.modules.items():
+        own = [d for d in decisions if d.function.module is module]
+        own_fixes = [fix for fix in fixes if fix.module is module]
+        if not own and not own_fixes:
+            continue
+        result, own = _converted(program, module, own, own_fixes, is_wanted)
+        final += own
+        if result != module.source:
+            changed[path] = result
+    listed = list(deciding.listed())
+    return Conversion(program, changed, final, fixes, listed, len(deciding.engines))
+
+
+def _converted(
+    program: Program,
+    module: Module,
+    decisions: list[Decision],
+    fixes: list[Fix],
+    is_wanted: Callable[[Decision, bytes], bool] | None,
+) -> tuple[bytes, list[Decision]]:
+    """Return a module's new source, and the decisions, some of which could not be kept."""
+    chosen: list[Decision] = []
+    made: dict[Function, list[Edit]] = {}
+    names = Names(module)
+    final = []
+    for decision in decisions:
+        if not decision.stays:
+            decision = _with_edits(decision, names, made)
+        if not decision.stays and is_wanted is not None:
+            alone = _source_with(program, module, made[decision.function], names)
+            if not is_wanted(decision, alone):
+                decision = _kept(decision, "declined", "")
+        if not decision.stays:
+            chosen.append(decision)
+        final.append(decision)
+    edits = [edit for d in chosen for edit in made[d.function]]
+    edits += [edit for fix in fixes for edit in fix.edits]
+    try:
+        return _source_with(program, module, edits, names), final
+    except SyntaxError as exc:
+        final = [d if d.stays else _kept(d, "rewriting", str(exc.msg)) for d in final]
+        return module.source, final
+
+
+def _with_edits(
+    decision: Decision, names: Names, made: dict[Function, list[Edit]]
+) -> Decision:
+    try:
+        edits = list(edits_of(decision.coroutine, decision.wrappers, names))
+    except NameTaken as exc:
+        return _kept(decision, "name-taken", str(exc))
+    made[decision.function] = edits
+    return decision
+
+
+def _kept(decision: Decision, reason: str, text: str) -> Decision:
+    function = decision.function
+    finding = Finding(reason, function.module.path, function.line, text, function)
+    return decision._replace(stays=[finding])
+
+
+def _source_with(
+    program: Program, module: Module, edits: list[Edit], names: Names
+) -> bytes:
+    """Return the source of a module after some edits, with the imports that it needs.
+
+    Raises:
+        SyntaxError: it would be invalid.
+    """
+    if not edits:
+        return module.source
+    data = apply(module.text, edits)
+    tree = ast.parse(data)
+    used = names_used(tree)
+    unused = _names_before(module) - used - _taken_by_others(program, module)
+    wanted = [w for w in names.wanted if _is_used(w, used)]
+    keeps = module.path.endswith("__init__.py")
+    result = tidy(module.text.encoded(data), unused, wanted, keeps)
+    ast.parse(result)
+    return result
+
+
+def _is_used(wanted: Wanted, used: frozenset[str]) -> bool:
+    return (wanted.name or wanted.module) in used
+
+
+@functools.lru_cache(maxsize=2)
+def _names_before(module: Module) -> frozenset[str]:
+    return names_used(module.tree)
+
+
+def _taken_by_others(program: Program, module: Module) -> frozenset[str]:
+    """Return the names that other modules may take from a module."""
+    return frozenset(_names_taken(program, module))
+
+
+def _names_taken(program: Program, module: Module) -> Iterator[str]:
+    for other in program.modules.values():
+        if other is module:
+            continue
+        for node in other.nodes:
+            if isinstance(node, ast.ImportFrom):
+                top = (node.module or "").partition(".")[0]
+                if node.level or top not in ("tornado", "gencoro"):
+                    yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if any(t.file == module.top.file for t in other.things(node.value)):
+                    yield node.attr

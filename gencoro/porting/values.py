@@ -1,0 +1,306 @@
+"""What a ``yield`` gets, and so how an ``async def`` waits for it.
+
+Rule: a wrapper is written only where the value is known to need it, from the source or from
+a run: a list or a dict, None, or the Future of an executor.  A value that is not known is
+awaited as it is, and the place is listed: in real suites 525 of 529 such values were
+Futures, and the others fail at once, with a TypeError.
+
+Pure.  Used by `gencoro.porting.decisions`.
+"""
+
+import ast
+import enum
+from collections.abc import Collection
+
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.common_names import COMMON_METHODS
+from gencoro.porting.coroutines import ENGINE, Coroutine
+from gencoro.porting.families import Families
+from gencoro.porting.program import Function, Module, Program
+
+__all__ = ["Kind", "Values", "kinds_of_evidence", "wrapper_of"]
+
+
+class Kind(enum.Enum):
+    """What an expression may be."""
+
+    AWAITABLE = "a Future, or another object that can be awaited"
+    COLLECTION = "a list or a dict"
+    NONE = "None or gen.moment"
+    CONCURRENT = "a Future of an executor"
+    CONVERTED = "an object with a registered converter"
+    LEGACY = "a YieldPoint, for which only a generator can wait"
+    UNKNOWN = "not known"
+
+
+_KIND_BY_EVIDENCE = {
+    "awaitable": Kind.AWAITABLE,
+    "concurrent": Kind.CONCURRENT,
+    "coroutine": Kind.AWAITABLE,
+    "future": Kind.AWAITABLE,
+    "legacy": Kind.LEGACY,
+    "moment": Kind.NONE,
+    "none": Kind.NONE,
+    "other": Kind.CONVERTED,
+}
+
+_LEGACY = frozenset(
+    f"tornado.gen.{name}"
+    for name in ("Callback", "MultiYieldPoint", "Wait", "WaitAll", "YieldPoint")
+)
+_FUTURES = frozenset(
+    {
+        "asyncio.Future",
+        "asyncio.futures.Future",
+        "tornado.concurrent.Future",
+        "tornado.concurrent.TracebackFuture",
+        "tornado.gen.Future",
+    }
+)
+# Functions of Tornado that return a Future, though their annotations do not say so.
+_RETURN_FUTURES = frozenset(
+    f"tornado.gen.{name}"
+    for name in (
+        "Multi",
+        "Task",
+        "convert_yielded",
+        "maybe_future",
+        "multi",
+        "multi_future",
+        "sleep",
+        "with_timeout",
+    )
+)
+_RETURN_LISTS = frozenset({"builtins.dict", "builtins.list", "builtins.sorted"})
+_MAKE_FUTURES = frozenset(
+    {"tornado.concurrent.return_future", "tornado.concurrent.run_on_executor"}
+)
+
+_Kinds = frozenset[Kind]
+
+_UNKNOWN = frozenset({Kind.UNKNOWN})
+_AWAITABLE = frozenset({Kind.AWAITABLE})
+
+
+def kinds_of_evidence(words: Collection[str]) -> _Kinds:
+    """Return the kinds for the words of evidence.
+
+    >>> sorted(k.name for k in kinds_of_evidence({"none", "list of future"}))
+    ['COLLECTION', 'NONE']
+    """
+    is_collection = ("list", "dict")
+    return frozenset(
+        Kind.COLLECTION if word.startswith(is_collection) else _KIND_BY_EVIDENCE[word]
+        for word in words
+    )
+
+
+def wrapper_of(kinds: _Kinds) -> str:
+    """Return the function that makes a value of some kinds awaitable; empty if none is needed.
+
+    >>> wrapper_of(frozenset({Kind.AWAITABLE})), wrapper_of(frozenset({Kind.COLLECTION}))
+    ('', 'multi')
+    """
+    needing = kinds - {Kind.AWAITABLE, Kind.UNKNOWN}
+    if not needing:
+        return ""
+    if kinds == {Kind.COLLECTION}:
+        return "multi"
+    if kinds <= {Kind.CONCURRENT, Kind.AWAITABLE}:
+        return "wrap_future"
+    return "convert_yielded"
+
+
+class Values:
+    """Tells what the expressions of a program may be."""
+
+    def __init__(
+        self,
+        program: Program,
+        coroutines: dict[Function, Coroutine],
+        families: Families,
+    ) -> None:
+        self._program = program
+        self._coroutines = coroutines
+        self._families = families
+        self._results: dict[Function, _Kinds] = {}
+        self._pending: set[ast.AST] = set()
+
+    def kinds(self, module: Module, node: ast.expr | None) -> _Kinds:
+        """Return what an expression may be."""
+        if node is None:
+            return frozenset({Kind.NONE})
+        if node in self._pending:  # it is bound to what uses it
+            return frozenset()
+        self._pending.add(node)
+        try:
+            return self._kinds(module, node)
+        finally:
+            self._pending.discard(node)
+
+    def has_legacy(self, module: Module, node: ast.expr | None) -> ast.AST | None:
+        """Return the part of an expression that is a YieldPoint; None if there is none."""
+        for part in ast.walk(node) if node is not None else ():
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                if module.names(part) & _LEGACY:
+                    return part
+        return None
+
+    def _kinds(self, module: Module, node: ast.expr) -> _Kinds:
+        match node:
+            case ast.Constant(value=None):
+                return frozenset({Kind.NONE})
+            case ast.List() | ast.ListComp() | ast.Dict() | ast.DictComp():
+                return frozenset({Kind.COLLECTION})
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.kinds(module, body) | self.kinds(module, orelse)
+            case ast.BoolOp(values=[*_, last]):
+                return self.kinds(module, last) | _UNKNOWN
+            case ast.NamedExpr(value=value):
+                return self.kinds(module, value)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                found = self.kinds(module, left) | self.kinds(module, right)
+                is_list = Kind.COLLECTION in found
+                return frozenset({Kind.COLLECTION}) if is_list else _UNKNOWN
+            case ast.Call():
+                return self._of_call(module, node)
+            case ast.Name():
+                return self._of_name(module, node)
+            case ast.Attribute():
+                return self._of_attribute(module, node)
+        return _UNKNOWN
+
+    def _of_call(self, module: Module, node: ast.Call) -> _Kinds:
+        functions = self._program.functions_of(module, node.func)
+        if functions:
+            members = {m for f in functions for m in self._families.members(f)}
+            return frozenset().union(*map(self._of_result, members)) or _UNKNOWN
+        names = module.names(node.func)
+        if names:
+            return frozenset().union(*map(_of_outside, names))
+        classes = self._program.classes_of(module, node.func)
+        if classes:
+            return frozenset().union(*map(self._of_object, classes))
+        return self._of_unresolved(node.func)
+
+    def _of_unresolved(self, func: ast.expr) -> _Kinds:
+        """Return what a method of an unknown object returns, by its name."""
+        if not isinstance(func, ast.Attribute):
+            return _UNKNOWN
+        owner = ast.unparse(func.value).lower()
+        if func.attr == "submit" and ("executor" in owner or "pool" in owner):
+            return frozenset({Kind.CONCURRENT})
+        named = self._program.functions_by_name.get(func.attr, [])
+        is_ours = bool(named) and func.attr not in COMMON_METHODS
+        if is_ours and all(self._of_result(f) == _AWAITABLE for f in named):
+            return _AWAITABLE
+        return _UNKNOWN
+
+    def _of_result(self, function: Function) -> _Kinds:
+        """Return what a call of a function of the program returns."""
+        if function not in self._results:
+            self._results[function] = frozenset()  # it may call itself
+            self._results[function] = self._find_result(function)
+        return self._results[function]
+
+    def _find_result(self, function: Function) -> _Kinds:
+        coroutine = self._coroutines.get(function)
+        if isinstance(function.node, ast.AsyncFunctionDef) or (
+            coroutine is not None and coroutine.kind != ENGINE
+        ):
+            return _AWAITABLE
+        module = function.module
+        for decorator in function.node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            names = module.names(called)
+            if names & _MAKE_FUTURES:
+                return _AWAITABLE
+            if not names <= {"builtins.staticmethod", "builtins.classmethod"}:
+                return _UNKNOWN
+        if function.is_generator or coroutine is not None:
+            return _UNKNOWN
+        returns = [node for node in function.own if isinstance(node, ast.Return)]
+        found = frozenset().union(*(self.kinds(module, r.value) for r in returns))
+        return found if _ends(function.node.body) else found | {Kind.NONE}
+
+    def _of_object(self, node: ast.ClassDef) -> _Kinds:
+        bases = set(self._program.bases_of(node))
+        if bases & _LEGACY:
+            return frozenset({Kind.LEGACY})
+        is_awaitable = bases & _FUTURES or any(
+            isinstance(part, ast.FunctionDef) and part.name == "__await__"
+            for owner in self._families.ancestors(node)
+            for part in owner.body
+        )
+        return _AWAITABLE if is_awaitable else _UNKNOWN
+
+    def _of_name(self, module: Module, node: ast.Name) -> _Kinds:
+        if module.names(node) == {"tornado.gen.moment"}:
+            return frozenset({Kind.NONE})
+        owner = module.scope_at(node).scope_of(node.id)
+        found: _Kinds = frozenset()
+        for binding in owner.bindings[node.id] if owner is not None else [None]:
+            is_value = isinstance(binding, ast.expr)
+            found |= self.kinds(module, binding) if is_value else _UNKNOWN
+        return _without_none(found)
+
+    def _of_attribute(self, module: Module, node: ast.Attribute) -> _Kinds:
+        if module.names(node) == {"tornado.gen.moment"}:
+            return frozenset({Kind.NONE})
+        found: _Kinds = frozenset()
+        for owner in self._program.classes_of(module, node.value):
+            for ancestor in self._families.ancestors(owner):
+                home = self._program.module_by_class.get(ancestor)
+                if home is None:
+                    continue
+                values = home.scope_at(ancestor).members(ancestor).values
+                for _, value in values.get(node.attr, ()):
+                    found |= self.kinds(home, value) if value is not None else _UNKNOWN
+        return _without_none(found or _UNKNOWN)
+
+
+def _without_none(kinds: _Kinds) -> _Kinds:
+    """Return the kinds of a variable: one that is None at times is not yielded then."""
+    if Kind.NONE in kinds and kinds - {Kind.NONE}:
+        return kinds - {Kind.NONE} | _UNKNOWN
+    return kinds - {Kind.NONE} or _UNKNOWN
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Return whether no path leads to the end of a block."""
+    match body[-1]:
+        case ast.Raise() | ast.Return():
+            return True
+        case ast.If(body=inner, orelse=[_, *_] as orelse):
+            return _ends(inner) and _ends(orelse)
+        case ast.With(body=inner):
+            return _ends(inner)
+        case ast.Try(body=inner, handlers=handlers, orelse=orelse, finalbody=last):
+            blocks = [orelse or inner, *(handler.body for handler in handlers)]
+            return all(map(_ends, blocks)) or bool(last and _ends(last))
+    return False
+
+
+def _of_outside(name: str) -> _Kinds:
+    """Return what a function outside of the program returns."""
+    if name in _LEGACY:
+        return frozenset({Kind.LEGACY})
+    if name in _RETURN_LISTS:
+        return frozenset({Kind.COLLECTION})
+    if name in _FUTURES or name in _RETURN_FUTURES:
+        return _AWAITABLE
+    if name.startswith("concurrent.futures.") and name.endswith(".submit"):
+        return frozenset({Kind.CONCURRENT})
+    if name.startswith("asyncio."):
+        return _AWAITABLE
+    found = TODAY.find(name) if name.startswith("tornado.") else None
+    node = found[1] if found is not None else None
+    if isinstance(node, ast.AsyncFunctionDef):
+        return _AWAITABLE
+    if isinstance(node, ast.FunctionDef) and node.returns is not None:
+        text = ast.unparse(node.returns).strip("'\"")
+        if text == "None":
+            return frozenset({Kind.NONE})
+        if text.startswith(("Future", "Awaitable")):
+            return _AWAITABLE
+    return _UNKNOWN
