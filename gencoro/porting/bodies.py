@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from gencoro.porting.coroutines import COROUTINE, Coroutine, name_of_decorator
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.returns import Problem, problems_of_returns
 from gencoro.porting.uses import returned_functions
-from gencoro.porting.values import Values
+from gencoro.porting.values import Values, always_leaves
 
 __all__ = ["problems_of"]
 
@@ -92,7 +92,7 @@ def _returns_call_of(wrapper: Function, name: str) -> bool:
     return (
         not wrapper.is_generator
         and isinstance(wrapper.node, ast.FunctionDef)
-        and isinstance(wrapper.node.body[-1], ast.Return)
+        and always_leaves(wrapper.node.body)
         and all(
             isinstance(r.value, ast.Call)
             and isinstance(r.value.func, ast.Name)
@@ -124,9 +124,13 @@ def _of_statements(function: Function) -> Iterator[Problem]:
                 if any(name.startswith(_CONTEXTS) for name in names):
                     text = ast.unparse(item.context_expr)
                     yield "stack-context", node, text
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "set" and _CONTEXT_VARIABLE in module.names(node.func):
-                yield "sets-context", node, ast.unparse(node.func.value)
+        elif isinstance(node, ast.Call) and _sets_context(module, node.func):
+            yield "sets-context", node, ast.unparse(node.func)
+
+
+def _sets_context(module: Module, func: ast.expr) -> bool:
+    is_set = isinstance(func, ast.Attribute) and func.attr == "set"
+    return is_set and _CONTEXT_VARIABLE in module.names(func)
 
 
 def _of_results(function: Function, program: Program) -> Iterator[Problem]:

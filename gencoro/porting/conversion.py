@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gencoro.porting.decisions import Decision, Decisions, Finding, Options
 from gencoro.porting.evidence import Evidence
 from gencoro.porting.fixers import FIXERS, Fix
+from gencoro.porting.fixers.maybe_future import unwrapping
 from gencoro.porting.imports import Names, NameTaken, Wanted, names_used, tidy
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.rewriting import edits_of
@@ -79,6 +80,7 @@ def convert(
         for fix in fixer.find(program)
         if options.is_selected(fix.module, fix.function_name)
     ]
+    fixes += [unwrapping(*found) for found in deciding.unwrapped()]
     changed: dict[str, bytes] = {}
     final: list[Decision] = []
     for path, module in program.modules.items():

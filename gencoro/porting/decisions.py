@@ -107,8 +107,8 @@ class Decisions:
         self._evidence = evidence or Evidence()
         self._coroutines = coroutines_of(program)
         self._families = Families(program)
-        self._uses = Uses(program, self._coroutines, self._families)
         self._values = Values(program, self._coroutines, self._families)
+        self._uses = Uses(program, self._coroutines, self._families, self._is_unwrapped)
         self.engines = [f for f, c in self._coroutines.items() if c.kind == ENGINE]
 
     def all(self) -> list[Decision]:
@@ -128,6 +128,33 @@ class Decisions:
         for ignored in self._evidence.ignored:
             yield Finding("stale-evidence", ignored.path, 1, ignored.reason)
         yield from self._computed_calls()
+
+    def unwrapped(self) -> Iterator[tuple[Module, ast.Call, bool]]:
+        """Yield the calls of gen.maybe_future that go, and whether the value may be None."""
+        for module, node in self._program.uses_by_name.get("maybe_future", ()):
+            call = module.parents[node]
+            if isinstance(call, ast.Call) and self._is_unwrapped(module, call):
+                yield (
+                    module,
+                    call,
+                    Kind.NONE in self._values.kinds(module, call.args[0]),
+                )
+
+    def _is_unwrapped(self, module: Module, call: ast.Call) -> bool:
+        """Return whether a ``gen.maybe_future`` goes: it does not know an ``async def``.
+
+        It is yielded by a coroutine, and gets a Future, or None, as far as names tell.
+        """
+        function = module.function_at(call)
+        if module.names(call.func) != {"tornado.gen.maybe_future"}:
+            return False
+        if not isinstance(module.parents[call], ast.Yield) or len(call.args) != 1:
+            return False
+        if function not in self._coroutines or not isinstance(call.func, ast.Attribute):
+            return False
+        kinds = self._values.kinds(module, call.args[0])
+        is_known = kinds <= {Kind.AWAITABLE, Kind.NONE} and Kind.AWAITABLE in kinds
+        return is_known and self._options.is_selected(module, function.name)
 
     def _decide(self, coroutine: Coroutine) -> Decision:
         function = coroutine.function

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gencoro.porting.program import Function, Module
+from gencoro.porting.scopes import canonical
 from gencoro.porting.text import Edit, SourceText, apply, joined
 
 __all__ = ["NameTaken", "Names", "Wanted", "edits_without", "names_used", "tidy"]
@@ -84,7 +85,7 @@ class Names:
     def _dotted(self, bound: str) -> str:
         """Return what a name of the module is; empty if it may be several things."""
         bindings = self._module.top.bindings.get(bound, [])
-        found = {b if isinstance(b, str) else "" for b in bindings}
+        found = {canonical(b) if isinstance(b, str) else "" for b in bindings}
         return found.pop() if len(found) == 1 else ""
 
     def _is_visible(self, function: Function, name: str) -> bool:

@@ -16,7 +16,7 @@ from gencoro import __version__
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.coroutines import GEN_TEST
 from gencoro.porting.decisions import Decision, Finding
-from gencoro.porting.fixers import FIXERS
+from gencoro.porting.fixers import FIXERS, maybe_future, maybe_future
 from gencoro.porting.reasons import LISTED, REASONS, Reason
 
 __all__ = [
@@ -242,7 +242,7 @@ def sarif_of(conversion: Conversion) -> str:
             for reason in (*REASONS.values(), *LISTED.values())
         ),
     ]
-    titles = {fixer.code: fixer.title for fixer in FIXERS}
+    titles = {f.code: f.title for f in FIXERS} | {maybe_future.CODE: maybe_future.TITLE}
     results = [
         *(
             _result("GC201", "note", f"{d.function.name} becomes async def", *_at(d))

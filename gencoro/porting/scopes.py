@@ -8,6 +8,7 @@ Used by `gencoro.porting.program`.
 
 import ast
 import functools
+import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -18,6 +19,11 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Thing
 
 __all__ = ["ProgramModules", "SourceScope", "canonical"]
+
+# A copy of Tornado inside of a package, such as salt.ext.tornado.
+_VENDORED = re.compile(
+    r"[\w.]+\.(?:ext|extern|_?vendor(?:ed)?|minitornado)\.tornado\.(.*)"
+)
 
 _Lookup: TypeAlias = Callable[[str], "Scope | None"]
 _Results: TypeAlias = Callable[[ast.AST], list[Thing]]
@@ -80,16 +86,30 @@ class SourceScope(Scope):
         """Return the name of an imported module unless it is one of the program."""
         if level:
             return None
+        vendored = _VENDORED.match(f"{module}.")
+        if vendored is not None:
+            return f"tornado.{vendored[1]}".rstrip(".")
         file = self.modules.file_of(module, 0, self.file)
         if file is not None and self.modules.is_readable(file):
             return None
         top, _, rest = module.partition(".")
         return f"tornado.{rest}".rstrip(".") if top == "gencoro" else module
 
+    def things(self, node: ast.expr) -> Iterator[Thing]:
+        """Yield what an expression may refer to; a copy of Tornado counts as Tornado."""
+        is_attribute = isinstance(node, ast.Attribute)
+        vendored = _VENDORED.match(_dotted(node)) if is_attribute else None
+        if vendored is not None:
+            yield Thing(f"tornado.{vendored[1]}")
+        else:
+            yield from super().things(node)
+
     def things_of_call(self, callee: Thing) -> Iterator[Thing]:
         """Yield what a call returns: objects of classes, also of those not read."""
         if isinstance(callee.node, DEFS):
             yield from self.modules.results(callee.node)
+        elif callee.name.endswith((".importorskip", ".import_module")):
+            return  # the module is known by its name
         elif callee.name and not callee.name.startswith("tornado."):
             yield Thing(callee.name, is_object=True)
         else:
@@ -108,6 +128,17 @@ class SourceScope(Scope):
             for thing in home.things(_class_named(parameter.annotation)):
                 if isinstance(thing.node, ast.ClassDef) and not thing.is_object:
                     yield thing._replace(is_object=True)
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return a dotted name; empty for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
 
 
 def _class_named(annotation: ast.expr) -> ast.expr:

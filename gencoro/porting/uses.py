@@ -13,7 +13,7 @@ Pure.  Used by `gencoro.porting.decisions`.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gencoro.porting.common_names import COMMON_METHODS
@@ -39,6 +39,7 @@ _COMBINATORS = frozenset(
         "tornado.gen.with_timeout",
     }
 )
+_MAYBE_FUTURE = frozenset({"tornado.gen.maybe_future"})
 _COLLECTIONS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple"})
 
 # Methods of a loop that call a function and wait for its result, or log its errors.
@@ -86,6 +87,7 @@ _HARMLESS_DECORATORS = frozenset(
         "builtins.classmethod",
         "builtins.property",
         "builtins.staticmethod",
+        "functools.wraps",
         "tornado.gen.coroutine",
         "tornado.web.addslash",
         "tornado.web.asynchronous",
@@ -123,18 +125,20 @@ class Use(NamedTuple):
 
 
 class _Next(NamedTuple):
-    """Something else whose uses decide.
+    """Something else whose uses decide: a function, or a variable or parameter.
 
     Attributes:
-        function: Whose name, or parameter, or generator it is.
-        depth: What that is, in calls.
-        parameter: The name of the parameter; empty for the function itself.
+        depth: What it is, in calls.
+        function: The function, by the leader of its family; None for a variable.
+        module, scope, name: Where a variable is, which node binds it, and its name.
         is_resolved: Whether it certainly leads to the coroutine.
     """
 
-    function: Function
     depth: int
-    parameter: str = ""
+    function: Function | None
+    module: Module | None = None
+    scope: ast.AST | None = None
+    name: str = ""
     is_resolved: bool = True
 
 
@@ -151,6 +155,7 @@ class Uses:
         program: The program.
         coroutines: Its coroutines, engines and tests.
         families: Its methods by what they override.
+        is_unwrapped: Tells whether the conversion removes a ``gen.maybe_future``.
     """
 
     def __init__(
@@ -158,16 +163,17 @@ class Uses:
         program: Program,
         coroutines: dict[Function, Coroutine],
         families: Families,
+        is_unwrapped: Callable[[Module, ast.Call], bool],
     ) -> None:
         self._program = program
         self._coroutines = coroutines
         self._families = families
+        self._is_unwrapped = is_unwrapped
         self._direct: dict[_Next, list[Use | _Next]] = {}
-        self._called: set[Function] = set()
 
     def of(self, function: Function) -> list[Use]:
         """Return the uses of a coroutine that do not wait for it at once, or may not."""
-        start = _Next(self._families.leader(function), 1)
+        start = _Next(1, self._families.leader(function))
         pending, seen, found = [start], {start}, []
         while pending:
             current = pending.pop()
@@ -192,8 +198,8 @@ class Uses:
         return any(r.is_resolved for r in self._references(leader))
 
     def _uses(self, current: _Next) -> Iterator[Use | _Next]:
-        if current.parameter:
-            yield from self._of_parameter(current)
+        if current.function is None:
+            yield from self._of_variable(current)
             return
         depth = current.depth
         for member in self._families.members(current.function):
@@ -289,22 +295,20 @@ class Uses:
                 takers = [t for maker in takers for t in returned_functions(maker)]
             for taker in takers:
                 if taker.parameters:
-                    yield _Next(taker, depth, taker.parameters[0])
+                    yield _variable(taker, taker.parameters[0], depth)
                 else:
                     yield Use("passed-on", place, text, True, is_direct=False)
             if not takers:
                 is_known = bool(names) and not _is_mark(names)
                 yield Use("decorated", place, text, is_known, is_direct=False)
 
-    def _of_parameter(self, current: _Next) -> Iterator[Use | _Next]:
-        """Follow what a function of the program gets as an argument."""
-        module, owner = current.function.module, current.function.node
-        for node in ast.walk(owner):
-            if isinstance(node, ast.Name) and node.id == current.parameter:
-                if not isinstance(node.ctx, ast.Load):
-                    continue
+    def _of_variable(self, current: _Next) -> Iterator[Use | _Next]:
+        """Follow what a parameter gets, or a variable is bound to."""
+        assert current.module is not None, "a variable is in a module"
+        for module, node in self._program.uses_by_name.get(current.name, ()):
+            if module is current.module and isinstance(node, ast.Name):
                 scope = module.scope_at(node).scope_of(node.id)
-                if scope is not None and scope.node is owner:
+                if scope is not None and scope.node is current.scope:
                     yield from self._fate(module, node, current.depth)
 
     def _fate(
@@ -379,7 +383,7 @@ class Uses:
             ):
                 function = module.function_by_node[parent]
                 if depth > 1:
-                    yield _Next(self._families.leader(function), depth - 1)
+                    yield _Next(depth - 1, self._families.leader(function))
                 else:
                     yield self._use("passed-on", module, node, node)
             case (
@@ -387,7 +391,7 @@ class Uses:
                 | ast.AnnAssign(target=ast.Name(id=name))
             ):
                 if not self._program.functions_of(module, node):
-                    yield from self._variable(module, parent, name, depth)
+                    yield from self._renamed(module, parent, name, depth)
             case ast.Assign(targets=[ast.Attribute()]) if self._program.functions_of(
                 module, node
             ):
@@ -451,7 +455,7 @@ class Uses:
                 if is_with or (is_try and child not in getattr(block, "finalbody", ())):
                     yield self._use("returned-in-block", module, node, value)
                     return
-        yield _Next(self._families.leader(function), depth + 1)
+        yield _Next(depth + 1, self._families.leader(function))
 
     def _assigned(
         self, module: Module, statement: ast.Assign, name: str, value: ast.expr
@@ -467,18 +471,15 @@ class Uses:
             if any(load is part for part in ast.walk(following or statement)):
                 yield from self._fate(module, load, 0)
 
-    def _variable(
+    def _renamed(
         self, module: Module, statement: ast.AST, name: str, depth: int
     ) -> Iterator[Use | _Next]:
         """Follow a function that has got another name."""
         scope = module.scope_at(statement)
         if isinstance(scope.node, ast.ClassDef):
             yield self._use("passed-on", module, statement, None, is_direct=False)
-            return
-        for user, node in self._program.uses_by_name.get(name, ()):
-            if user is module and isinstance(node, ast.Name):
-                if module.scope_at(node).scope_of(name) is scope:
-                    yield from self._fate(module, node, depth)
+        else:
+            yield _Next(depth, None, module, scope.node, name)
 
     def _argument(
         self, module: Module, node: ast.expr, depth: int
@@ -500,6 +501,8 @@ class Uses:
                 yield from self._fate(module, call, 0)
             elif method in _WAITING_METHODS:
                 return
+            elif names & _MAYBE_FUTURE and self._is_unwrapped(module, call):
+                yield from self._fate(module, call, 0)
             else:
                 yield from self._into_parameter(module, call, node, keyword, 0)
         elif names & _LOOKING:
@@ -529,7 +532,7 @@ class Uses:
             elif depth == 0 and not _is_first_yielded(taker, name):
                 yield self._use("passed-on", module, node, call.func)
             else:
-                yield _Next(taker, depth, name)
+                yield _variable(taker, name, depth)
 
     def _use(
         self,
@@ -541,6 +544,11 @@ class Uses:
     ) -> Use:
         name = ast.unparse(text) if text is not None else ""
         return Use(reason, module.place_of(node), name, True, is_direct)
+
+
+def _variable(function: Function, name: str, depth: int) -> _Next:
+    """Return a parameter of a function, which has what is at a depth."""
+    return _Next(depth, None, function.module, function.node, name)
 
 
 def _names_of_decorator(module: Module, decorator: ast.expr) -> set[str]:

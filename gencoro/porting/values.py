@@ -18,7 +18,7 @@ from gencoro.porting.coroutines import ENGINE, Coroutine
 from gencoro.porting.families import Families
 from gencoro.porting.program import Function, Module, Program
 
-__all__ = ["Kind", "Values", "kinds_of_evidence", "wrapper_of"]
+__all__ = ["Kind", "Values", "always_leaves", "kinds_of_evidence", "wrapper_of"]
 
 
 class Kind(enum.Enum):
@@ -178,6 +178,9 @@ class Values:
         names = module.names(node.func)
         if names:
             return frozenset().union(*map(_of_outside, names))
+        taker = self._taker_of(module, node.func)
+        if taker is not None:
+            return self._of_decorated(taker)
         classes = self._program.classes_of(module, node.func)
         if classes:
             return frozenset().union(*map(self._of_object, classes))
@@ -195,6 +198,36 @@ class Values:
         if is_ours and all(self._of_result(f) == _AWAITABLE for f in named):
             return _AWAITABLE
         return _UNKNOWN
+
+    def _taker_of(self, module: Module, func: ast.expr) -> Function | None:
+        """Return the decorator whose first parameter an expression is; None if it is none."""
+        scope = module.scope_at(func).scope_of(getattr(func, "id", ""))
+        taker = module.function_by_node.get(scope.node) if scope is not None else None
+        if taker is None or taker.parameters[:1] != [getattr(func, "id", "")]:
+            return None
+        return taker
+
+    def _of_decorated(self, taker: Function) -> _Kinds:
+        """Return what the functions return that a decorator of the program gets."""
+        found: _Kinds = frozenset()
+        for module, node in self._program.uses_by_name.get(taker.node.name, ()):
+            if taker not in self._program.functions_of(module, node):
+                continue
+            function = module.function_by_node.get(module.parents[node])
+            if function is None or node not in function.node.decorator_list:
+                return _UNKNOWN
+            below = function.node.decorator_list
+            below = below[below.index(node) + 1 :]
+            found |= self._of_undecorated(function, below)
+        return found or _UNKNOWN
+
+    def _of_undecorated(self, function: Function, below: list[ast.expr]) -> _Kinds:
+        """Return what a function with some of its decorators returns."""
+        coroutine = self._coroutines.get(function)
+        if coroutine is not None and below and coroutine.decorator is below[0]:
+            return _AWAITABLE
+        is_plain = isinstance(function.node, ast.FunctionDef) and coroutine is None
+        return self._of_body(function) if is_plain and not below else _UNKNOWN
 
     def _of_result(self, function: Function) -> _Kinds:
         """Return what a call of a function of the program returns."""
@@ -217,11 +250,18 @@ class Values:
                 return _AWAITABLE
             if not names <= {"builtins.staticmethod", "builtins.classmethod"}:
                 return _UNKNOWN
-        if function.is_generator or coroutine is not None:
+        if coroutine is not None:
+            return _UNKNOWN
+        return self._of_body(function)
+
+    def _of_body(self, function: Function) -> _Kinds:
+        """Return what a body returns, whatever decorates it."""
+        module = function.module
+        if function.is_generator:
             return _UNKNOWN
         returns = [node for node in function.own if isinstance(node, ast.Return)]
         found = frozenset().union(*(self.kinds(module, r.value) for r in returns))
-        return found if _ends(function.node.body) else found | {Kind.NONE}
+        return found if always_leaves(function.node.body) else found | {Kind.NONE}
 
     def _of_object(self, node: ast.ClassDef) -> _Kinds:
         bases = set(self._program.bases_of(node))
@@ -266,18 +306,18 @@ def _without_none(kinds: _Kinds) -> _Kinds:
     return kinds - {Kind.NONE} or _UNKNOWN
 
 
-def _ends(body: list[ast.stmt]) -> bool:
+def always_leaves(body: list[ast.stmt]) -> bool:
     """Return whether no path leads to the end of a block."""
     match body[-1]:
         case ast.Raise() | ast.Return():
             return True
         case ast.If(body=inner, orelse=[_, *_] as orelse):
-            return _ends(inner) and _ends(orelse)
+            return always_leaves(inner) and always_leaves(orelse)
         case ast.With(body=inner):
-            return _ends(inner)
+            return always_leaves(inner)
         case ast.Try(body=inner, handlers=handlers, orelse=orelse, finalbody=last):
             blocks = [orelse or inner, *(handler.body for handler in handlers)]
-            return all(map(_ends, blocks)) or bool(last and _ends(last))
+            return all(map(always_leaves, blocks)) or bool(last and always_leaves(last))
     return False
 
 

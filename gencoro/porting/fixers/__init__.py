@@ -5,6 +5,7 @@ Inside::
     fixer            what an edit is
     loop_instance    IOLoop.instance() becomes IOLoop.current()
     io_loop          io_loop= of Tornado's classes is left out
+    maybe_future     gen.maybe_future() of a coroutine goes
     removed_imports  imports of names that Tornado no longer has
 """
 
