@@ -230,7 +230,7 @@ class Decisions:
     def _unread_base(self, function: Function) -> str:
         if function.owner is None or function.node.name.startswith("__"):
             return ""
-        return self._families.has_unread_base(function.owner)
+        return self._families.unread_base(function.owner)
 
     def _of_values(
         self, function: Function

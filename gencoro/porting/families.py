@@ -1,46 +1,55 @@
-"""Groups methods that may be called in place of each other: a family overrides one another.
+"""Which methods a call may run: those of a class, of its bases, and what overrides them.
 
-Rule: a call of one member may run any other, so the uses of each count for all.
+Rule: a call on `self` may run any method that an object of the class, or of one that inherits
+from it, has by that name.  A call on an object that the program makes runs the method of its
+class.
 
-Pure.  Used by `gencoro.porting.uses` and `gencoro.porting.values`.
+Pure.  Used by `gencoro.porting.uses`, `gencoro.porting.values` and `gencoro.porting.hooks`.
 """
 
 import ast
 import functools
 import sys
 
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
 
 __all__ = ["Families"]
 
 
 class Families:
-    """The classes of a program, with their bases and the methods that override each other."""
+    """The classes of a program, with what they inherit and override."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._ancestors: dict[ast.ClassDef, list[ast.ClassDef]] = {}
-        self._leader: dict[Function, Function] = {}
-        self._members: dict[Function, list[Function]] = {}
         self._methods: dict[ast.ClassDef, dict[str, Function]] = {}
+        self._runs: dict[tuple[ast.ClassDef, str], list[Function]] = {}
         for function in program.functions:
             if function.owner is not None:
                 named = self._methods.setdefault(function.owner, {})
                 named[function.node.name] = function
-        for node in program.module_by_class:
-            if isinstance(node, ast.ClassDef):
-                self._join_methods(node)
 
-    def members(self, function: Function) -> list[Function]:
-        """Return a function, and those that override it or that it overrides."""
-        leader = self.leader(function)
-        return self._members.get(leader, [function])
+    def targets(self, module: Module, node: ast.expr) -> list[Function]:
+        """Return the functions of the program that a call of an expression may run."""
+        found = self._program.functions_of(module, node)
+        if not isinstance(node, ast.Attribute) or not _is_any_of(module, node.value):
+            return found
+        for owner in self._program.classes_of(module, node.value):
+            found += [f for f in self.methods(owner, node.attr) if f not in found]
+        return found
 
-    def leader(self, function: Function) -> Function:
-        """Return the member that stands for a function's family."""
-        while function in self._leader:
-            function = self._leader[function]
-        return function
+    def methods(self, owner: ast.ClassDef, name: str) -> list[Function]:
+        """Return the methods of a name that objects of a class, or of its heirs, have."""
+        key = (owner, name)
+        if key not in self._runs:
+            found = self._runs[key] = []
+            for heir in self.heirs(owner):
+                for ancestor in self.ancestors(heir):
+                    method = self._methods.get(ancestor, {}).get(name)
+                    if method is not None:
+                        found += [method] if method not in found else []
+                        break
+        return self._runs[key]
 
     def ancestors(self, node: ast.ClassDef) -> list[ast.ClassDef]:
         """Return a class and the classes of the program that it inherits from."""
@@ -56,60 +65,42 @@ class Families:
                     found.append(thing.node)
         return found
 
-    def are_related(self, one: ast.ClassDef, other: ast.ClassDef) -> bool:
-        """Return whether an object may be of both classes, as far as the program tells."""
-        return any(
-            one in line and other in line
-            for line in map(self.ancestors, self.heirs(one))
-        )
-
-    def has_unread_base(self, node: ast.ClassDef) -> str:
-        """Return a base class that is neither in the program nor known; empty if none is."""
-        for owner in self.ancestors(node):
-            module = self._program.module_by_class.get(owner)
-            if module is None:
-                continue
-            for base in owner.bases:
-                names = module.names(base)
-                is_known = any(n.startswith(("tornado.", "builtins.")) for n in names)
-                is_read = bool(self._program.classes_of(module, base))
-                if not (is_read or is_known or _is_of_library(names)):
-                    return ast.unparse(base)
-        return ""
-
     def heirs(self, node: ast.ClassDef) -> list[ast.ClassDef]:
         """Return a class and the classes of the program that inherit from it."""
         return self._heirs_by_class.get(node, [node])
+
+    def unread_base(self, node: ast.ClassDef) -> str:
+        """Return a base class that is neither in the program nor known; empty if none is."""
+        for owner in self.ancestors(node):
+            module = self._program.module_by_class.get(owner)
+            for base in owner.bases if module is not None else ():
+                names = module.names(base)
+                is_read = bool(self._program.classes_of(module, base))
+                if not is_read and not any(map(_is_known, names)):
+                    return ast.unparse(base)
+        return ""
 
     @functools.cached_property
     def _heirs_by_class(self) -> dict[ast.ClassDef, list[ast.ClassDef]]:
         found: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         for node in self._program.module_by_class:
-            if isinstance(node, ast.ClassDef):
-                for owner in self.ancestors(node):
-                    found.setdefault(owner, []).append(node)
+            for owner in self.ancestors(node):
+                found.setdefault(owner, []).append(node)
         return found
 
-    def _join_methods(self, node: ast.ClassDef) -> None:
-        first: dict[str, Function] = {}
-        for owner in self.ancestors(node):
-            for name, method in self._methods.get(owner, {}).items():
-                if name in first:
-                    self._join(first[name], method)
-                else:
-                    first[name] = method
 
-    def _join(self, one: Function, other: Function) -> None:
-        one, other = self.leader(one), self.leader(other)
-        if one is not other and one != other:
-            joined = [
-                *self._members.get(one, [one]),
-                *self._members.pop(other, [other]),
-            ]
-            self._members[one] = joined
-            self._leader[other] = one
+def _is_any_of(module: Module, node: ast.expr) -> bool:
+    """Return whether an object may be of a class that inherits from the one that it has.
+
+    So it is for a parameter, such as `self`; other objects are made of their class.
+    """
+    if not isinstance(node, ast.Name):
+        return False
+    scope = module.scope_at(node).scope_of(node.id)
+    return scope is not None and None in scope.bindings[node.id]
 
 
-def _is_of_library(names: set[str]) -> bool:
-    """Return whether a base class is one of the standard library."""
-    return any(name.partition(".")[0] in sys.stdlib_module_names for name in names)
+def _is_known(name: str) -> bool:
+    """Return whether a base class is Tornado's, or one of the standard library."""
+    top = name.partition(".")[0]
+    return top in ("tornado", "builtins") or top in sys.stdlib_module_names

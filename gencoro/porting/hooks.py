@@ -63,7 +63,7 @@ def is_awaited_hook(function: Function, program: Program, families: Families) ->
         owner = _owner_in_tornado(base, name)
         if owner and _is_awaited(owner, name):
             return True
-    is_likely = bool(families.has_unread_base(function.owner))
+    is_likely = bool(families.unread_base(function.owner))
     return is_likely and name in _LIKELY_HOOKS
 
 

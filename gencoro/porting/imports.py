@@ -52,6 +52,13 @@ class Names:
         Raises:
             NameTaken: it would mean something else in that function.
         """
+        for decorator in function.node.decorator_list:
+            # As its decorator does: `gen.coroutine` gives `gen`.
+            if self._module.names(decorator) == {f"{_GEN}.coroutine"}:
+                if isinstance(decorator, ast.Attribute):
+                    owner = self._module.text.of(decorator.value)
+                    if self._is_same(function, owner.partition(".")[0]):
+                        return f"{owner}.{name}"
         for bound in self._module.top.bindings:
             known = self._dotted(bound)
             if known == _GEN and self._is_visible(function, bound):
@@ -91,6 +98,11 @@ class Names:
     def _is_visible(self, function: Function, name: str) -> bool:
         scope = self._module.scope_of(function.node)
         return scope.scope_of(name) is self._module.top
+
+    def _is_same(self, function: Function, name: str) -> bool:
+        """Return whether a name means in a function what it means around it."""
+        inner = self._module.scope_of(function.node)
+        return inner.scope_of(name) is function.outer.scope_of(name)
 
     def _is_free(self, name: str) -> bool:
         return not any(

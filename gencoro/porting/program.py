@@ -235,7 +235,7 @@ class Program:
         return {function.node: function for function in self.functions}
 
     @functools.cached_property
-    def module_by_class(self) -> dict[ast.AST, Module]:
+    def module_by_class(self) -> dict[ast.ClassDef, Module]:
         """The modules by the classes that they define."""
         return {node: m for m in self.modules.values() for node in m.classes}
 

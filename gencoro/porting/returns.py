@@ -218,8 +218,8 @@ def _is_neutral_generator(function: Function) -> bool:
         statement = function.module.parents[statement]
     chain = [(statement, statement), *function.around(statement)]
     for block, child in chain:
-        if isinstance(block, (ast.Try, ast.TryStar)) and block.handlers:
-            if child in block.body:
+        if isinstance(block, (ast.Try, ast.TryStar)) and child in block.body:
+            if _catching(function.module, block.handlers):
                 return False
     outermost = chain[-1][0]
     return outermost is function.node.body[-1] and not isinstance(outermost, ast.With)

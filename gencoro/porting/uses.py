@@ -78,6 +78,20 @@ _LOOKING = frozenset(
         "inspect.signature",
     }
 )
+# Methods that show that an object is a Future.
+_OF_FUTURES = frozenset(
+    {
+        "add_done_callback",
+        "cancel",
+        "cancelled",
+        "done",
+        "exc_info",
+        "exception",
+        "result",
+        "set_exception",
+        "set_result",
+    }
+)
 _PARTIAL = frozenset({"functools.partial", "functools.partialmethod"})
 
 # Decorators that return what a coroutine returns, or wait for it.
@@ -115,6 +129,8 @@ class Use(NamedTuple):
         is_resolved: Whether it certainly is a use of this coroutine.
         is_direct: Whether the Future of a call is dropped or kept there, and not a
             function passed on that may be called anywhere.
+        is_plausible: Whether a Future may be used so; what is not resolved is another
+            value otherwise.
     """
 
     reason: str
@@ -122,6 +138,7 @@ class Use(NamedTuple):
     text: str
     is_resolved: bool
     is_direct: bool = True
+    is_plausible: bool = True
 
 
 class _Next(NamedTuple):
@@ -129,7 +146,7 @@ class _Next(NamedTuple):
 
     Attributes:
         depth: What it is, in calls.
-        function: The function, by the leader of its family; None for a variable.
+        function: The function; None for a variable.
         module, scope, name: Where a variable is, which node binds it, and its name.
         is_resolved: Whether it certainly leads to the coroutine.
     """
@@ -173,7 +190,7 @@ class Uses:
 
     def of(self, function: Function) -> list[Use]:
         """Return the uses of a coroutine that do not wait for it at once, or may not."""
-        start = _Next(1, self._families.leader(function))
+        start = _Next(1, function)
         pending, seen, found = [start], {start}, []
         while pending:
             current = pending.pop()
@@ -189,27 +206,26 @@ class Uses:
                         pending.append(one)
                 else:
                     is_resolved = one.is_resolved and current.is_resolved
-                    found.append(one._replace(is_resolved=is_resolved))
+                    if is_resolved or one.is_plausible:
+                        found.append(one._replace(is_resolved=is_resolved))
         return list(dict.fromkeys(found))
 
     def is_called(self, function: Function) -> bool:
         """Return whether the program refers to a function, as far as names tell."""
-        leader = self._families.leader(function)
-        return any(r.is_resolved for r in self._references(leader))
+        return any(r.is_resolved for r in self._references(function))
 
     def _uses(self, current: _Next) -> Iterator[Use | _Next]:
         if current.function is None:
             yield from self._of_variable(current)
             return
-        depth = current.depth
-        for member in self._families.members(current.function):
-            yield from self._of_decorators(member, depth)
-            caller = caller_that_does_not_wait(member, self._program, self._families)
-            if caller and depth == 1 and not self._is_run_by_test(member):
-                place = member.module.place_of(member.node)
-                yield Use("called-elsewhere", place, caller, True)
-        is_property = _is_property(current.function)
-        for reference in self._references(current.function):
+        depth, function = current.depth, current.function
+        yield from self._of_decorators(function, depth)
+        caller = caller_that_does_not_wait(function, self._program, self._families)
+        if caller and depth == 1 and not self._is_run_by_test(function):
+            place = function.module.place_of(function.node)
+            yield Use("called-elsewhere", place, caller, True)
+        is_property = _is_property(function)
+        for reference in self._references(function):
             fates = self._fate(reference.module, reference.node, depth - is_property)
             for one in fates:
                 yield one if reference.is_resolved else one._replace(is_resolved=False)
@@ -223,16 +239,15 @@ class Uses:
             for name in _names_of_decorator(function.module, d)
         )
 
-    def _references(self, leader: Function) -> Iterator[_Reference]:
-        """Yield the places where a function, or another of its family, may be named."""
-        members = self._families.members(leader)
-        names = {member.node.name for member in members}
+    def _references(self, function: Function) -> Iterator[_Reference]:
+        """Yield the places where a function may be named."""
+        names = {function.node.name}
         pending = list(names)
         while pending:
             name = pending.pop()
             new = set(self._program.imported_as.get(name, ())) - names
             for module, node in self._program.uses_by_name.get(name, ()):
-                reference = self._reference(module, node, members, names)
+                reference = self._reference(module, node, function)
                 if reference is not None:
                     yield reference
                     if reference.is_resolved:
@@ -241,25 +256,20 @@ class Uses:
             pending += new
 
     def _reference(
-        self, module: Module, node: ast.expr, members: list[Function], names: set[str]
+        self, module: Module, node: ast.expr, function: Function
     ) -> _Reference | None:
-        """Return whether an expression names one of these functions; None if it does not."""
-        found = self._program.functions_of(module, node)
-        if any(function in members for function in found):
+        """Return whether an expression names a function; None if it does not."""
+        found = self._families.targets(module, node)
+        if function in found:
             return _Reference(module, node, True)
-        if found or not isinstance(node, ast.Attribute):
+        is_method = isinstance(node, ast.Attribute) and function.owner is not None
+        if found or not is_method or module.things(node):
             return None
-        owners = [m.owner for m in members if m.owner is not None]
-        if not owners or module.things(node):
-            return None
+        assert isinstance(node, ast.Attribute), "it is a method"
         receivers = module.things(node.value)
         classes = [t.node for t in receivers if isinstance(t.node, ast.ClassDef)]
-        if any(self._families.are_related(c, o) for c in classes for o in owners):
-            return _Reference(module, node, True)
-        is_known = bool(receivers) and not any(
-            map(self._families.has_unread_base, classes)
-        )
-        if is_known or not any(_fits(module, node, member) for member in members):
+        is_known = bool(receivers) and not any(map(self._families.unread_base, classes))
+        if is_known or not _fits(module, node, function):
             return None
         return _Reference(module, node, self._is_only_one(node.attr))
 
@@ -363,14 +373,18 @@ class Uses:
                 yield from self._fate(module, parent, 0)
             case ast.Expr():
                 yield self._use("dropped", module, node, node)
+            case ast.Attribute(attr=name):
+                use = self._use("used", module, node, node)
+                yield use._replace(is_plausible=name in _OF_FUTURES)
             case ast.Assign(targets=[ast.Name(id=name)]):
                 yield from self._assigned(module, parent, name, node)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
                 yield self._use("kept", module, node, node)
-            case ast.Tuple() | ast.Set() | ast.Subscript():
+            case ast.Tuple() | ast.Set():
                 yield self._use("kept", module, node, node)
             case _:
-                yield self._use("used", module, node, node)
+                use = self._use("used", module, node, node)
+                yield use._replace(is_plausible=False)
 
     def _fate_of_function(
         self, module: Module, node: ast.expr, parent: ast.AST, depth: int
@@ -383,7 +397,7 @@ class Uses:
             ):
                 function = module.function_by_node[parent]
                 if depth > 1:
-                    yield _Next(depth - 1, self._families.leader(function))
+                    yield _Next(depth - 1, function)
                 else:
                     yield self._use("passed-on", module, node, node)
             case (
@@ -426,7 +440,7 @@ class Uses:
             return True
         if function.node.decorator_list:
             return False
-        references = list(self._references(self._families.leader(function)))
+        references = list(self._references(function))
         for module, node, _ in references:
             call = module.parents[node]
             user = module.function_at(call)
@@ -455,7 +469,7 @@ class Uses:
                 if is_with or (is_try and child not in getattr(block, "finalbody", ())):
                     yield self._use("returned-in-block", module, node, value)
                     return
-        yield _Next(depth + 1, self._families.leader(function))
+        yield _Next(depth + 1, function)
 
     def _assigned(
         self, module: Module, statement: ast.Assign, name: str, value: ast.expr
@@ -464,7 +478,8 @@ class Uses:
         function = module.function_at(statement)
         loads = _immediate_loads(module, function, name) if function else None
         if loads is None:
-            yield self._use("kept", module, value, value)
+            use = self._use("kept", module, value, value)
+            yield use._replace(is_plausible=_is_used_as_future(module, statement, name))
             return
         following = _next_statement(module, statement)
         for load in loads:
@@ -504,7 +519,10 @@ class Uses:
             elif names & _MAYBE_FUTURE and self._is_unwrapped(module, call):
                 yield from self._fate(module, call, 0)
             else:
-                yield from self._into_parameter(module, call, node, keyword, 0)
+                is_builtin = any(name.startswith("builtins.") for name in names)
+                for one in self._into_parameter(module, call, node, keyword, 0):
+                    is_use = isinstance(one, Use) and is_builtin
+                    yield one._replace(is_plausible=False) if is_use else one
         elif names & _LOOKING:
             return
         elif names & _PARTIAL:
@@ -660,6 +678,23 @@ def _immediate_loads(
         allowed += _loads_first(module, following, name)
     is_immediate = all(any(load is a for a in allowed) for load in loads)
     return loads if loads and is_immediate else None
+
+
+def _is_used_as_future(module: Module, statement: ast.Assign, name: str) -> bool:
+    """Return whether a variable is waited for somewhere, or asked like a Future."""
+    around = module.enclosing(statement)
+    for node in ast.walk(around):
+        if isinstance(node, ast.Name) and node.id == name:
+            match module.parents[node]:
+                case ast.Yield() | ast.Await():
+                    return True
+                case ast.Attribute(attr=attr):
+                    if attr in _OF_FUTURES:
+                        return True
+                case ast.Call(func=ast.Attribute(attr=attr)):
+                    if attr in ("add_future", "append", "with_timeout", "gather"):
+                        return True
+    return False
 
 
 def _next_statement(module: Module, statement: ast.AST) -> ast.AST | None:

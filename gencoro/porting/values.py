@@ -171,10 +171,9 @@ class Values:
         return _UNKNOWN
 
     def _of_call(self, module: Module, node: ast.Call) -> _Kinds:
-        functions = self._program.functions_of(module, node.func)
+        functions = self._families.targets(module, node.func)
         if functions:
-            members = {m for f in functions for m in self._families.members(f)}
-            return frozenset().union(*map(self._of_result, members)) or _UNKNOWN
+            return frozenset().union(*map(self._of_result, functions)) or _UNKNOWN
         names = module.names(node.func)
         if names:
             return frozenset().union(*map(_of_outside, names))
