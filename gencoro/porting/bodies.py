@@ -14,7 +14,7 @@ from gencoro.porting.returns import Problem, problems_of_returns
 from gencoro.porting.uses import returned_functions
 from gencoro.porting.values import Values, always_leaves
 
-__all__ = ["problems_of"]
+__all__ = ["problems_of", "setters_of_context"]
 
 _CONTEXTS = "tornado.stack_context."
 _CONTEXT_VARIABLE = "contextvars.ContextVar.set"
@@ -33,9 +33,17 @@ _MARKS = (
 
 
 def problems_of(
-    coroutine: Coroutine, program: Program, families: Families, values: Values
+    coroutine: Coroutine,
+    program: Program,
+    families: Families,
+    values: Values,
+    setters: frozenset[Function],
 ) -> Iterator[Problem]:
-    """Yield what keeps a coroutine as it is, whatever its uses are."""
+    """Yield what keeps a coroutine as it is, whatever its uses are.
+
+    Args:
+        setters: What `setters_of_context` returns for the program.
+    """
     function = coroutine.function
     if not coroutine.is_certain:
         name = ast.unparse(coroutine.decorator)
@@ -51,7 +59,7 @@ def problems_of(
             yield "decorator-below", decorator, name_of_decorator(decorator)
     yield from problems_of_returns(function, program)
     yield from _of_yields(function, values)
-    yield from _of_statements(function)
+    yield from _of_statements(function, program, setters)
     if not function.is_generator:
         yield from _of_results(function, program)
 
@@ -115,7 +123,9 @@ def _of_yields(function: Function, values: Values) -> Iterator[Problem]:
                 yield "in-f-string", node, ""
 
 
-def _of_statements(function: Function) -> Iterator[Problem]:
+def _of_statements(
+    function: Function, program: Program, setters: frozenset[Function]
+) -> Iterator[Problem]:
     module = function.module
     for node in function.own:
         if isinstance(node, (ast.With, ast.AsyncWith)):
@@ -124,13 +134,46 @@ def _of_statements(function: Function) -> Iterator[Problem]:
                 if any(name.startswith(_CONTEXTS) for name in names):
                     text = ast.unparse(item.context_expr)
                     yield "stack-context", node, text
-        elif isinstance(node, ast.Call) and _sets_context(module, node.func):
-            yield "sets-context", node, ast.unparse(node.func)
+        elif isinstance(node, ast.Call):
+            called = program.functions_of(module, node.func) if setters else []
+            if _sets_context(module, node.func) or setters.intersection(called):
+                yield "sets-context", node, ast.unparse(node.func)
 
 
 def _sets_context(module: Module, func: ast.expr) -> bool:
     is_set = isinstance(func, ast.Attribute) and func.attr == "set"
     return is_set and _CONTEXT_VARIABLE in module.names(func)
+
+
+def setters_of_context(program: Program) -> frozenset[Function]:
+    """Return the plain functions that set a context variable, or call one that does."""
+    plain = [
+        f
+        for f in program.functions
+        if not f.is_generator and isinstance(f.node, ast.FunctionDef)
+    ]
+    calls = {
+        f: [n for n in f.own if isinstance(n, ast.Call)]
+        for f in plain
+        if any(b"ContextVar" in m.source for m in program.modules.values())
+    }
+    found = {
+        f
+        for f, nodes in calls.items()
+        for n in nodes
+        if _sets_context(f.module, n.func)
+    }
+    size = -1
+    while found and len(found) > size:
+        size = len(found)
+        found |= {
+            f
+            for f, nodes in calls.items()
+            if f not in found
+            for n in nodes
+            if found.intersection(program.functions_of(f.module, n.func))
+        }
+    return frozenset(found)
 
 
 def _of_results(function: Function, program: Program) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gencoro.porting.bodies import problems_of
+from gencoro.porting.bodies import problems_of, setters_of_context
 from gencoro.porting.coroutines import (
     COROUTINE,
     ENGINE,
@@ -24,6 +24,7 @@ from gencoro.porting.evidence import Uses as SeenUses
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.replaced import called_names, lookups, replacements
 from gencoro.porting.sleeps import seconds_of_sleep
 from gencoro.porting.uses import Use, Uses
 from gencoro.porting.values import Kind, Values, kinds_of_evidence, wrapper_of
@@ -109,6 +110,7 @@ class Decisions:
         self._families = Families(program)
         self._values = Values(program, self._coroutines, self._families)
         self._uses = Uses(program, self._coroutines, self._families, self._is_unwrapped)
+        self._setters = setters_of_context(program)
         self.engines = [f for f, c in self._coroutines.items() if c.kind == ENGINE]
 
     def all(self) -> list[Decision]:
@@ -127,7 +129,14 @@ class Decisions:
             yield Finding("unreadable", path, line, fault)
         for ignored in self._evidence.ignored:
             yield Finding("stale-evidence", ignored.path, 1, ignored.reason)
-        yield from self._computed_calls()
+        names = {f.node.name for f in self._coroutines}
+        for function in self._coroutines:
+            values = [n for n in function.own if isinstance(n, ast.Yield)]
+            names.update(called_names(values))
+        found = [*lookups(self._program), *replacements(self._program, names)]
+        for place in found:
+            line = getattr(place.node, "lineno", 1)
+            yield Finding(place.reason, place.module.path, line, place.text)
 
     def unwrapped(self) -> Iterator[tuple[Module, ast.Call, bool]]:
         """Yield the calls of gen.maybe_future that go, and whether the value may be None."""
@@ -163,7 +172,7 @@ class Decisions:
         if _is_kept_by_comment(function):
             stays.append(_finding("asked", function, function.node, ""))
         for reason, node, text in problems_of(
-            coroutine, self._program, self._families, self._values
+            coroutine, self._program, self._families, self._values, self._setters
         ):
             stays.append(_finding(reason, function, node, text))
         if not coroutine.wrapper:
@@ -265,20 +274,6 @@ class Decisions:
                 ):
                     unknown.append(node.value)
         return wrappers, unknown
-
-    def _computed_calls(self) -> Iterator[Finding]:
-        """Yield the calls of what ``getattr`` finds by a computed name."""
-        for module in self._program.modules.values():
-            for node in module.nodes:
-                match node:
-                    case ast.Call(
-                        func=ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_])
-                    ) if not isinstance(name, ast.Constant):
-                        if not isinstance(module.parents[node], (ast.Yield, ast.Await)):
-                            text = ast.unparse(node.func)
-                            yield Finding(
-                                "computed-name", module.path, node.lineno, text
-                            )
 
 
 def _finding(

@@ -8,6 +8,7 @@ Pure.  Used by `gencoro.porting.uses`.
 
 import ast
 import functools
+import pkgutil
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.families import Families
@@ -28,6 +29,24 @@ _AWAITED_SPECIALS = frozenset({"__aenter__", "__aexit__", "__anext__"})
 _OF_UNITTEST = frozenset(
     {"runTest", "setUp", "setUpClass", "tearDown", "tearDownClass"}
 )
+# The modules of the standard library whose classes have methods to override.
+_LIBRARIES = frozenset(
+    {
+        "asyncio",
+        "cmd",
+        "codecs",
+        "collections",
+        "html",
+        "http",
+        "io",
+        "json",
+        "logging",
+        "multiprocessing",
+        "queue",
+        "socketserver",
+        "threading",
+    }
+)
 _TEST_CASES = ("unittest.", "tornado.testing.", "twisted.trial.")
 
 
@@ -46,6 +65,8 @@ def caller_that_does_not_wait(
         if name in _OF_UNITTEST or name.startswith("test"):
             return "unittest"
     for base in bases:
+        if _is_of_library(base, name):
+            return base
         owner = _owner_in_tornado(base, name)
         if owner and not _is_awaited(owner, name):
             return owner
@@ -97,6 +118,18 @@ def _is_awaited(owner: str, name: str) -> bool:
     returns = getattr(node, "returns", None)
     text = ast.unparse(returns) if returns is not None else ""
     return "Awaitable" in text or "Future" in text
+
+
+@functools.cache
+def _is_of_library(base: str, name: str) -> bool:
+    """Return whether a class of the standard library has a method, which it may call."""
+    module = base.rpartition(".")[0]
+    if module.partition(".")[0] not in _LIBRARIES:
+        return False
+    try:
+        return hasattr(pkgutil.resolve_name(base), name)
+    except (AttributeError, ImportError):
+        return False
 
 
 def _is_test_file(function: Function) -> bool:

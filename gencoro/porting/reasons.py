@@ -252,14 +252,20 @@ LISTED = {
     "computed-name": Reason(
         "GC963",
         "a call by a computed name",
-        "`{name}` may call a coroutine by a computed name, and does not wait at once",
+        "`{name}` may find a coroutine by a computed name, and not wait for it at once",
         "see whether it does",
+    ),
+    "replaced": Reason(
+        "GC967",
+        "something takes the place of what is awaited",
+        "`{name}` gets another value here, which may not be awaitable",
+        "see whether it returns a Future, or is an async def",
     ),
     "named-in-text": Reason(
         "GC964",
         "named in a string",
-        "the string {name} names it, and what uses it may not wait",
-        "see what uses it",
+        "the string {name} names what is awaited, or a coroutine",
+        "see what uses it: a mock of an async def is an AsyncMock",
     ),
     "unread-base": Reason(
         "GC965",

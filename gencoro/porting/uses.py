@@ -31,7 +31,6 @@ _COMBINATORS = frozenset(
         "asyncio.gather",
         "asyncio.shield",
         "asyncio.tasks.ensure_future",
-        "asyncio.wait_for",
         "tornado.gen.Multi",
         "tornado.gen.convert_yielded",
         "tornado.gen.multi",
@@ -60,7 +59,6 @@ _WAITING_METHODS = frozenset({"run_until_complete"})
 # Functions that look at a function without calling it.
 _LOOKING = frozenset(
     {
-        "asyncio.iscoroutinefunction",
         "builtins.callable",
         "builtins.getattr",
         "builtins.hasattr",
@@ -74,7 +72,6 @@ _LOOKING = frozenset(
         "functools.wraps",
         "inspect.getdoc",
         "inspect.isawaitable",
-        "inspect.iscoroutinefunction",
         "inspect.signature",
     }
 )
@@ -102,7 +99,6 @@ _HARMLESS_DECORATORS = frozenset(
         "builtins.property",
         "builtins.staticmethod",
         "functools.wraps",
-        "tornado.gen.coroutine",
         "tornado.web.addslash",
         "tornado.web.asynchronous",
         "tornado.web.authenticated",
@@ -390,6 +386,8 @@ class Uses:
         self, module: Module, node: ast.expr, parent: ast.AST, depth: int
     ) -> Iterator[Use | _Next]:
         match parent:
+            case ast.Attribute(attr="__wrapped__"):
+                yield self._use("used", module, parent, parent)
             case ast.Attribute() | ast.Compare() | ast.Expr() | ast.FormattedValue():
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef() if (
@@ -509,7 +507,9 @@ class Uses:
             yield self._use("passed-on", module, node, node, is_direct=depth == 0)
             return
         names = module.names(call.func)
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        is_own = bool(self._families.targets(module, call.func))
+        is_method = isinstance(call.func, ast.Attribute) and not is_own
+        method = call.func.attr if is_method else ""
         if depth == 0:
             is_collected = names & _COLLECTIONS and not is_starred
             if names & _COMBINATORS or is_collected:

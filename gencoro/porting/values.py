@@ -76,6 +76,11 @@ _MAKE_FUTURES = frozenset(
     {"tornado.concurrent.return_future", "tornado.concurrent.run_on_executor"}
 )
 
+# Decorators of handlers, which may answer the request themselves and return None.
+_MAY_ANSWER = frozenset(
+    {"tornado.web.addslash", "tornado.web.authenticated", "tornado.web.removeslash"}
+)
+
 _Kinds = frozenset[Kind]
 
 _UNKNOWN = frozenset({Kind.UNKNOWN})
@@ -222,6 +227,10 @@ class Values:
 
     def _of_undecorated(self, function: Function, below: list[ast.expr]) -> _Kinds:
         """Return what a function with some of its decorators returns."""
+        module = function.module
+        if below and module.names(below[0]) & _MAY_ANSWER:
+            found = self._of_undecorated(function, below[1:])
+            return found | {Kind.NONE}
         coroutine = self._coroutines.get(function)
         if coroutine is not None and below and coroutine.decorator is below[0]:
             return _AWAITABLE

@@ -82,17 +82,17 @@ def outcome(case: Case, folder: pathlib.Path, player: Player) -> Outcome:
     """Play a program, convert it, and play it again."""
     case.write(folder)
     before = player.play(folder)
-    convert(folder, case.target)
+    report = convert(folder)
     texts = {path: (folder / path).read_bytes() for path in case.files}
     converted, left = fates(case, texts)
     return Outcome(before, player.play(folder), texts, converted, left)
 
 
-def convert(folder: pathlib.Path, to: str, *options: str) -> str:
+def convert(folder: pathlib.Path, *options: str) -> str:
     """Convert the files of a folder, in this process; return what is printed."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        command_line(["convert", str(folder), "--to", to, "--write", *options])
+        command_line(["convert", str(folder), "--write", *options])
     return printed.getvalue()
 
 
