@@ -145,6 +145,9 @@ class _Next(NamedTuple):
         function: The function; None for a variable.
         module, scope, name: Where a variable is, which node binds it, and its name.
         is_resolved: Whether it certainly leads to the coroutine.
+        is_decorated: Whether the function is one that a decorator is applied to.
+        via: The function that a decorator gets, if it is followed into one: what the
+            decorator returns then replaces that function, and no other.
     """
 
     depth: int
@@ -153,6 +156,8 @@ class _Next(NamedTuple):
     scope: ast.AST | None = None
     name: str = ""
     is_resolved: bool = True
+    is_decorated: bool = False
+    via: Function | None = None
 
 
 class _Reference(NamedTuple):
@@ -194,8 +199,11 @@ class Uses:
                 self._direct[current] = list(self._uses(current))
             for one in self._direct[current]:
                 if isinstance(one, _Next):
+                    if one.is_decorated and current.via is not None:
+                        continue  # the uses of that function are followed already
                     one = one._replace(
-                        is_resolved=one.is_resolved and current.is_resolved
+                        is_resolved=one.is_resolved and current.is_resolved,
+                        via=one.via or current.via,
                     )
                     if one not in seen:
                         seen.add(one)
@@ -301,7 +309,8 @@ class Uses:
                 takers = [t for maker in takers for t in returned_functions(maker)]
             for taker in takers:
                 if taker.parameters:
-                    yield _variable(taker, taker.parameters[0], depth)
+                    entered = _variable(taker, taker.parameters[0], depth)
+                    yield entered._replace(via=function)
                 else:
                     yield Use("passed-on", place, text, True, is_direct=False)
             if not takers:
@@ -395,7 +404,7 @@ class Uses:
             ):
                 function = module.function_by_node[parent]
                 if depth > 1:
-                    yield _Next(depth - 1, function)
+                    yield _Next(depth - 1, function, is_decorated=True)
                 else:
                     yield self._use("passed-on", module, node, node)
             case (

@@ -337,7 +337,9 @@ def _of_outside(name: str) -> _Kinds:
         return frozenset({Kind.COLLECTION})
     if name in _FUTURES or name in _RETURN_FUTURES:
         return _AWAITABLE
-    if name.startswith("concurrent.futures.") and name.endswith(".submit"):
+    if name == "concurrent.futures.Future" or (
+        name.startswith("concurrent.futures.") and name.endswith(".submit")
+    ):
         return frozenset({Kind.CONCURRENT})
     if name.startswith("asyncio."):
         return _AWAITABLE
