@@ -62,6 +62,7 @@ __all__ = [
     "Place",
     "Uses",
     "id_of",
+    "records_of",
 ]
 
 # The first line of a file.  Another version means another meaning of some line.
@@ -172,7 +173,7 @@ class Evidence:
             EvidenceError: a file is not a recording, or is damaged.
             OSError: a file cannot be read.
         """
-        records = [record for path in recordings for record in _read(Path(path))]
+        records = [record for path in recordings for record in records_of(path)]
         files = {
             record["file"]: _File(record["path"], record["sha256"])
             for record in records
@@ -256,9 +257,14 @@ def _is_position(value: Any) -> bool:
     return _are(str, file) and _are(int, line) and type(column) in (int, type(None))
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a recording, each checked."""
-    lines = path.read_bytes().splitlines()
+def records_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the lines of a recording, each checked.
+
+    Raises:
+        EvidenceError: the file is not a recording, or is damaged.
+        OSError: it cannot be read.
+    """
+    lines = Path(path).read_bytes().splitlines()
     header = lines[0].decode(errors="replace") if lines else ""
     if header != HEADER:
         if header.startswith('{"gencoro evidence":'):
