@@ -10,6 +10,7 @@ import bisect
 import dis
 import functools
 import inspect
+from collections.abc import Iterator
 from enum import Enum, auto
 from types import CodeType
 from typing import NamedTuple
@@ -46,7 +47,7 @@ class After(NamedTuple):
 _Span = tuple[int, int, int, int]
 
 # Instructions that run nothing, between a call and the use of its result.
-_SILENT = {"CACHE", "EXTENDED_ARG", "NOP", "NOT_TAKEN"}
+_SILENT = {"CACHE", "EXTENDED_ARG", "JUMP_FORWARD", "NOP", "NOT_TAKEN"}
 
 # Those that put an element into a list or dict, and go on with the next one.
 _BUILDING = _SILENT | {
@@ -58,7 +59,6 @@ _BUILDING = _SILENT | {
     "END_FOR",
     "FOR_ITER",
     "JUMP_BACKWARD",
-    "JUMP_FORWARD",
     "LIST_APPEND",
     "LIST_EXTEND",
     "LOAD_FAST",
@@ -70,12 +70,7 @@ _BUILDING = _SILENT | {
     "SWAP",
 }
 
-# The result is on top of the stack: what else could be dropped or awaited?
-_AT_ONCE = {
-    "GET_AWAITABLE": Next.AWAITED,
-    "GET_YIELD_FROM_ITER": Next.AWAITED,
-    "POP_TOP": Next.DROPPED,
-}
+_AWAITING = {"GET_AWAITABLE", "GET_YIELD_FROM_ITER"}
 
 # Instructions at which other code runs before the list is complete.
 _SUSPENDING = {"SEND", "YIELD_VALUE"}
@@ -94,29 +89,29 @@ def after_call(code: CodeType, offset: int) -> After:
     After(next=<Next.RETURNED: 3>, as_element=True)
     """
     opname, use = _last_use(code)
-    index = _index_at(code, offset)
-    following = _following(code, index).opname
-    if following == opname:
+    following = next(i for i in _walk(code, offset) if i.opname not in _SILENT)
+    if following.opname == opname:
         return After(use, _is_genexpr(code))
-    if following in _AT_ONCE:
-        return After(_AT_ONCE[following])
-    return _after_element(code, index)
+    if following.opname == "POP_TOP":
+        return After(Next.DROPPED)
+    if _is_awaiting(following):
+        return After(Next.AWAITED)
+    return _after_element(code, offset)
 
 
-def _after_element(code: CodeType, index: int) -> After:
+def _after_element(code: CodeType, offset: int) -> After:
     """Return what becomes of a list or dict around a call."""
     opname, use = _last_use(code)
-    instructions, _ = _instructions(code)
-    call = _span(instructions[index])
+    call = _span(_instruction_at(code, offset))
     between = []
-    for instruction in instructions[index + 1 :]:
+    for instruction in _walk(code, offset):
         span = _span(instruction)
         if call is None or span is None or not _contains(span, call):
             between.append(instruction)
         elif instruction.opname == opname:
             is_at_once = all(_is_part_of(span, other) for other in between)
             return After(use, as_element=True) if is_at_once else After(Next.KEPT)
-        elif instruction.opname not in _BUILDING:
+        elif not _is_building(instruction):
             is_taken = instruction.opname.startswith(_TAKING)
             return After(Next.PASSED if is_taken else Next.KEPT)
     return After(Next.KEPT)
@@ -144,27 +139,36 @@ def _is_genexpr(code: CodeType) -> bool:
     return code.co_name == "<genexpr>"
 
 
-def _following(code: CodeType, index: int) -> dis.Instruction:
-    """Return the next instruction that does something."""
+def _is_awaiting(instruction: dis.Instruction) -> bool:
+    # Python 3.15 has an argument of GET_ITER for `yield from`.
+    is_yield_from = instruction.opname == "GET_ITER" and instruction.arg
+    return bool(is_yield_from) or instruction.opname in _AWAITING
+
+
+def _is_building(instruction: dis.Instruction) -> bool:
+    if instruction.opname == "LOAD_CONST":  # the keys of a dict display
+        return isinstance(instruction.argval, tuple)
+    return instruction.opname in _BUILDING
+
+
+def _walk(code: CodeType, offset: int) -> Iterator[dis.Instruction]:
+    """Yield the instructions after an offset, each loop once."""
     instructions, _ = _instructions(code)
-    index += 1
-    while instructions[index].opname in _SILENT or (
-        instructions[index].opname == "JUMP_FORWARD"
-    ):
+    index = _index_at(code, offset) + 1
+    while index < len(instructions):
+        yield instructions[index]
         is_jump = instructions[index].opname == "JUMP_FORWARD"
         index = _index_at(code, instructions[index].argval) if is_jump else index + 1
-    return instructions[index]
 
 
 def is_delegating(code: CodeType, offset: int) -> bool:
     """Return whether a generator that runs another one does so by ``yield from``."""
-    instructions, _ = _instructions(code)
-    return instructions[_index_at(code, offset)].opname == "SEND"
+    return _instruction_at(code, offset).opname == "SEND"
 
 
 def position_at(code: CodeType, offset: int) -> tuple[int | None, int | None]:
     """Return the line and column where the expression at an offset begins."""
-    return _position(code, _index_at(code, offset))
+    return _position(_instruction_at(code, offset))
 
 
 def position_of_yield(code: CodeType, offset: int) -> tuple[int | None, int | None]:
@@ -172,20 +176,21 @@ def position_of_yield(code: CodeType, offset: int) -> tuple[int | None, int | No
 
     The line is None if it is suspended elsewhere, or has not started.
     """
-    instructions, _ = _instructions(code)
-    index = _index_at(code, offset)
+    instruction = _instruction_at(code, offset)
     # From Python 3.13 on, it is suspended before the instruction that resumes it.
-    if instructions[index].opname == "RESUME":
-        index -= 1
-    is_yield = instructions[index].opname == "YIELD_VALUE"
-    return _position(code, index) if is_yield else (None, None)
+    if instruction.opname == "RESUME":
+        instruction = _instruction_at(code, instruction.offset - 1)
+    is_yield = instruction.opname == "YIELD_VALUE"
+    return _position(instruction) if is_yield else (None, None)
 
 
-def _position(code: CodeType, index: int) -> tuple[int | None, int | None]:
-    positions = _instructions(code)[0][index].positions
-    return (
-        (None, None) if positions is None else (positions.lineno, positions.col_offset)
-    )
+def _position(instruction: dis.Instruction) -> tuple[int | None, int | None]:
+    at = instruction.positions
+    return (None, None) if at is None else (at.lineno, at.col_offset)
+
+
+def _instruction_at(code: CodeType, offset: int) -> dis.Instruction:
+    return _instructions(code)[0][_index_at(code, offset)]
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gencoro import coroutines
 from gencoro.futures import OUR_FUTURES
+from gencoro.legacy.runner import LegacyRunner
 from gencoro.legacy.yieldpoints import YieldPoint
 from gencoro.porting.evidence import AT_ONCE
 from gencoro.recording.after import (
@@ -57,8 +58,10 @@ _RUNNING = {"gencoro.coroutines", "gencoro.runner"}
 # Methods of a Future that a native coroutine does not have.
 _METHODS = ("add_done_callback", "done", "exception", "remove_done_callback", "result")
 
-# Looked up once: it is replaced.
-_handle_yield = Runner.handle_yield
+# The methods that pass on what the generator has yielded.
+_YIELDING = {
+    method.__code__ for method in (Runner.__init__, Runner._begin_by_hand, Runner.run)
+}
 
 
 class _Coroutine(NamedTuple):
@@ -85,7 +88,9 @@ class Recorder:
     def begin(self) -> None:
         """Replace the decorator, and the method of Runners that gets what is yielded."""
         coroutines.returning = self._recorded_calls(coroutines.returning)
-        setattr(Runner, "handle_yield", self._recorded_yields())  # noqa: B010
+        for runner_class in (Runner, LegacyRunner):
+            plain = runner_class.handle_yield
+            setattr(runner_class, "handle_yield", self._recorded_yields(plain))  # noqa: B010
 
     def _recorded_calls(self, returning: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap the function that makes a coroutine of a function."""
@@ -112,15 +117,15 @@ class Recorder:
 
         return recorded
 
-    def _recorded_yields(self) -> Callable[[Runner[Any], Any], bool]:
-        """Wrap the method that gets each yielded value."""
+    def _recorded_yields(self, plain: Callable[..., bool]) -> Callable[..., bool]:
+        """Wrap the method of a Runner that gets each yielded value."""
 
-        @functools.wraps(_handle_yield)
+        @functools.wraps(plain)
         def handle_yield(runner: Runner[Any], yielded: Any) -> bool:
-            # It calls itself with `moment` for a None.
-            if sys._getframe(1).f_code is not _handle_yield.__code__:
+            # It also calls itself, with what it waits for in place of the value.
+            if sys._getframe(1).f_code in _YIELDING:
                 self._note_yield(runner.gen, yielded)
-            return _handle_yield(runner, yielded)
+            return plain(runner, yielded)
 
         return handle_yield
 
