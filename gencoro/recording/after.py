@@ -49,26 +49,34 @@ _Span = tuple[int, int, int, int]
 # Instructions that run nothing, between a call and the use of its result.
 _SILENT = {"CACHE", "EXTENDED_ARG", "JUMP_FORWARD", "NOP", "NOT_TAKEN"}
 
-# Those that put an element into a list or dict, and go on with the next one.
-_BUILDING = _SILENT | {
+# Those that put an element into a list or dict.
+_ADDING = {
     "BUILD_CONST_KEY_MAP",
     "BUILD_LIST",
     "BUILD_MAP",
     "BUILD_TUPLE",
-    "COPY",
-    "END_FOR",
-    "FOR_ITER",
-    "JUMP_BACKWARD",
     "LIST_APPEND",
     "LIST_EXTEND",
-    "LOAD_FAST",
-    "LOAD_FAST_AND_CLEAR",
     "MAP_ADD",
-    "POP_ITER",
-    "POP_TOP",
-    "STORE_FAST",
-    "SWAP",
 }
+
+# Those that go on with the next element, or leave a loop.
+_BUILDING = (
+    _SILENT
+    | _ADDING
+    | {
+        "COPY",
+        "END_FOR",
+        "FOR_ITER",
+        "JUMP_BACKWARD",
+        "LOAD_FAST",
+        "LOAD_FAST_AND_CLEAR",
+        "POP_ITER",
+        "POP_TOP",
+        "STORE_FAST",
+        "SWAP",
+    }
+)
 
 _AWAITING = {"GET_AWAITABLE", "GET_YIELD_FROM_ITER"}
 
@@ -103,6 +111,7 @@ def _after_element(code: CodeType, offset: int) -> After:
     """Return what becomes of a list or dict around a call."""
     opname, use = _last_use(code)
     call = _span(_instruction_at(code, offset))
+    as_element = False
     between = []
     for instruction in _walk(code, offset):
         span = _span(instruction)
@@ -110,10 +119,11 @@ def _after_element(code: CodeType, offset: int) -> After:
             between.append(instruction)
         elif instruction.opname == opname:
             is_at_once = all(_is_part_of(span, other) for other in between)
-            return After(use, as_element=True) if is_at_once else After(Next.KEPT)
+            return After(use, as_element) if is_at_once else After(Next.KEPT)
         elif not _is_building(instruction):
             is_taken = instruction.opname.startswith(_TAKING)
             return After(Next.PASSED if is_taken else Next.KEPT)
+        as_element = as_element or instruction.opname in _ADDING
     return After(Next.KEPT)
 
 

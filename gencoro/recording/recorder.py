@@ -73,17 +73,19 @@ class _Coroutine(NamedTuple):
 
 
 class Recorder:
-    """Writes down what happens to coroutines from now on.
+    """Writes down what happens to coroutines from now on."""
 
-    Args:
-        recording: The file.
-    """
+    _recording: Recording
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
+    def __init__(self) -> None:
         # What has been noted; most calls and yields bring nothing new.
         self._noted: set[tuple[Any, ...]] = set()
         self._noting_classes: dict[type, type] = {}
+
+    def record_in(self, recording: Recording) -> None:
+        """Write to a file from now on."""
+        self._recording = recording
+        self._noted.clear()
 
     def begin(self) -> None:
         """Replace the decorator, and the method of Runners that gets what is yielded."""

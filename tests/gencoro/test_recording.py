@@ -32,6 +32,15 @@ SHAPES = {
     "yield_conditionally": ("yield f(1) if f else f(2)", "awaited"),
     "yield_method": ("yield Method(f).call(1)", "awaited"),
     "yield_property": ("yield Method(f).property", "awaited"),
+    "returned_out_of_loop": (
+        """
+        def looping():
+            for x in range(3):
+                return f(x)
+        yield looping()
+        """,
+        "awaited",
+    ),
     "yield_partial": ("yield functools.partial(f, 1)()", "awaited"),
     "yield_in_helper": ("yield from (lambda: (yield f(1)))()", "awaited"),
     "yield_from": ("yield from f(1)", "awaited"),
@@ -525,6 +534,47 @@ def test_runs_add_up_and_repeat_nothing(record, tmp_path):
     lines = recording.read_text().splitlines()
 
     assert len(set(lines)) == len(lines) == 6
+
+
+def test_child_process_finds_a_gencoro_beside_the_command(tmp_path):
+    (tmp_path / "child.py").write_text(COUNTING + "run()\n")
+    (tmp_path / "app.py").write_text(
+        "import subprocess, sys\n"
+        f"subprocess.run([sys.executable, 'child.py'], check=True, cwd={str(tmp_path)!r})\n"
+    )
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "gencoro").symlink_to(_root() / "gencoro")
+    env = os.environ | {"PYTHONPATH": ""}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "gencoro", "run", "--record"]
+        + [str(tmp_path / "evidence"), str(tmp_path / "app.py")],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path / "beside",
+        env=env,
+    )
+
+    assert done.stderr == ""
+    assert set(_uses(tmp_path / "evidence", "child.py")["f"].places) == {"awaited"}
+
+
+def test_other_environment_is_left_alone(record, tmp_path):
+    (tmp_path / "child.py").write_text(COUNTING + "run()\n")
+
+    done, recording = record(
+        """
+        import os, subprocess, sys
+        path = os.environ["GENCORO_RECORD"].partition(os.pathsep)[2]
+        env = os.environ | {"GENCORO_RECORD": f"/another{os.pathsep}{path}"}
+        subprocess.run([sys.executable, "child.py"], check=True, env=env)
+        """,
+        folder=tmp_path,
+    )
+
+    assert done.stderr == ""
+    assert recording.read_text() == f"{HEADER}\n"
 
 
 def test_many_processes_write_at_once(record, tmp_path):

@@ -1,9 +1,11 @@
 """Starts recording in a child process, when it imports Tornado or gencoro.
 
 Python imports the first ``sitecustomize`` on the path when it starts.  The program's own one,
-if any, follows.  A process that uses neither package starts as fast as ever, and imports
-nothing that it would not import itself.
+if any, follows.  A process that uses neither package imports neither of them, and a Python of
+another environment, which may be an older one, is left alone.
 """
+
+from __future__ import annotations
 
 import importlib
 import importlib.abc
@@ -16,6 +18,11 @@ from collections.abc import Sequence
 from typing import Any
 
 __all__: list[str] = []
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Set by `gencoro.recording.start`: the environment to record in, and the file.
+PREFIX, _, PATH = os.environ.get("GENCORO_RECORD", "").partition(os.pathsep)
 
 
 class _Starter(importlib.abc.MetaPathFinder):
@@ -30,10 +37,20 @@ class _Starter(importlib.abc.MetaPathFinder):
         if fullname not in ("tornado", "gencoro"):
             return None
         sys.meta_path.remove(self)
+        _find_this_gencoro()
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
             _start_after(spec.loader)
         return spec
+
+
+def _find_this_gencoro() -> None:
+    """Have the parent's gencoro on the path, which may have been beside the command."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+    found = importlib.util.find_spec("gencoro")
+    expected = os.path.join(root, "gencoro", "__init__.py")
+    if found is None or found.origin != expected:
+        sys.path.insert(0, root)
 
 
 def _start_after(loader: Any) -> None:
@@ -46,9 +63,7 @@ def _start_after(loader: Any) -> None:
     def exec_module(module: types.ModuleType) -> None:
         del loader.exec_module
         plain(module)
-        if importlib.util.find_spec("gencoro") is not None:  # not another environment
-            recording = importlib.import_module("gencoro.recording")
-            recording.start(os.environ[recording.RECORD])
+        importlib.import_module("gencoro.recording").start_in_child(PATH)
 
     loader.exec_module = exec_module
 
@@ -56,8 +71,7 @@ def _start_after(loader: Any) -> None:
 def _import_next() -> None:
     """Import the program's own sitecustomize, if it has one."""
     ours = sys.modules.pop(__name__)
-    here = os.path.dirname(__file__)
-    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != HERE]
     try:
         importlib.import_module(__name__)
     except ModuleNotFoundError as exc:
@@ -69,5 +83,6 @@ def _import_next() -> None:
 
 # Only Python itself gives it this name.
 if __name__ == "sitecustomize":
-    sys.meta_path.insert(0, _Starter())
+    if sys.prefix == PREFIX:
+        sys.meta_path.insert(0, _Starter())
     _import_next()
