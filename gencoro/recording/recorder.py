@@ -260,9 +260,11 @@ def _waits(frame: FrameType) -> bool:
 def _is_of_coroutine(frame: FrameType) -> bool:
     """Return whether a Runner gets what a generator yields, perhaps through others."""
     back = frame.f_back
-    while back is not None and is_delegating(back.f_code, back.f_lasti):
+    while back is not None and _module_of(back) not in _RUNNING:
+        if not is_delegating(back.f_code, back.f_lasti):
+            return False
         back = back.f_back
-    return back is not None and _module_of(back) in _RUNNING
+    return back is not None
 
 
 def _module_of(frame: FrameType) -> str:
