@@ -33,15 +33,18 @@ from gencoro.yieldables import Moment
 __all__ = ["WAITING", "Recorder"]
 
 # Functions that call what belongs to the program, and wait for the Future that it returns, be
-# it that of a coroutine or of an `async def`: by module and qualified name.
+# it that of a coroutine or of an `async def`: by module and qualified name.  Tornado 6.5 has no
+# `_deliver_body`, and waits in the three `_read_` functions.
 WAITING = {
     ("gencoro.ioloop.callbacks", "CallbackLoop._run_callback"),
     ("gencoro.ioloop.periodic", "PeriodicCallback._run"),
     ("gencoro.ioloop.run_sync", "MainCall.start"),
     ("gencoro.testrun", "_Test.start"),
+    ("tornado.http1connection", "HTTP1Connection._deliver_body"),
     ("tornado.http1connection", "HTTP1Connection._read_body_until_close"),
     ("tornado.http1connection", "HTTP1Connection._read_chunked_body"),
     ("tornado.http1connection", "HTTP1Connection._read_fixed_body"),
+    ("tornado.http1connection", "_GzipMessageDelegate.data_received"),
     ("tornado.ioloop", "IOLoop._run_callback"),
     ("tornado.ioloop", "IOLoop.run_sync.<locals>.run"),
     ("tornado.ioloop", "PeriodicCallback._run"),
