@@ -1,5 +1,6 @@
 """``python -m gencoro run --record FILE``: real programs, and what is noted of them."""
 
+import ast
 import importlib
 import json
 import os
@@ -324,8 +325,18 @@ def test_places_of_uses_are_those_of_the_calls(record):
         from tornado import gen
         from tornado.ioloop import IOLoop
 
+        def plainly(function):
+            return lambda: function()
+
         @gen.coroutine
         def f():
+            yield
+
+        # Two decorators, and a comment.
+        @plainly
+        # Both count.
+        @gen.coroutine
+        def g():
             yield
 
         def pass_on():
@@ -339,6 +350,7 @@ def test_places_of_uses_are_those_of_the_calls(record):
         def main():
             yield pass_on()
             yield keep()
+            yield g()
 
         IOLoop.current().run_sync(main)
         """
@@ -346,9 +358,19 @@ def test_places_of_uses_are_those_of_the_calls(record):
 
     uses = _uses(recording)
 
-    assert [place[1:] for place in uses["f"].places["awaited"]] == [(9, 11)]
-    assert [place[1:] for place in uses["f"].places["kept"]] == [(12, 13)]
+    assert [place[1:] for place in uses["f"].places["awaited"]] == [(19, 11)]
+    assert [place[1:] for place in uses["f"].places["kept"]] == [(22, 13)]
+    assert [place[1:] for place in uses["g"].places["awaited"]] == [(5, 19)]
     assert uses["main"].places == {"dispatched": ()}
+    source = recording.parent / "app.py"
+    lines = {
+        node.name: node.decorator_list[0].lineno
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    }
+    evidence = _evidence(recording)
+    assert evidence.of(str(source), lines["f"], "f") == uses["f"]
+    assert evidence.of(str(source), lines["g"], "g") == uses["g"]
 
 
 def test_kinds_of_yielded_values_are_noted(record):
