@@ -17,6 +17,8 @@ from gencoro.compat.doctor import doctor
 from gencoro.compat.running import run_module, run_script
 from gencoro.introspect.remote.command import add_commands, show_process
 from gencoro.porting.command import add_command, convert_files
+from gencoro.porting.evidence import EvidenceError
+from gencoro.recording import start
 
 __all__ = ["main"]
 
@@ -25,12 +27,13 @@ MISUSED = 2
 FAILED = 3
 INTERRUPTED = 130
 
-RUN_USAGE = "python -m gencoro run [-h] (FILE | -m MODULE) [ARGS ...]"
+RUN_USAGE = "python -m gencoro run [-h] [--record FILE] (FILE | -m MODULE) [ARGS ...]"
 
 EXAMPLES = """\
 examples:
   python -m gencoro run app.py --port=8888
   python -m gencoro run -m package
+  python -m gencoro run --record evidence.json -m pytest
   python -m gencoro doctor app.py
   python -m gencoro doctor --all tornado-redis
   python -m gencoro convert app.py
@@ -68,6 +71,12 @@ def main(argv: list[str]) -> int:
         return _guarded(args, convert_files)
     if args.command in ("pstree", "ps"):
         return _guarded(args, show_process)
+    if args.record is not None:
+        try:
+            start(args.record)
+        except (EvidenceError, OSError) as exc:
+            print(f"gencoro run: --record: {exc}", file=sys.stderr)
+            return FAILED
     if args.module is not None:
         run_module(args.module, of_program)
     elif os.path.exists(args.file):
@@ -102,7 +111,10 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     """Separate our arguments from those of the program."""
     if argv[:1] != ["run"]:
         return argv, []
-    ours = 3 if argv[1:2] == ["-m"] else 2
+    ours = 1
+    while argv[ours : ours + 1] == ["--record"]:
+        ours += 2
+    ours += 2 if argv[ours : ours + 1] == ["-m"] else 1
     return argv[:ours], argv[ours:]
 
 
@@ -119,6 +131,12 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         usage=RUN_USAGE,
         help="run a program written for Tornado 2 to 5, unmodified",
+    )
+    run.add_argument(
+        "--record",
+        metavar="FILE",
+        help="add to FILE how the program and its child processes use coroutines, for "
+        "`convert --evidence FILE`",
     )
     which = run.add_mutually_exclusive_group(required=True)
     which.add_argument("file", nargs="?", metavar="FILE", help="the script")

@@ -11,6 +11,7 @@ Inside, from the top down; ``.importlinter`` states which layer may import which
     report       the conversion as a diff, text, JSON or SARIF
     plan         the order in which functions can be converted
     converting   runs the fixers
+    evidence     what recorded runs of the program have shown
     selection    which fixers and functions a user wants
     fixers       one module for each kind of conversion
     callbacks    callback style: what starts callbacks, and what becomes of it
