@@ -92,7 +92,27 @@ def _only_forwards(decorator: Function) -> bool:
     if not wrappers or not decorator.parameters:
         return False
     parameter = decorator.parameters[0]
-    return all(_returns_call_of(wrapper, parameter) for wrapper in wrappers)
+    module = decorator.module
+    uses = [
+        module.parents[node]
+        for node in ast.walk(decorator.node)
+        if isinstance(node, ast.Name) and node.id == parameter
+    ]
+    return all(_returns_call_of(wrapper, parameter) for wrapper in wrappers) and all(
+        _only_calls(module, use, parameter) for use in uses
+    )
+
+
+def _only_calls(module: Module, use: ast.AST, name: str) -> bool:
+    """Return whether a function is called, or asked for its name or its attributes."""
+    if not isinstance(use, ast.Call):
+        return isinstance(use, ast.Attribute)
+    is_called = isinstance(use.func, ast.Name) and use.func.id == name
+    return is_called or module.names(use.func) <= {
+        "builtins.getattr",
+        "builtins.hasattr",
+        "functools.wraps",
+    }
 
 
 def _returns_call_of(wrapper: Function, name: str) -> bool:
@@ -101,6 +121,7 @@ def _returns_call_of(wrapper: Function, name: str) -> bool:
         not wrapper.is_generator
         and isinstance(wrapper.node, ast.FunctionDef)
         and always_leaves(wrapper.node.body)
+        and not any(isinstance(node, ast.Raise) for node in wrapper.own)
         and all(
             isinstance(r.value, ast.Call)
             and isinstance(r.value.func, ast.Name)

@@ -11,7 +11,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program import Function, Module, Program, block_of
 
 __all__ = [
     "RETURN",
@@ -155,6 +155,10 @@ def _may_catch(module: Module, node: ast.expr) -> bool:
         return bool(names & {*_BROAD, RETURN})
     if module.things(node):
         return False  # a class of the program
+    if isinstance(node, ast.Attribute) and ast.unparse(node).startswith(
+        ("self.", "cls.")
+    ):
+        return True
     # A variable may hold anything; a class from elsewhere is written like one.
     name = ast.unparse(node).rpartition(".")[2]
     return name.islower() or name.isupper()
@@ -211,7 +215,8 @@ def _is_neutral_generator(function: Function) -> bool:
     Its ``yield`` has only ``finally`` clauses around it, and nothing after them.
     """
     yields = [node for node in function.own if isinstance(node, ast.Yield)]
-    if not function.node.decorator_list or len(yields) != 1:
+    names = [function.module.names(d) for d in function.node.decorator_list]
+    if names != [{"contextlib.contextmanager"}] or len(yields) != 1:
         return False
     statement: ast.AST = yields[0]
     while not isinstance(statement, ast.stmt):
@@ -219,8 +224,12 @@ def _is_neutral_generator(function: Function) -> bool:
     chain = [(statement, statement), *function.around(statement)]
     for block, child in chain:
         if isinstance(block, (ast.Try, ast.TryStar)) and child in block.body:
-            if _catching(function.module, block.handlers):
+            if _catching(function.module, block.handlers) or block.orelse:
                 return False
+        if child is not block and block_of(function.module.parents, child)[-1:] != [
+            child
+        ]:
+            return False  # what follows runs after a return only
     outermost = chain[-1][0]
     return outermost is function.node.body[-1] and not isinstance(outermost, ast.With)
 

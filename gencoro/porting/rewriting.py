@@ -133,6 +133,8 @@ def _without_parentheses(
     module = function.module
     data = module.text.data
     parent = module.parents[node]
+    if isinstance(module.parents[parent], ast.Raise) and isinstance(parent, ast.Call):
+        return  # they go with those of gen.Return
     is_needed = (
         (isinstance(parent, (ast.Attribute, ast.Subscript)) and node is parent.value)
         or (isinstance(parent, ast.Call) and node is parent.func)
@@ -165,7 +167,7 @@ def _returned(function: Function, node: ast.Raise) -> Iterator[Edit]:
     is_genexp = isinstance(value, ast.GeneratorExp) and first == opening
     if is_genexp:
         yield Edit(start, first, "return ")
-    elif b"\n" in before + after or not _is_one_line(text.data[first:last]):
+    elif b"\n" in before + after or not _is_one_line(value, text.data[first:last]):
         # The parentheses of the call stay around a value of several lines.
         yield Edit(start, opening, "return ")
         if exc.keywords:
@@ -179,10 +181,12 @@ def _returned(function: Function, node: ast.Raise) -> Iterator[Edit]:
         yield Edit(last, end)
 
 
-def _is_one_line(value: bytes) -> bool:
+def _is_one_line(value: ast.expr, text: bytes) -> bool:
     """Return whether a value can stand behind a ``return`` without parentheses."""
+    if isinstance(value, ast.Yield):
+        text = text.removeprefix(b"yield")  # it becomes an await
     try:
-        tree = ast.parse(b"def f():\n return " + value)
+        tree = ast.parse(b"def f():\n return " + text.strip())
     except SyntaxError:
         return False
     body = getattr(tree.body[0], "body", [])
