@@ -198,7 +198,12 @@ class Decisions:
         stays: list[Finding] = []
         listed: list[Finding] = []
         is_seen_at_once = seen is not None and seen.at_once
-        for use in self._uses.of(function):
+        uses = self._uses.of(function)
+        if coroutine.kind == COROUTINE and not is_awaited_hook(
+            function, self._program, self._families
+        ):
+            uses += self._uses.unnamed(function)
+        for use in uses:
             if use.is_resolved and (use.is_direct or not is_seen_at_once):
                 stays.append(self._finding_of(use, use.reason, function))
             elif not is_seen_at_once:

@@ -54,6 +54,13 @@ REASONS = {
         "see what becomes of it; if it is awaited at once, convert it by hand, or record a run "
         "as evidence",
     ),
+    "gated": Reason(
+        "GC947",
+        "waited for only if it is a Future",
+        "`{name}` is waited for only if its result is a Future, which that of an async def is "
+        "not",
+        "wait for anything that inspect.isawaitable() knows there",
+    ),
     "callback": Reason(
         "GC934",
         "called with callback=",

@@ -19,8 +19,10 @@ from typing import NamedTuple
 from gencoro.porting.common_names import COMMON_METHODS
 from gencoro.porting.coroutines import Coroutine, is_wrapper_of_coroutine
 from gencoro.porting.families import Families
+from gencoro.porting.gates import gated_calls
 from gencoro.porting.hooks import caller_that_does_not_wait
 from gencoro.porting.program import Function, Module, Program, block_of
+from gencoro.porting.replaced import lookups
 
 __all__ = ["Use", "Uses", "returned_functions"]
 
@@ -127,6 +129,8 @@ class Use(NamedTuple):
             function passed on that may be called anywhere.
         is_plausible: Whether a Future may be used so; what is not resolved is another
             value otherwise.
+        is_certain: Whether it keeps a coroutine that may only be meant: the change would
+            be silent.
     """
 
     reason: str
@@ -135,6 +139,7 @@ class Use(NamedTuple):
     is_resolved: bool
     is_direct: bool = True
     is_plausible: bool = True
+    is_certain: bool = False
 
 
 class _Next(NamedTuple):
@@ -188,6 +193,8 @@ class Uses:
         self._families = families
         self._is_unwrapped = is_unwrapped
         self._direct: dict[_Next, list[Use | _Next]] = {}
+        self._gates = gated_calls(program, is_unwrapped)
+        self._lookups = {place.module.path for place in lookups(program)}
 
     def of(self, function: Function) -> list[Use]:
         """Return the uses of a coroutine that do not wait for it at once, or may not."""
@@ -210,9 +217,37 @@ class Uses:
                         pending.append(one)
                 else:
                     is_resolved = one.is_resolved and current.is_resolved
+                    is_resolved = is_resolved or one.is_certain
                     if is_resolved or one.is_plausible:
                         found.append(one._replace(is_resolved=is_resolved))
         return list(dict.fromkeys(found))
+
+    def unnamed(self, function: Function) -> Iterator[Use]:
+        """Yield the gated calls of unknown functions that may be one that nobody names.
+
+        Their module looks up functions by computed names.
+        """
+        if function.name.endswith(f"<locals>.{function.node.name}"):
+            return
+        if any(True for _ in self._references(function)):
+            return
+        for call, place in self._gates.items():
+            if isinstance(call, ast.Call) and self._may_be_any(place, call, function):
+                yield Use("gated", place, ast.unparse(call), True, is_direct=False)
+
+    def _may_be_any(self, place: str, call: ast.Call, function: Function) -> bool:
+        """Return whether a call of an unknown function may run this one."""
+        module = self._program.modules[place.rpartition(":")[0]]
+        func = call.func
+        if module.path not in self._lookups or isinstance(func, ast.Attribute):
+            return False
+        if module.names(func):
+            return False
+        if self._families.targets(module, func) or module.things(func):
+            return False
+        return fits(call, function, is_bound=True) or fits(
+            call, function, is_bound=False
+        )
 
     def is_called(self, function: Function) -> bool:
         """Return whether the program refers to a function, as far as names tell."""
@@ -331,6 +366,10 @@ class Uses:
     ) -> Iterator[Use | _Next]:
         """Yield what becomes of an expression: nothing if it is waited for at once."""
         parent = module.parents[node]
+        if depth == 0 and node in self._gates:
+            use = self._use("gated", module, node, node)
+            yield use._replace(place=self._gates[node], is_certain=True)
+            return
         match parent:
             case ast.Return():
                 yield from self._returned(module, parent, depth)
@@ -606,21 +645,25 @@ def _aliases(module: Module, node: ast.expr) -> set[str]:
 
 
 def _fits(module: Module, node: ast.Attribute, function: Function) -> bool:
-    """Return whether a call may be one of a method, by the number and names of arguments."""
+    """Return whether an attribute may be a method, by the arguments if it is called."""
     call = module.parents[node]
     if not isinstance(call, ast.Call) or call.func is not node:
         return True
+    is_static = any(
+        isinstance(d, ast.Name) and d.id == "staticmethod"
+        for d in function.node.decorator_list
+    )
+    return fits(call, function, is_bound=not is_static)
+
+
+def fits(call: ast.Call, function: Function, is_bound: bool) -> bool:
+    """Return whether a function accepts the number and the names of some arguments."""
     if any(isinstance(a, ast.Starred) for a in call.args):
         return True
     if any(k.arg is None for k in call.keywords):
         return True
     args = function.node.args
-    positional = [*args.posonlyargs, *args.args]
-    is_static = any(
-        isinstance(d, ast.Name) and d.id == "staticmethod"
-        for d in function.node.decorator_list
-    )
-    most = len(positional) - (not is_static)
+    most = len(args.posonlyargs) + len(args.args) - is_bound
     least = most - len(args.defaults)
     given = {k.arg for k in call.keywords} - {"callback"}
     if len(call.args) > most and args.vararg is None:

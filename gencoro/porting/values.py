@@ -85,6 +85,7 @@ _Kinds = frozenset[Kind]
 
 _UNKNOWN = frozenset({Kind.UNKNOWN})
 _AWAITABLE = frozenset({Kind.AWAITABLE})
+_CONVERTED = frozenset({Kind.CONVERTED})
 
 
 def kinds_of_evidence(words: Collection[str]) -> _Kinds:
@@ -163,7 +164,7 @@ class Values:
                 return self.kinds(module, last) | _UNKNOWN
             case ast.NamedExpr(value=value):
                 return self.kinds(module, value)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
+            case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
                 found = self.kinds(module, left) | self.kinds(module, right)
                 is_list = Kind.COLLECTION in found
                 return frozenset({Kind.COLLECTION}) if is_list else _UNKNOWN
@@ -280,7 +281,9 @@ class Values:
             for owner in self._families.ancestors(node)
             for part in owner.body
         )
-        return _AWAITABLE if is_awaitable else _UNKNOWN
+        if is_awaitable:
+            return _AWAITABLE
+        return _UNKNOWN if self._families.unread_base(node) else _CONVERTED
 
     def _of_name(self, module: Module, node: ast.Name) -> _Kinds:
         if module.names(node) == {"tornado.gen.moment"}:
@@ -288,9 +291,38 @@ class Values:
         owner = module.scope_at(node).scope_of(node.id)
         found: _Kinds = frozenset()
         for binding in owner.bindings[node.id] if owner is not None else [None]:
-            is_value = isinstance(binding, ast.expr)
-            found |= self.kinds(module, binding) if is_value else _UNKNOWN
+            if isinstance(binding, ast.expr):
+                found |= self.kinds(module, binding)
+            else:
+                items = self._of_items(module, node)
+                if Kind.NONE in items:
+                    return items
+                found |= items
         return _without_none(found)
+
+    def _of_items(self, module: Module, node: ast.Name) -> _Kinds:
+        """Return what a variable is that takes the items of a list; unknown for others."""
+        found: _Kinds = frozenset()
+        for part in ast.walk(module.enclosing(node)):
+            if isinstance(part, (ast.For, ast.comprehension)):
+                if isinstance(part.target, ast.Name) and part.target.id == node.id:
+                    found |= self._of_each(module, part.iter)
+        return found or _UNKNOWN
+
+    def _of_each(self, module: Module, node: ast.expr) -> _Kinds:
+        match node:
+            case ast.List(elts=[_, *_] as parts) | ast.Tuple(elts=[_, *_] as parts):
+                kinds = (self.kinds(module, part) for part in parts)
+                # Some items may be None: each of them is yielded.
+                return frozenset().union(*kinds)
+            case ast.ListComp(elt=item):
+                return self.kinds(module, item)
+            case ast.Name(id=name):
+                scope = module.scope_at(node).scope_of(name)
+                bindings = scope.bindings[name] if scope is not None else []
+                if len(bindings) == 1 and isinstance(bindings[0], ast.expr):
+                    return self._of_each(module, bindings[0])
+        return _UNKNOWN
 
     def _of_attribute(self, module: Module, node: ast.Attribute) -> _Kinds:
         if module.names(node) == {"tornado.gen.moment"}:

@@ -327,7 +327,10 @@ class Scope:
         elif isinstance(binding, (ast.ClassDef, *DEFS)):
             yield Thing("", node=binding, home=self)
         elif isinstance(binding, ast.expr):
-            yield from self.things(binding)
+            # `load = load` in a class means the one around it.
+            is_outer = isinstance(binding, ast.Name) and binding.id == name
+            scope = self.parent if is_outer and self.parent is not None else self
+            yield from scope.things(binding)
         elif isinstance(self.node, DEFS):
             yield from self.things_of_parameter(self.node, name)
 
