@@ -81,7 +81,12 @@ def _awaited(
     text = function.module.text
     start, end = text.span(node)
     if wrapper == "sleep":
-        yield Edit(start, end, f"await {names.of_gen(function, 'sleep')}(0)")
+        sleep = f"{names.of_gen(function, 'sleep')}(0)"
+        if node.value is not None and b"#" in text.data[start:end]:
+            yield Edit(start, start + len("yield"), "await")
+            yield Edit(*text.span(node.value), sleep)
+        else:
+            yield Edit(start, end, f"await {sleep}")
     else:
         value = node.value
         assert value is not None, "a bare yield becomes a sleep"

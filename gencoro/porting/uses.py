@@ -591,7 +591,7 @@ class Uses:
             yield self._use("passed-on", module, node, call.func, is_direct=depth == 0)
         for taker in takers:
             name = _parameter(taker, call, node, keyword)
-            if not name or taker in self._coroutines:
+            if not name:
                 yield self._use(
                     "passed-on", module, node, call.func, is_direct=depth == 0
                 )
