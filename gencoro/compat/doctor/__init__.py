@@ -12,7 +12,7 @@ Inside::
     visitor      visits the syntax tree of a module
     findings     what has been found, and how it is printed
     uses         a use of a legacy name
-    conversions  what `gencoro.porting` does about it
+    conversions  what `gencoro.porting` does about it, and what a person writes
     branches     which alternatives of a module count
     conditions   conditions about the version of Python
     arguments    arguments that only legacy Tornado accepts
