@@ -118,7 +118,7 @@ class Pattern(SphinxDirective):
 
 
 class Fixers(SphinxDirective):
-    """The fixers of ``python -m gencoro convert``, from their examples."""
+    """The small edits of ``python -m gencoro convert``."""
 
     draw = "draw_fixers"
 
@@ -130,9 +130,15 @@ class Fixers(SphinxDirective):
 
 
 class Reasons(Fixers):
-    """The reasons for which it refuses functions."""
+    """The reasons for which coroutines stay."""
 
     draw = "draw_reasons"
+
+
+class Listed(Fixers):
+    """What is listed for a person to look at."""
+
+    draw = "draw_listed"
 
 
 class Conversions(SphinxDirective):
@@ -210,6 +216,7 @@ def setup(app: Any) -> None:
     app.add_directive("pattern", Pattern)
     app.add_directive("fixers", Fixers)
     app.add_directive("reasons", Reasons)
+    app.add_directive("listed", Listed)
     app.add_directive("battery", Battery)
     app.add_directive("conversions", Conversions)
     app.connect("autodoc-process-docstring", list_reexports)

@@ -294,8 +294,9 @@ def _short(module: Module, node: ast.expr) -> str:
 
 
 def _is_moment(module: Module, value: ast.expr | None) -> bool:
-    is_none = value is None or isinstance(value, ast.Constant)
-    return is_none or module.names(value) == {"tornado.gen.moment"}
+    if value is None or isinstance(value, (ast.Constant, ast.Name)):
+        return True
+    return module.names(value) == {"tornado.gen.moment"}
 
 
 def _is_kept_by_comment(function: Function) -> bool:

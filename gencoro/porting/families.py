@@ -73,7 +73,9 @@ class Families:
         """Return a base class that is neither in the program nor known; empty if none is."""
         for owner in self.ancestors(node):
             module = self._program.module_by_class.get(owner)
-            for base in owner.bases if module is not None else ():
+            if module is None:
+                continue
+            for base in owner.bases:
                 names = module.names(base)
                 is_read = bool(self._program.classes_of(module, base))
                 if not is_read and not any(map(_is_known, names)):

@@ -61,9 +61,9 @@ def caller_that_does_not_wait(
     if name.startswith("__") and name.endswith("__"):
         return "" if name in _AWAITED_SPECIALS else "Python"
     bases = _bases(function, program, families)
-    if any(base.startswith(_TEST_CASES) for base in bases):
-        if name in _OF_UNITTEST or name.startswith("test"):
-            return "unittest"
+    is_test = name in _OF_UNITTEST or name.startswith("test")
+    if is_test and any(base.startswith(_TEST_CASES) for base in bases):
+        return "unittest"
     for base in bases:
         if _is_of_library(base, name):
             return base

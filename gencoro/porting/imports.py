@@ -20,6 +20,9 @@ __all__ = ["NameTaken", "Names", "Wanted", "edits_without", "names_used", "tidy"
 
 _GEN = "tornado.gen"
 
+# Longer texts are no names.
+LONGEST_TEXT = 200
+
 # The greatest length of a line in the formatter's own configuration.
 LINE_LENGTH = 88
 
@@ -54,22 +57,22 @@ class Names:
         """
         for decorator in function.node.decorator_list:
             # As its decorator does: `gen.coroutine` gives `gen`.
-            if self._module.names(decorator) == {f"{_GEN}.coroutine"}:
-                if isinstance(decorator, ast.Attribute):
-                    owner = self._module.text.of(decorator.value)
-                    if self._is_same(function, owner.partition(".")[0]):
-                        return f"{owner}.{name}"
+            is_made_by_it = self._module.names(decorator) == {f"{_GEN}.coroutine"}
+            if is_made_by_it and isinstance(decorator, ast.Attribute):
+                owner = self._module.text.of(decorator.value)
+                if self._is_same(function, owner.partition(".")[0]):
+                    return f"{owner}.{name}"
         for bound in self._module.top.bindings:
             known = self._dotted(bound)
             if known == _GEN and self._is_visible(function, bound):
                 return f"{bound}.{name}"
             if known == f"{_GEN}.{name}" and self._is_visible(function, bound):
                 return bound
-        if self._dotted("tornado") == "tornado" and self._is_visible(
-            function, "tornado"
-        ):
-            if Wanted("tornado.gen") in _imports_of(self._module.tree):
-                return f"tornado.gen.{name}"
+        is_whole = Wanted("tornado.gen") in self._found and (
+            self._dotted("tornado") == "tornado"
+        )
+        if is_whole and self._is_visible(function, "tornado"):
+            return f"tornado.gen.{name}"
         package = "gencoro" if self._imports_gencoro() else "tornado"
         if self._imports_from(f"{package}.gen") and self._is_free(name):
             self.wanted.add(Wanted(f"{package}.gen", name))
@@ -185,8 +188,7 @@ def names_used(tree: ast.AST) -> frozenset[str]:
             found.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             # A name in `__all__`, in a call such as getattr, or in an annotation.
-            if len(node.value) < 200:
-                found.update(re.findall(r"\b[^\W\d]\w*", node.value)[:5])
+            found.update(re.findall(r"\b[^\W\d]\w*", node.value[:LONGEST_TEXT])[:5])
     return frozenset(found)
 
 
@@ -201,12 +203,15 @@ def _blocks(tree: ast.Module) -> Iterator[Sequence[ast.stmt]]:
 def _statement_for(tree: ast.Module, want: Wanted) -> ast.ImportFrom | None:
     for node in tree.body:
         if (
-            want.name
-            and isinstance(node, ast.ImportFrom)
-            and node.module == want.module
+            (
+                want.name
+                and isinstance(node, ast.ImportFrom)
+                and node.module == want.module
+            )
+            and not node.level
+            and node.names[0].name != "*"
         ):
-            if not node.level and node.names[0].name != "*":
-                return node
+            return node
     return None
 
 

@@ -52,10 +52,10 @@ def _components(callees: dict[Function, list[Function]]) -> list[list[Function]]
     low: dict[Function, int] = {}
     stack: list[Function] = []
     found: list[list[Function]] = []
-    for start in callees:
+    for start, first in callees.items():
         if start in index:
             continue
-        work = [(start, iter(callees[start]))]
+        work = [(start, iter(first))]
         index[start] = low[start] = len(index)
         stack.append(start)
         while work:

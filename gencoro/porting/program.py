@@ -192,10 +192,10 @@ class Module:
             for thing in self.things(node)
             if thing.name and not thing.is_object
         }
-        if not found and isinstance(node, ast.Name):
-            if self.scope_at(node).scope_of(node.id) is None:
-                return {f"builtins.{node.id}"}
-        return found
+        if found or not isinstance(node, ast.Name):
+            return found
+        is_free = self.scope_at(node).scope_of(node.id) is None
+        return {f"builtins.{node.id}"} if is_free else found
 
 
 class Program:
@@ -253,12 +253,10 @@ class Program:
         found: dict[str, list[tuple[Module, ast.expr]]] = {}
         for module in self.modules.values():
             for node in module.nodes:
-                if isinstance(node, ast.Name):
+                if isinstance(node, (ast.Name, ast.Attribute)):
+                    name = node.id if isinstance(node, ast.Name) else node.attr
                     if isinstance(node.ctx, ast.Load):
-                        found.setdefault(node.id, []).append((module, node))
-                elif isinstance(node, ast.Attribute):
-                    if isinstance(node.ctx, ast.Load):
-                        found.setdefault(node.attr, []).append((module, node))
+                        found.setdefault(name, []).append((module, node))
         return found
 
     @functools.cached_property

@@ -81,8 +81,7 @@ def lookups(program: Program) -> Iterator[Place]:
                     if is_computed and _is_called(module, node):
                         yield Place("computed-name", module, node, ast.unparse(node))
                 case ast.Call(func=func) if _last_name(func) in _NAMESPACES:
-                    is_method = isinstance(func, ast.Attribute)
-                    if not is_method or func.attr == "getmembers":
+                    if isinstance(func, ast.Name) or _last_name(func) == "getmembers":
                         yield Place("computed-name", module, node, ast.unparse(node))
 
 

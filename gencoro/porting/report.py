@@ -16,7 +16,7 @@ from gencoro import __version__
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.coroutines import GEN_TEST
 from gencoro.porting.decisions import Decision, Finding
-from gencoro.porting.fixers import FIXERS, maybe_future, maybe_future
+from gencoro.porting.fixers import FIXERS, maybe_future
 from gencoro.porting.reasons import LISTED, REASONS, Reason
 
 __all__ = [
@@ -127,7 +127,7 @@ def text_of_listed(conversion: Conversion, show_all: bool = False) -> str:
 
 def summary_of(conversion: Conversion) -> str:
     """Return how many coroutines became a bare async def, and why the others stay."""
-    lines = []
+    lines: list[str] = []
     is_test = [d.coroutine.kind == GEN_TEST for d in conversion.decisions]
     for noun, wanted in (("coroutine", False), ("test", True)):
         decisions = [

@@ -222,13 +222,13 @@ def _is_neutral_generator(function: Function) -> bool:
     while not isinstance(statement, ast.stmt):
         statement = function.module.parents[statement]
     chain = [(statement, statement), *function.around(statement)]
+    parents = function.module.parents
     for block, child in chain:
-        if isinstance(block, (ast.Try, ast.TryStar)) and child in block.body:
-            if _catching(function.module, block.handlers) or block.orelse:
+        if isinstance(block, (ast.Try, ast.TryStar)):
+            is_seen = bool(_catching(function.module, block.handlers) or block.orelse)
+            if is_seen and child in block.body:
                 return False
-        if child is not block and block_of(function.module.parents, child)[-1:] != [
-            child
-        ]:
+        if child is not block and block_of(parents, child)[-1:] != [child]:
             return False  # what follows runs after a return only
     outermost = chain[-1][0]
     return outermost is function.node.body[-1] and not isinstance(outermost, ast.With)

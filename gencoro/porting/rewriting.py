@@ -109,10 +109,10 @@ def _await_of(
         refer = names.of_asyncio if is_asyncio else names.of_gen
         callee = refer(function, wrapper)
         # The value's own parentheses become those of the call.
-        if text.data[first - 1 : first] == b"(" and text.data[end - 1 : end] == b")":
-            if not isinstance(value, ast.Tuple) and first - 1 > start:
-                yield Edit(start, first - 1, f"await {callee}")
-                return
+        is_in = text.data[first - 1 : first] + text.data[end - 1 : end] == b"()"
+        if is_in and first - 1 > start and not isinstance(value, ast.Tuple):
+            yield Edit(start, first - 1, f"await {callee}")
+            return
         yield Edit(start, first, f"await {callee}(")
         yield Edit(end, end, ")")
     elif isinstance(value, _LOOSE) and not _has_parentheses(function, node, value):

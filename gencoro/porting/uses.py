@@ -557,7 +557,7 @@ class Uses:
         names = module.names(call.func)
         is_own = bool(self._families.targets(module, call.func))
         is_method = isinstance(call.func, ast.Attribute) and not is_own
-        method = call.func.attr if is_method else ""
+        method = getattr(call.func, "attr", "") if is_method else ""
         if depth == 0:
             is_collected = names & _COLLECTIONS and not is_starred
             if names & _COMBINATORS or is_collected:
@@ -569,8 +569,9 @@ class Uses:
             else:
                 is_builtin = any(name.startswith("builtins.") for name in names)
                 for one in self._into_parameter(module, call, node, keyword, 0):
-                    is_use = isinstance(one, Use) and is_builtin
-                    yield one._replace(is_plausible=False) if is_use else one
+                    if isinstance(one, Use) and is_builtin:
+                        one = one._replace(is_plausible=False)
+                    yield one
         elif names & _LOOKING:
             return
         elif names & _PARTIAL:

@@ -147,9 +147,8 @@ class Values:
     def has_legacy(self, module: Module, node: ast.expr | None) -> ast.AST | None:
         """Return the part of an expression that is a YieldPoint; None if there is none."""
         for part in ast.walk(node) if node is not None else ():
-            if isinstance(part, (ast.Name, ast.Attribute)):
-                if module.names(part) & _LEGACY:
-                    return part
+            if isinstance(part, ast.expr) and module.names(part) & _LEGACY:
+                return part
         return None
 
     def _kinds(self, module: Module, node: ast.expr) -> _Kinds:
@@ -304,9 +303,12 @@ class Values:
         """Return what a variable is that takes the items of a list; unknown for others."""
         found: _Kinds = frozenset()
         for part in ast.walk(module.enclosing(node)):
-            if isinstance(part, (ast.For, ast.comprehension)):
-                if isinstance(part.target, ast.Name) and part.target.id == node.id:
-                    found |= self._of_each(module, part.iter)
+            match part:
+                case (
+                    ast.For(target=ast.Name(id=name), iter=items)
+                    | ast.comprehension(target=ast.Name(id=name), iter=items)
+                ) if name == node.id:
+                    found |= self._of_each(module, items)
         return found or _UNKNOWN
 
     def _of_each(self, module: Module, node: ast.expr) -> _Kinds:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-
 from tests.helpers.porting.playing import Player
 
 

@@ -9,13 +9,13 @@ import sys
 import textwrap
 
 import pytest
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
+from gencoro.porting.source import files
 
 from gencoro.__main__ import main
 from gencoro.compat.doctor.eras import MARK
-from gencoro.porting.fixers.to_async import TO_ASYNC
-from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
-from gencoro.porting.source import files
 
 pytestmark = pytest.mark.once
 

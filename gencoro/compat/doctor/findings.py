@@ -144,7 +144,9 @@ def text_of(findings: Findings, show_all: bool) -> str:
 
 def _lines_of(name: Name, show_all: bool) -> Iterator[str]:
     yield f"{name.title}  ({name.versions}, {_counted(len(name.places), 'use')})"
-    for text in filter(None, (name.instead, name.use.note, name.by_hand, name.conversion)):
+    for text in filter(
+        None, (name.instead, name.use.note, name.by_hand, name.conversion)
+    ):
         yield f"{INDENT}{text}"
     shown = name.places if show_all else name.places[:FEW]
     for place in shown:

@@ -57,7 +57,7 @@ def without_argument(module: Module, call: ast.Call, argument: ast.AST) -> Edit:
     """Return the edit that removes an argument of a call, with its comma."""
     text = module.text
     parts = sorted([*call.args, *call.keywords], key=lambda part: text.span(part))
-    place = parts.index(argument)  # type: ignore[arg-type]
+    place = parts.index(argument)
     start, end = text.span(argument)
     if place + 1 < len(parts):
         return Edit(start, text.span(parts[place + 1])[0])

@@ -37,7 +37,7 @@ def _of_call(program: Program, module: Module, call: ast.Call) -> Iterator[Fix]:
         if found.word != "io_loop":
             continue
         is_named = isinstance(found.node, ast.keyword)
-        argument = found.node if is_named else (call.args or [None])[-1]
+        argument = found.node if is_named else next(reversed(call.args), None)
         value = argument.value if isinstance(argument, ast.keyword) else argument
         if argument is not None and _is_current(program, module, value):
             edit = without_argument(module, call, argument)
