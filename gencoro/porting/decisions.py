@@ -24,6 +24,7 @@ from gencoro.porting.evidence import Uses as SeenUses
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.reasons import REASONS
 from gencoro.porting.replaced import called_names, lookups, replacements
 from gencoro.porting.sleeps import seconds_of_sleep
 from gencoro.porting.uses import Use, Uses
@@ -184,9 +185,9 @@ class Decisions:
             _finding("unresolved-value", function, node, _short(module, node))
             for node in unknown
         ]
-        for node in wrappers:
-            if wrappers[node] == "legacy":
-                stays.append(_finding("yield-point", function, node, "a YieldPoint"))
+        for node, wrapper in wrappers.items():
+            if wrapper in REASONS:
+                stays.append(_finding(wrapper, function, node, "a YieldPoint"))
         if self._options.strict and not stays:
             stays, listed = listed, []
         return Decision(coroutine, stays, listed, wrappers)
@@ -261,13 +262,15 @@ class Decisions:
                 and seconds_of_sleep(module, node.value) is not None
             ):
                 continue
-            kinds = self._values.kinds(module, node.value)
+            kinds = self._values.yielded(module, node)
             words = self._evidence.yielded(module.path, node.lineno, node.col_offset)
             seen = kinds_of_evidence(words)
             if seen:
                 kinds = kinds - {Kind.UNKNOWN} | seen
             if Kind.LEGACY in kinds:
-                wrappers[node] = "legacy"
+                wrappers[node] = "yield-point"
+            elif Kind.OWN_RESULT in kinds:
+                wrappers[node] = "own-result"
             elif kinds == {Kind.NONE} and _is_moment(module, node.value):
                 wrappers[node] = "sleep"
             else:

@@ -137,6 +137,12 @@ REASONS = {
         "it yields {name}, for which only a generator can wait",
         "yield a Future in its place: see 'Callback style by hand' in docs/porting.rst",
     ),
+    "own-result": Reason(
+        "GC948",
+        "a Future with a result of its own",
+        "it yields a Future of a class that defines `result()`, which an await does not call",
+        "give the class an `__await__` that returns that result",
+    ),
     "in-f-string": Reason(
         "GC920",
         "yields in an f-string",

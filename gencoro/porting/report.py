@@ -113,16 +113,27 @@ def text_of_listed(conversion: Conversion, show_all: bool = False) -> str:
         reason = LISTED[kind]
         lines.append(f"  {reason.code} {reason.title}; {reason.advice}\n")
         for found in by_file.values():
-            places = {f"{f.file}:{max(f.line, 1)}: {sentence_of(f)}": f for f in found}
-            shown = list(places) if show_all else list(places)[:FEW]
+            names: dict[str, list[str]] = {}
+            for f in found:
+                place = f"{f.file}:{max(f.line, 1)}: {sentence_of(f)}"
+                name = f.function.name if f.function is not None else ""
+                names.setdefault(place, []).append(name)
+            places = list(names)
+            shown = places if show_all else places[:FEW]
             for place in shown:
-                function = places[place].function
-                lines.append(
-                    f"    {place}{f' ({function.name})' if function else ''}\n"
-                )
+                lines.append(f"    {place}{_in_parentheses(names[place])}\n")
             if len(shown) < len(places):
                 lines.append(f"    and {len(places) - len(shown)} more in this file\n")
     return "".join(lines)
+
+
+def _in_parentheses(names: list[str]) -> str:
+    """Return the names of functions, or how many there are if they are many."""
+    found = list(dict.fromkeys(filter(None, names)))
+    if not found:
+        return ""
+    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    return f" ({', '.join(found[:2])}{more})"
 
 
 def summary_of(conversion: Conversion) -> str:
@@ -142,7 +153,7 @@ def summary_of(conversion: Conversion) -> str:
     end = f"{_counted(files, 'file')} changed"
     if conversion.fixes:
         end += f", {_counted(len(conversion.fixes), 'other edit')}"
-    listed = len(set(conversion.all_listed))
+    listed = len({(f.reason, f.file, f.line, f.text) for f in conversion.all_listed})
     if listed:
         end += f"; {_counted(listed, 'place')} to look at"
     lines.append(end + "\n")

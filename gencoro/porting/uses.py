@@ -20,7 +20,7 @@ from gencoro.porting.common_names import COMMON_METHODS
 from gencoro.porting.coroutines import Coroutine, is_wrapper_of_coroutine
 from gencoro.porting.families import Families
 from gencoro.porting.gates import gated_calls
-from gencoro.porting.hooks import caller_that_does_not_wait
+from gencoro.porting.hooks import caller_that_does_not_wait, is_awaited_hook
 from gencoro.porting.program import Function, Module, Program, block_of
 from gencoro.porting.replaced import lookups
 
@@ -307,6 +307,8 @@ class Uses:
         assert isinstance(node, ast.Attribute), "it is a method"
         receivers = module.things(node.value)
         classes = [t.node for t in receivers if isinstance(t.node, ast.ClassDef)]
+        if not receivers and is_awaited_hook(function, self._program, self._families):
+            return None  # only Tornado calls it on an object that is not known here
         is_known = bool(receivers) and not any(map(self._families.unread_base, classes))
         if is_known or not _fits(module, node, function):
             return None

@@ -30,6 +30,9 @@ class Kind(enum.Enum):
     CONCURRENT = "a Future of an executor"
     CONVERTED = "an object with a registered converter"
     LEGACY = "a YieldPoint, for which only a generator can wait"
+    OWN_RESULT = (
+        "a Future of a class with a result of its own, which an await does not ask"
+    )
     UNKNOWN = "not known"
 
 
@@ -86,6 +89,7 @@ _Kinds = frozenset[Kind]
 _UNKNOWN = frozenset({Kind.UNKNOWN})
 _AWAITABLE = frozenset({Kind.AWAITABLE})
 _CONVERTED = frozenset({Kind.CONVERTED})
+_OWN_RESULT = frozenset({Kind.OWN_RESULT})
 
 
 def kinds_of_evidence(words: Collection[str]) -> _Kinds:
@@ -131,6 +135,15 @@ class Values:
         self._families = families
         self._results: dict[Function, _Kinds] = {}
         self._pending: set[ast.AST] = set()
+        self._own_results = {
+            heir
+            for node in program.module_by_class
+            if _FUTURES.intersection(program.bases_of(node))
+            if any(
+                isinstance(p, ast.FunctionDef) and p.name == "result" for p in node.body
+            )
+            for heir in families.heirs(node)
+        }
 
     def kinds(self, module: Module, node: ast.expr | None) -> _Kinds:
         """Return what an expression may be."""
@@ -143,6 +156,18 @@ class Values:
             return self._kinds(module, node)
         finally:
             self._pending.discard(node)
+
+    def yielded(self, module: Module, node: ast.Yield) -> _Kinds:
+        """Return what a ``yield`` may get.
+
+        A ``with`` takes the result of a Future that has one of its own, in a program with
+        such a class.
+        """
+        found = self.kinds(module, node.value)
+        is_managed = isinstance(module.parents[node], ast.withitem)
+        if is_managed and self._own_results and Kind.UNKNOWN in found:
+            return found | _OWN_RESULT
+        return found
 
     def has_legacy(self, module: Module, node: ast.expr | None) -> ast.AST | None:
         """Return the part of an expression that is a YieldPoint; None if there is none."""
@@ -198,6 +223,8 @@ class Values:
         if func.attr == "submit" and ("executor" in owner or "pool" in owner):
             return frozenset({Kind.CONCURRENT})
         named = self._program.functions_by_name.get(func.attr, [])
+        if any(Kind.OWN_RESULT in self._of_result(f) for f in named):
+            return _OWN_RESULT
         is_ours = bool(named) and func.attr not in COMMON_METHODS
         if is_ours and all(self._of_result(f) == _AWAITABLE for f in named):
             return _AWAITABLE
@@ -275,6 +302,8 @@ class Values:
         bases = set(self._program.bases_of(node))
         if bases & _LEGACY:
             return frozenset({Kind.LEGACY})
+        if bases & _FUTURES and node in self._own_results:
+            return _OWN_RESULT
         is_awaitable = bases & _FUTURES or any(
             isinstance(part, ast.FunctionDef) and part.name == "__await__"
             for owner in self._families.ancestors(node)
