@@ -115,7 +115,8 @@ def _is_awaited(owner: str, name: str) -> bool:
     node = found[1] if found is not None else None
     if isinstance(node, ast.AsyncFunctionDef):
         return True
-    returns = getattr(node, "returns", None)
+    # Some are variables, such as WebSocketHandler.open.
+    returns = getattr(node, "returns", None) or getattr(node, "annotation", None)
     text = ast.unparse(returns) if returns is not None else ""
     return "Awaitable" in text or "Future" in text
 
