@@ -30,7 +30,8 @@ def _find(program: Program) -> Iterator[Fix]:
 
 
 def _of_call(program: Program, module: Module, call: ast.Call) -> Iterator[Fix]:
-    if not any("loop" in ast.unparse(a) for a in (*call.args, *call.keywords)):
+    texts = (ast.unparse(a).lower() for a in (*call.args, *call.keywords))
+    if not any("loop" in text for text in texts):
         return
     scope = module.scope_at(call)
     for found in legacy_arguments(call, scope, TODAY, ROWS, None):
