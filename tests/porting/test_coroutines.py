@@ -21,8 +21,10 @@ BODY = "def main():\n    yield None\n"
         ("from tornado import gen\nco = gen.coroutine", "co"),
         ("from tornado import gen\ndef co(f): return gen.coroutine(f)", "co"),
         (
-            "import functools\nfrom tornado import gen\n"
-            "def co(f):\n    '''Doc.'''\n    return functools.wraps(f)(gen.coroutine(f))",
+            (
+                "import functools\nfrom tornado import gen\n"
+                "def co(f):\n    '''Doc.'''\n    return functools.wraps(f)(gen.coroutine(f))"
+            ),
             "co",
         ),
     ],
@@ -44,8 +46,10 @@ def test_decorator_of_tornado(head, decorator):
         ("from mylib import coroutine", "coroutine", "wrapper"),
         ("from mylib import gen", "gen.coroutine", "wrapper"),
         (
-            "try:\n    from tornado.gen import coroutine\n"
-            "except ImportError:\n    def coroutine(f): return f",
+            (
+                "try:\n    from tornado.gen import coroutine\n"
+                "except ImportError:\n    def coroutine(f): return f"
+            ),
             "coroutine",
             "uncertain-decorator",
         ),

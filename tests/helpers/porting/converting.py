@@ -6,7 +6,7 @@ from typing import Any
 from gencoro.porting.conversion import Conversion, convert
 from gencoro.porting.decisions import Options
 
-__all__ = ["FILE", "HEAD", "converted", "convert_text", "listed", "reasons"]
+__all__ = ["FILE", "HEAD", "convert_text", "converted", "listed", "reasons"]
 
 # What a source of one module is called.
 FILE = "m.py"
