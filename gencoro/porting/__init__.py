@@ -22,7 +22,7 @@ decorator or a parameter of the program.  A use that waits at once is: a ``yield
 (`gates`) never is one.
 
 **Resolved decides, unresolved is listed.**  A name is resolved if imports, assignments, base
-classes and the construction of objects lead to it (`scopes`, the same that the doctor uses);
+classes and the construction of objects lead to it (`gencoro.compat.doctor.resolving`);
 a method of ``self`` may be that of any subclass (`families`).  A resolved use that does not
 wait keeps the coroutine.  A use that only may be one, by the name of the method and its
 arguments, does not: it is listed, for a person to look at.  One name is as good as resolved:
@@ -36,7 +36,7 @@ is awaited as it is, and listed: if it is no Future, it fails at once, with a Ty
 **Bodies** (`bodies`, `returns`).  ``raise gen.Return(x)`` becomes ``return x`` unless a handler
 or a context manager around it sees the one and not the other.
 
-**Evidence** (`evidence`).  A recorded run has seen what became of each Future.  It decides
+**Evidence** (`gencoro.evidence`).  A recorded run has seen what became of each Future.  It decides
 where names leave a doubt, and keeps what it contradicts; what is resolved as kept or dropped
 stays even so, since the run may not have come there.
 
@@ -67,8 +67,6 @@ Inside, from the top down; ``.importlinter`` states which module may import whic
     coroutines       the coroutines of a program
     families         which methods a call may run
     common_names     names of methods that say nothing
-    evidence         what recorded runs have shown
     program          modules, functions and classes
-    scopes           what names refer to
     text             changes of a source that leave the rest as it is
 """

@@ -17,7 +17,7 @@ from gencoro.errors import GencoroError
 from gencoro.porting.config import BadConfig, find_config
 from gencoro.porting.conversion import Conversion, convert
 from gencoro.porting.decisions import Finding, Options
-from gencoro.porting.evidence import Evidence, EvidenceError
+from gencoro.evidence import Evidence, EvidenceError
 from gencoro.porting.files import Sources, read_sources, replace_files
 from gencoro.porting.fixers import FIXERS
 from gencoro.porting.formatting import keep_formatted

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.eras import MARK, is_of_tornado_5
 from gencoro.porting.decisions import Decision, Decisions, Finding, Options
-from gencoro.porting.evidence import Evidence
+from gencoro.evidence import Evidence
 from gencoro.porting.fixers import FIXERS, Fix
 from gencoro.porting.fixers.maybe_future import unwrapping
 from gencoro.porting.imports import Names, NameTaken, Wanted, names_used, tidy

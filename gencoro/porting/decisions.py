@@ -19,8 +19,8 @@ from gencoro.porting.coroutines import (
     Coroutine,
     coroutines_of,
 )
-from gencoro.porting.evidence import AT_ONCE, Evidence
-from gencoro.porting.evidence import Uses as SeenUses
+from gencoro.evidence import AT_ONCE, Evidence
+from gencoro.evidence import Uses as SeenUses
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
 from gencoro.porting.program import Function, Module, Program

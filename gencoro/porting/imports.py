@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gencoro.porting.program import Function, Module
-from gencoro.porting.scopes import canonical
+from gencoro.compat.doctor.resolving import canonical
 from gencoro.porting.text import Edit, SourceText, apply, joined
 
 __all__ = ["NameTaken", "Names", "Wanted", "edits_without", "names_used", "tidy"]

@@ -16,7 +16,7 @@ from gencoro.compat.doctor.naming import Scope
 from gencoro.compat.doctor.parsing import DEFS, TOO_DEEP, parse, parse_older
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Thing
-from gencoro.porting.scopes import ProgramModules, SourceScope, canonical
+from gencoro.compat.doctor.resolving import ProgramModules, SourceScope, canonical
 from gencoro.porting.text import SourceText
 
 __all__ = ["Definition", "Function", "Module", "Program", "block_of"]

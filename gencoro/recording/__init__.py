@@ -3,7 +3,7 @@
 Rule: the program runs as it does without, and pays nothing when it is not recorded: what
 records replaces functions of the running process, and nothing else knows of it.
 
-`gencoro.porting.evidence` describes the file, and what "awaited at once" means.  What becomes
+`gencoro.evidence` describes the file, and what "awaited at once" means.  What becomes
 of a Future is told when the coroutine is called, from the frames of the callers and the
 bytecode that follows their calls.  So each line can be written at once, and a program that
 crashes loses nothing.
@@ -21,7 +21,7 @@ import os
 import sys
 
 from gencoro.compat import install
-from gencoro.porting.evidence import EvidenceError
+from gencoro.evidence import EvidenceError
 from gencoro.recording.appending import Recording
 from gencoro.recording.recorder import Recorder
 

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from gencoro.porting.evidence import HEADER, records_of
+from gencoro.evidence import HEADER, records_of
 
 __all__ = ["Recording"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tornado
 
 import gencoro
-from gencoro.porting.evidence import id_of
+from gencoro.evidence import id_of
 from gencoro.recording.after import position_at
 
 __all__ = ["Position", "SourceFile", "file_of", "position_of"]

@@ -17,7 +17,7 @@ from gencoro import coroutines
 from gencoro.futures import OUR_FUTURES
 from gencoro.legacy.runner import LegacyRunner
 from gencoro.legacy.yieldpoints import YieldPoint
-from gencoro.porting.evidence import AT_ONCE
+from gencoro.evidence import AT_ONCE
 from gencoro.recording.after import (
     Next,
     after_call,

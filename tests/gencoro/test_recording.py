@@ -15,7 +15,7 @@ import pytest
 import tornado
 
 import gencoro
-from gencoro.porting.evidence import AT_ONCE, HEADER, Evidence
+from gencoro.evidence import AT_ONCE, HEADER, Evidence
 from gencoro.recording.recorder import WAITING
 
 # Statements that use a coroutine `f`, in a coroutine or in the function that they define; and

@@ -7,7 +7,7 @@ import pytest
 
 from gencoro.porting.conversion import convert
 from gencoro.porting.decisions import Options
-from gencoro.porting.evidence import HEADER, Evidence
+from gencoro.evidence import HEADER, Evidence
 from tests.helpers.porting.converting import HEAD, reasons
 
 TABLE = (

@@ -18,6 +18,7 @@ Inside::
     arguments    arguments that only legacy Tornado accepts
     differences  what is served, but not in every case as before
     naming       resolves expressions to names of Tornado
+    resolving    resolves names to a program, to Tornado, or to any other module
     things       what an expression may refer to
     members      what a class defines
     project      the modules of a project, which import each other

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from gencoro.porting.evidence import (
+from gencoro.evidence import (
     HEADER,
     Evidence,
     EvidenceError,

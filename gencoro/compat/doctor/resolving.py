@@ -3,7 +3,7 @@
 Rule: a name of gencoro stands for Tornado's, and a name of any other module that is not in
 the program stands for itself, so that the converter asks for one dotted name only.
 
-Used by `gencoro.porting.program`.
+The public face of `Scope`.  Used by `gencoro.porting`.
 """
 
 import ast
