@@ -113,7 +113,9 @@ _BUILDING = (
 
 _AWAITING = {"GET_AWAITABLE", "GET_YIELD_FROM_ITER"}
 
-# Instructions at which other code runs before the list is complete.
+# Instructions at which other code runs before the list is complete.  What leaves a `with`
+# block by a `return` stands for the whole block, and the `return` after a `finally` for
+# nothing: neither is taken for the end of the list.
 _SUSPENDING = {"SEND", "YIELD_VALUE"}
 
 
@@ -145,18 +147,18 @@ def _after_element(code: CodeType, offset: int) -> After:
     opname, use = _last_use(code)
     call = _span_at(code, offset)
     as_element = False
-    between = []
+    is_suspended = False
     for instruction in _walk(code, offset):
         span = instruction.span
         if call is None or span is None or not _contains(span, call):
-            between.append(instruction)
+            is_suspended = is_suspended or instruction.opname in _SUSPENDING
         elif instruction.opname == opname:
-            is_at_once = all(_is_part_of(span, other) for other in between)
-            return After(use, as_element) if is_at_once else After(Next.KEPT)
+            return After(Next.KEPT) if is_suspended else After(use, as_element)
         elif not _is_building(code, instruction):
             is_taken = instruction.opname.startswith(_TAKING)
             return After(Next.PASSED if is_taken else Next.KEPT)
-        as_element = as_element or instruction.opname in _ADDING
+        else:
+            as_element = as_element or instruction.opname in _ADDING
     return After(Next.KEPT)
 
 
@@ -192,16 +194,6 @@ def _is_building(code: CodeType, instruction: _Instruction) -> bool:
     if instruction.opname == "LOAD_CONST":  # the keys of a dict display
         return isinstance(code.co_consts[instruction.arg], tuple)
     return instruction.opname in _BUILDING
-
-
-def _is_part_of(outer: _Span, instruction: _Instruction) -> bool:
-    """Return whether an instruction evaluates a part of an expression, in one go.
-
-    What leaves a `with` block, for example, belongs to another part of the source.
-    """
-    span = instruction.span
-    is_inside = span is None or _contains(outer, span)
-    return is_inside and instruction.opname not in _SUSPENDING
 
 
 def _contains(outer: _Span, inner: _Span) -> bool:

@@ -128,7 +128,27 @@ SHAPES = {
         """,
         "kept",
     ),
-    "yield_between_elements": ("yield [f(1), (yield gen.sleep(0, ))] and []", "kept"),
+    "list_returned_before_finally": (
+        """
+        def finally_():
+            try:
+                return [f(1)]
+            finally:
+                print("done")
+        yield finally_()
+        """,
+        "kept",
+    ),
+    "yield_between_elements": ("yield [f(1), (yield gen.sleep(0))]", "kept"),
+    "yield_from_list": ("yield from [f(1), f(2)]", "kept"),
+    "yield_from_list_of_function": (
+        """
+        def several():
+            return [f(1), f(2)]
+        yield from several()
+        """,
+        "kept",
+    ),
     "result_of_coroutine": (
         """
         @gen.coroutine
