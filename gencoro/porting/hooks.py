@@ -31,21 +31,10 @@ _OF_UNITTEST = frozenset(
 )
 # The modules of the standard library whose classes have methods to override.
 _LIBRARIES = frozenset(
-    {
-        "asyncio",
-        "cmd",
-        "codecs",
-        "collections",
-        "html",
-        "http",
-        "io",
-        "json",
-        "logging",
-        "multiprocessing",
-        "queue",
-        "socketserver",
-        "threading",
-    }
+    """
+    asyncio cmd codecs collections html http io json logging multiprocessing queue
+    socketserver threading
+    """.split()
 )
 _TEST_CASES = ("unittest.", "tornado.testing.", "twisted.trial.")
 

@@ -15,16 +15,9 @@ __all__ = ["Place", "called_names", "lookups", "replacements"]
 
 # Functions that get a name as a text.
 _BY_NAME = frozenset(
-    {
-        "attrgetter",
-        "delattr",
-        "getattr",
-        "hasattr",
-        "methodcaller",
-        "object",
-        "patch",
-        "setattr",
-    }
+    """
+    attrgetter delattr getattr hasattr methodcaller object patch setattr
+    """.split()
 )
 
 # What gives, or runs, anything that a module or an object has.

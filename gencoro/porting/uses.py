@@ -28,89 +28,51 @@ __all__ = ["Use", "Uses", "returned_functions"]
 
 # Functions that wait for what they get if they are waited for themselves.
 _COMBINATORS = frozenset(
-    {
-        "asyncio.ensure_future",
-        "asyncio.gather",
-        "asyncio.shield",
-        "asyncio.tasks.ensure_future",
-        "tornado.gen.Multi",
-        "tornado.gen.convert_yielded",
-        "tornado.gen.multi",
-        "tornado.gen.multi_future",
-        "tornado.gen.with_timeout",
-    }
+    """
+    asyncio.ensure_future asyncio.gather asyncio.shield asyncio.tasks.ensure_future
+    tornado.gen.Multi tornado.gen.convert_yielded tornado.gen.multi
+    tornado.gen.multi_future tornado.gen.with_timeout
+    """.split()
 )
 _MAYBE_FUTURE = frozenset({"tornado.gen.maybe_future"})
 _COLLECTIONS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple"})
 
 # Methods of a loop that call a function and wait for its result, or log its errors.
 _STARTERS = frozenset(
-    {
-        "add_callback",
-        "add_callback_from_signal",
-        "add_timeout",
-        "call_at",
-        "call_later",
-        "run_sync",
-        "spawn_callback",
-    }
+    """
+    add_callback add_callback_from_signal add_timeout call_at call_later run_sync
+    spawn_callback
+    """.split()
 )
 _STARTING_CLASSES = frozenset({"tornado.ioloop.PeriodicCallback"})
 _WAITING_METHODS = frozenset({"run_until_complete"})
 
 # Functions that look at a function without calling it.
 _LOOKING = frozenset(
-    {
-        "builtins.callable",
-        "builtins.getattr",
-        "builtins.hasattr",
-        "builtins.id",
-        "builtins.isinstance",
-        "builtins.print",
-        "builtins.repr",
-        "builtins.setattr",
-        "builtins.str",
-        "functools.update_wrapper",
-        "functools.wraps",
-        "inspect.getdoc",
-        "inspect.isawaitable",
-        "inspect.signature",
-    }
+    """
+    builtins.callable builtins.getattr builtins.hasattr builtins.id
+    builtins.isinstance builtins.print builtins.repr builtins.setattr builtins.str
+    functools.update_wrapper functools.wraps inspect.getdoc inspect.isawaitable
+    inspect.signature
+    """.split()
 )
 # Methods that show that an object is a Future.
 _OF_FUTURES = frozenset(
-    {
-        "add_done_callback",
-        "cancel",
-        "cancelled",
-        "done",
-        "exc_info",
-        "exception",
-        "result",
-        "set_exception",
-        "set_result",
-    }
+    """
+    add_done_callback cancel cancelled done exc_info exception result set_exception
+    set_result
+    """.split()
 )
 _PARTIAL = frozenset({"functools.partial", "functools.partialmethod"})
 
 # Decorators that return what a coroutine returns, or wait for it.
 _HARMLESS_DECORATORS = frozenset(
-    {
-        "abc.abstractmethod",
-        "builtins.classmethod",
-        "builtins.property",
-        "builtins.staticmethod",
-        "functools.wraps",
-        "tornado.web.addslash",
-        "tornado.web.asynchronous",
-        "tornado.web.authenticated",
-        "tornado.web.removeslash",
-        "typing.no_type_check",
-        "unittest.expectedFailure",
-        "unittest.skip",
-        "unittest.skipIf",
-        "unittest.skipUnless",
-    }
+    """
+    abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod
+    functools.wraps tornado.web.addslash tornado.web.asynchronous
+    tornado.web.authenticated tornado.web.removeslash typing.no_type_check
+    unittest.expectedFailure unittest.skip unittest.skipIf unittest.skipUnless
+    """.split()
 )
 _CONTEXT_MANAGERS = frozenset(
     {"contextlib.asynccontextmanager", "contextlib.contextmanager"}

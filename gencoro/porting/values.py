@@ -52,13 +52,10 @@ _LEGACY = frozenset(
     for name in ("Callback", "MultiYieldPoint", "Wait", "WaitAll", "YieldPoint")
 )
 _FUTURES = frozenset(
-    {
-        "asyncio.Future",
-        "asyncio.futures.Future",
-        "tornado.concurrent.Future",
-        "tornado.concurrent.TracebackFuture",
-        "tornado.gen.Future",
-    }
+    """
+    asyncio.Future asyncio.futures.Future tornado.concurrent.Future
+    tornado.concurrent.TracebackFuture tornado.gen.Future
+    """.split()
 )
 # Functions of Tornado that return a Future, though their annotations do not say so.
 _RETURN_FUTURES = frozenset(
