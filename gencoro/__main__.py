@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from gencoro.compat.doctor import doctor
 from gencoro.compat.running import run_module, run_script
+from gencoro.evidence import EvidenceError
 from gencoro.introspect.remote.command import add_commands, show_process
 from gencoro.porting.command import add_command, convert_files
-from gencoro.evidence import EvidenceError
 from gencoro.recording import start
 
 __all__ = ["main"]

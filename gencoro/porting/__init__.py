@@ -40,6 +40,7 @@ or a context manager around it sees the one and not the other.
 where names leave a doubt, and keeps what it contradicts; what is resolved as kept or dropped
 stays even so, since the run may not have come there.
 
+`gencoro.compat.doctor.program` has the modules, functions and classes that all of it is about.
 Inside, from the top down; ``.importlinter`` states which module may import which::
 
     command          the command line
@@ -67,6 +68,4 @@ Inside, from the top down; ``.importlinter`` states which module may import whic
     coroutines       the coroutines of a program
     families         which methods a call may run
     common_names     names of methods that say nothing
-    program          modules, functions and classes
-    text             changes of a source that leave the rest as it is
 """

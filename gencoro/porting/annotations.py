@@ -7,8 +7,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gencoro.porting.program import Function
-from gencoro.porting.text import Edit
+from gencoro.compat.doctor.program import Function
+from gencoro.compat.doctor.text import Edit
 
 __all__ = ["edits_of_annotations"]
 

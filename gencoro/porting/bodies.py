@@ -6,10 +6,10 @@ Pure.  Used by `gencoro.porting.decisions`.
 import ast
 from collections.abc import Iterator
 
+from gencoro.compat.doctor.program import Function, Module, Program
 from gencoro.porting.coroutines import COROUTINE, Coroutine, name_of_decorator
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
-from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.returns import Problem, problems_of_returns
 from gencoro.porting.uses import returned_functions
 from gencoro.porting.values import Values, always_leaves

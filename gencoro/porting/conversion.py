@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from gencoro.compat.doctor.eras import MARK, is_of_tornado_5
-from gencoro.porting.decisions import Decision, Decisions, Finding, Options
+from gencoro.compat.doctor.program import Function, Module, Program
+from gencoro.compat.doctor.text import Edit, SourceText, apply
 from gencoro.evidence import Evidence
+from gencoro.porting.decisions import Decision, Decisions, Finding, Options
 from gencoro.porting.fixers import FIXERS, Fix
 from gencoro.porting.fixers.maybe_future import unwrapping
 from gencoro.porting.imports import Names, NameTaken, Wanted, names_used, tidy
-from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.rewriting import edits_of
-from gencoro.porting.text import Edit, SourceText, apply
 
 __all__ = ["Conversion", "convert"]
 

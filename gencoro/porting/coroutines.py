@@ -10,7 +10,7 @@ Pure.  Used by `gencoro.porting.uses` and `gencoro.porting.decisions`.
 import ast
 from typing import NamedTuple
 
-from gencoro.porting.program import Function, Module, Program
+from gencoro.compat.doctor.program import Function, Module, Program
 
 __all__ = [
     "COROUTINE",

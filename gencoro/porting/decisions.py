@@ -11,6 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gencoro.compat.doctor.program import Function, Module, Program
+from gencoro.evidence import AT_ONCE, Evidence
+from gencoro.evidence import Uses as SeenUses
 from gencoro.porting.bodies import problems_of, setters_of_context
 from gencoro.porting.coroutines import (
     COROUTINE,
@@ -19,11 +22,8 @@ from gencoro.porting.coroutines import (
     Coroutine,
     coroutines_of,
 )
-from gencoro.evidence import AT_ONCE, Evidence
-from gencoro.evidence import Uses as SeenUses
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
-from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.replaced import called_names, lookups, replacements
 from gencoro.porting.sleeps import seconds_of_sleep

@@ -11,7 +11,7 @@ import ast
 import functools
 import sys
 
-from gencoro.porting.program import Function, Module, Program
+from gencoro.compat.doctor.program import Function, Module, Program
 
 __all__ = ["Families"]
 

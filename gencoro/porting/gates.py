@@ -10,7 +10,7 @@ Pure.  Used by `gencoro.porting.uses`.
 import ast
 from collections.abc import Callable, Iterator
 
-from gencoro.porting.program import Module, Program
+from gencoro.compat.doctor.program import Module, Program
 
 __all__ = ["gated_calls"]
 

@@ -10,9 +10,9 @@ import ast
 import functools
 import pkgutil
 
+from gencoro.compat.doctor.program import Function, Program
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.families import Families
-from gencoro.porting.program import Function, Program
 
 __all__ = ["HTTP_VERBS", "caller_that_does_not_wait", "is_awaited_hook"]
 
@@ -31,10 +31,21 @@ _OF_UNITTEST = frozenset(
 )
 # The modules of the standard library whose classes have methods to override.
 _LIBRARIES = frozenset(
-    """
-    asyncio cmd codecs collections html http io json logging multiprocessing queue
-    socketserver threading
-    """.split()
+    [
+        "asyncio",
+        "cmd",
+        "codecs",
+        "collections",
+        "html",
+        "http",
+        "io",
+        "json",
+        "logging",
+        "multiprocessing",
+        "queue",
+        "socketserver",
+        "threading",
+    ]
 )
 _TEST_CASES = ("unittest.", "tornado.testing.", "twisted.trial.")
 

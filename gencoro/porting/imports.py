@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gencoro.porting.program import Function, Module
+from gencoro.compat.doctor.program import Function, Module
 from gencoro.compat.doctor.resolving import canonical
-from gencoro.porting.text import Edit, SourceText, apply, joined
+from gencoro.compat.doctor.text import Edit, SourceText, apply, joined
 
 __all__ = ["NameTaken", "Names", "Wanted", "edits_without", "names_used", "tidy"]
 

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from gencoro.compat.doctor.program import Function
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.decisions import Decision
-from gencoro.porting.program import Function
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.report import sentence_of, summary_of
 

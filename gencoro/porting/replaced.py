@@ -9,15 +9,22 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from gencoro.porting.program import Module, Program
+from gencoro.compat.doctor.program import Module, Program
 
 __all__ = ["Place", "called_names", "lookups", "replacements"]
 
 # Functions that get a name as a text.
 _BY_NAME = frozenset(
-    """
-    attrgetter delattr getattr hasattr methodcaller object patch setattr
-    """.split()
+    [
+        "attrgetter",
+        "delattr",
+        "getattr",
+        "hasattr",
+        "methodcaller",
+        "object",
+        "patch",
+        "setattr",
+    ]
 )
 
 # What gives, or runs, anything that a module or an object has.

@@ -11,7 +11,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from gencoro.porting.program import Function, Module, Program, block_of
+from gencoro.compat.doctor.program import Function, Module, Program, block_of
 
 __all__ = [
     "RETURN",

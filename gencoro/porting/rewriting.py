@@ -9,13 +9,13 @@ Pure.  Used by `gencoro.porting.conversion`.
 import ast
 from collections.abc import Iterator, Mapping
 
+from gencoro.compat.doctor.program import Function
+from gencoro.compat.doctor.text import Edit
 from gencoro.porting.annotations import edits_of_annotations
 from gencoro.porting.coroutines import COROUTINE, Coroutine
 from gencoro.porting.imports import Names
-from gencoro.porting.program import Function
 from gencoro.porting.returns import is_only_raised, raised_returns
 from gencoro.porting.sleeps import seconds_of_sleep
-from gencoro.porting.text import Edit
 
 __all__ = ["edits_of"]
 

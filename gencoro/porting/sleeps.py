@@ -5,7 +5,7 @@ Pure.  Used by `gencoro.porting.rewriting`.
 
 import ast
 
-from gencoro.porting.program import Module
+from gencoro.compat.doctor.program import Module
 
 __all__ = ["seconds_of_sleep"]
 

@@ -14,65 +14,103 @@ Pure.  Used by `gencoro.porting.decisions`.
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from gencoro.compat.doctor.program import Function, Module, Program, block_of
 from gencoro.porting.common_names import COMMON_METHODS
 from gencoro.porting.coroutines import Coroutine, is_wrapper_of_coroutine
 from gencoro.porting.families import Families
 from gencoro.porting.gates import gated_calls
 from gencoro.porting.hooks import caller_that_does_not_wait, is_awaited_hook
-from gencoro.porting.program import Function, Module, Program, block_of
 from gencoro.porting.replaced import lookups
 
 __all__ = ["Use", "Uses", "returned_functions"]
 
 # Functions that wait for what they get if they are waited for themselves.
 _COMBINATORS = frozenset(
-    """
-    asyncio.ensure_future asyncio.gather asyncio.shield asyncio.tasks.ensure_future
-    tornado.gen.Multi tornado.gen.convert_yielded tornado.gen.multi
-    tornado.gen.multi_future tornado.gen.with_timeout
-    """.split()
+    [
+        "asyncio.ensure_future",
+        "asyncio.gather",
+        "asyncio.shield",
+        "asyncio.tasks.ensure_future",
+        "tornado.gen.Multi",
+        "tornado.gen.convert_yielded",
+        "tornado.gen.multi",
+        "tornado.gen.multi_future",
+        "tornado.gen.with_timeout",
+    ]
 )
 _MAYBE_FUTURE = frozenset({"tornado.gen.maybe_future"})
 _COLLECTIONS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple"})
 
 # Methods of a loop that call a function and wait for its result, or log its errors.
 _STARTERS = frozenset(
-    """
-    add_callback add_callback_from_signal add_timeout call_at call_later run_sync
-    spawn_callback
-    """.split()
+    [
+        "add_callback",
+        "add_callback_from_signal",
+        "add_timeout",
+        "call_at",
+        "call_later",
+        "run_sync",
+        "spawn_callback",
+    ]
 )
 _STARTING_CLASSES = frozenset({"tornado.ioloop.PeriodicCallback"})
 _WAITING_METHODS = frozenset({"run_until_complete"})
 
 # Functions that look at a function without calling it.
 _LOOKING = frozenset(
-    """
-    builtins.callable builtins.getattr builtins.hasattr builtins.id
-    builtins.isinstance builtins.print builtins.repr builtins.setattr builtins.str
-    functools.update_wrapper functools.wraps inspect.getdoc inspect.isawaitable
-    inspect.signature
-    """.split()
+    [
+        "builtins.callable",
+        "builtins.getattr",
+        "builtins.hasattr",
+        "builtins.id",
+        "builtins.isinstance",
+        "builtins.print",
+        "builtins.repr",
+        "builtins.setattr",
+        "builtins.str",
+        "functools.update_wrapper",
+        "functools.wraps",
+        "inspect.getdoc",
+        "inspect.isawaitable",
+        "inspect.signature",
+    ]
 )
 # Methods that show that an object is a Future.
 _OF_FUTURES = frozenset(
-    """
-    add_done_callback cancel cancelled done exc_info exception result set_exception
-    set_result
-    """.split()
+    [
+        "add_done_callback",
+        "cancel",
+        "cancelled",
+        "done",
+        "exc_info",
+        "exception",
+        "result",
+        "set_exception",
+        "set_result",
+    ]
 )
 _PARTIAL = frozenset({"functools.partial", "functools.partialmethod"})
 
 # Decorators that return what a coroutine returns, or wait for it.
 _HARMLESS_DECORATORS = frozenset(
-    """
-    abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod
-    functools.wraps tornado.web.addslash tornado.web.asynchronous
-    tornado.web.authenticated tornado.web.removeslash typing.no_type_check
-    unittest.expectedFailure unittest.skip unittest.skipIf unittest.skipUnless
-    """.split()
+    [
+        "abc.abstractmethod",
+        "builtins.classmethod",
+        "builtins.property",
+        "builtins.staticmethod",
+        "functools.wraps",
+        "tornado.web.addslash",
+        "tornado.web.asynchronous",
+        "tornado.web.authenticated",
+        "tornado.web.removeslash",
+        "typing.no_type_check",
+        "unittest.expectedFailure",
+        "unittest.skip",
+        "unittest.skipIf",
+        "unittest.skipUnless",
+    ]
 )
 _CONTEXT_MANAGERS = frozenset(
     {"contextlib.asynccontextmanager", "contextlib.contextmanager"}
@@ -125,6 +163,9 @@ class _Next(NamedTuple):
     is_resolved: bool = True
     is_decorated: bool = False
     via: Function | None = None
+
+
+_Fates: TypeAlias = Iterator[Use | _Next]
 
 
 class _Reference(NamedTuple):
@@ -215,7 +256,7 @@ class Uses:
         """Return whether the program refers to a function, as far as names tell."""
         return any(r.is_resolved for r in self._references(function))
 
-    def _uses(self, current: _Next) -> Iterator[Use | _Next]:
+    def _uses(self, current: _Next) -> _Fates:
         if current.function is None:
             yield from self._of_variable(current)
             return
@@ -284,7 +325,7 @@ class Uses:
             for f in named
         )
 
-    def _of_decorators(self, function: Function, depth: int) -> Iterator[Use | _Next]:
+    def _of_decorators(self, function: Function, depth: int) -> _Fates:
         """Follow a function into the decorators that get it."""
         found = self._coroutines.get(function)
         above = found.above if found is not None else function.node.decorator_list
@@ -316,7 +357,7 @@ class Uses:
                 is_known = bool(names) and not _is_mark(names)
                 yield Use("decorated", place, text, is_known, is_direct=False)
 
-    def _of_variable(self, current: _Next) -> Iterator[Use | _Next]:
+    def _of_variable(self, current: _Next) -> _Fates:
         """Follow what a parameter gets, or a variable is bound to."""
         assert current.module is not None, "a variable is in a module"
         for module, node in self._program.uses_by_name.get(current.name, ()):
@@ -325,9 +366,7 @@ class Uses:
                 if scope is not None and scope.node is current.scope:
                     yield from self._fate(module, node, current.depth)
 
-    def _fate(
-        self, module: Module, node: ast.expr, depth: int
-    ) -> Iterator[Use | _Next]:
+    def _fate(self, module: Module, node: ast.expr, depth: int) -> _Fates:
         """Yield what becomes of an expression: nothing if it is waited for at once."""
         parent = module.parents[node]
         if depth == 0 and node in self._gates:
@@ -355,9 +394,7 @@ class Uses:
             case _:
                 yield from self._fate_of_future(module, node, parent)
 
-    def _called_with(
-        self, module: Module, call: ast.Call, depth: int
-    ) -> Iterator[Use | _Next]:
+    def _called_with(self, module: Module, call: ast.Call, depth: int) -> _Fates:
         if depth == 1 and any(k.arg == "callback" for k in call.keywords):
             functions = self._program.functions_of(module, call.func)
             if not any("callback" in f.parameters for f in functions):
@@ -366,7 +403,7 @@ class Uses:
 
     def _fate_of_future(
         self, module: Module, node: ast.expr, parent: ast.AST
-    ) -> Iterator[Use | _Next]:
+    ) -> _Fates:
         match parent:
             case ast.Await():
                 return
@@ -396,7 +433,7 @@ class Uses:
 
     def _fate_of_function(
         self, module: Module, node: ast.expr, parent: ast.AST, depth: int
-    ) -> Iterator[Use | _Next]:
+    ) -> _Fates:
         match parent:
             case ast.Attribute(attr="__wrapped__"):
                 yield self._use("used", module, parent, parent)
@@ -422,25 +459,18 @@ class Uses:
                 return  # another name of it, by which its uses are found
             case ast.BoolOp() | ast.UnaryOp() | ast.If() | ast.IfExp() | ast.While():
                 return  # it is only tested
-            case ast.withitem() | ast.For() | ast.comprehension():
-                yield self._use("passed-on", module, node, node, is_direct=False)
             case _:
                 yield self._use("passed-on", module, node, node, is_direct=False)
 
-    def _yielded(
-        self, module: Module, node: ast.Yield, value: ast.expr
-    ) -> Iterator[Use | _Next]:
+    def _yielded(self, module: Module, node: ast.Yield, value: ast.expr) -> _Fates:
         function = module.function_at(node)
-        if function is None:
+        is_plain = function is not None and isinstance(function.node, ast.FunctionDef)
+        # A plugin of pytest runs a test, and a coroutine what it yields from.
+        if function is None or not is_plain:
             yield self._use("yielded-elsewhere", module, node, value)
-        elif function in self._coroutines:
-            return
-        elif isinstance(function.node, ast.AsyncFunctionDef):
-            yield self._use("yielded-elsewhere", module, node, value)
-        elif function.node.name.startswith("test") or self._is_delegated(function):
-            return  # a plugin of pytest runs it, or a coroutine does
-        else:
-            yield self._use("yielded-elsewhere", module, node, value)
+        elif not function.node.name.startswith("test"):
+            if not self._is_delegated(function):
+                yield self._use("yielded-elsewhere", module, node, value)
 
     def _is_delegated(
         self, function: Function, seen: frozenset[Function] = frozenset()
@@ -461,9 +491,7 @@ class Uses:
                 return False
         return bool(references)
 
-    def _returned(
-        self, module: Module, node: ast.Return, depth: int
-    ) -> Iterator[Use | _Next]:
+    def _returned(self, module: Module, node: ast.Return, depth: int) -> _Fates:
         function = module.function_at(node)
         assert function is not None, "a return is in a function"
         value = node.value
@@ -483,7 +511,7 @@ class Uses:
 
     def _assigned(
         self, module: Module, statement: ast.Assign, name: str, value: ast.expr
-    ) -> Iterator[Use | _Next]:
+    ) -> _Fates:
         """Follow a Future that is waited for in the next statement, before anything else runs."""
         function = module.function_at(statement)
         loads = _immediate_loads(module, function, name) if function else None
@@ -498,7 +526,7 @@ class Uses:
 
     def _renamed(
         self, module: Module, statement: ast.AST, name: str, depth: int
-    ) -> Iterator[Use | _Next]:
+    ) -> _Fates:
         """Follow a function that has got another name."""
         scope = module.scope_at(statement)
         if isinstance(scope.node, ast.ClassDef):
@@ -506,9 +534,7 @@ class Uses:
         else:
             yield _Next(depth, None, module, scope.node, name)
 
-    def _argument(
-        self, module: Module, node: ast.expr, depth: int
-    ) -> Iterator[Use | _Next]:
+    def _argument(self, module: Module, node: ast.expr, depth: int) -> _Fates:
         call, keyword = module.parents[node], ""
         is_starred = isinstance(call, ast.Starred)
         if isinstance(call, ast.keyword):
@@ -549,7 +575,7 @@ class Uses:
 
     def _into_parameter(
         self, module: Module, call: ast.Call, node: ast.expr, keyword: str, depth: int
-    ) -> Iterator[Use | _Next]:
+    ) -> _Fates:
         """Follow an argument into the function of the program that gets it."""
         takers = self._program.functions_of(module, call.func)
         if not takers or self._program.classes_of(module, call.func):

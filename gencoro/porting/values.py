@@ -12,11 +12,11 @@ import ast
 import enum
 from collections.abc import Collection
 
+from gencoro.compat.doctor.program import Function, Module, Program
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.common_names import COMMON_METHODS
 from gencoro.porting.coroutines import ENGINE, Coroutine
 from gencoro.porting.families import Families
-from gencoro.porting.program import Function, Module, Program
 
 __all__ = ["Kind", "Values", "always_leaves", "kinds_of_evidence", "wrapper_of"]
 
@@ -52,10 +52,13 @@ _LEGACY = frozenset(
     for name in ("Callback", "MultiYieldPoint", "Wait", "WaitAll", "YieldPoint")
 )
 _FUTURES = frozenset(
-    """
-    asyncio.Future asyncio.futures.Future tornado.concurrent.Future
-    tornado.concurrent.TracebackFuture tornado.gen.Future
-    """.split()
+    [
+        "asyncio.Future",
+        "asyncio.futures.Future",
+        "tornado.concurrent.Future",
+        "tornado.concurrent.TracebackFuture",
+        "tornado.gen.Future",
+    ]
 )
 # Functions of Tornado that return a Future, though their annotations do not say so.
 _RETURN_FUTURES = frozenset(

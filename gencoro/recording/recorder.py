@@ -14,10 +14,10 @@ from types import CodeType, FrameType, GeneratorType
 from typing import Any, NamedTuple
 
 from gencoro import coroutines
+from gencoro.evidence import AT_ONCE
 from gencoro.futures import OUR_FUTURES
 from gencoro.legacy.runner import LegacyRunner
 from gencoro.legacy.yieldpoints import YieldPoint
-from gencoro.evidence import AT_ONCE
 from gencoro.recording.after import (
     Next,
     after_call,

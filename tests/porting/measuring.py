@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from gencoro.porting.program import Program
+from gencoro.compat.doctor.program import Program
 from tests.applications.environments import CannotInstallError, install
 from tests.applications.processes import StepError
 from tests.applications.results import OWN_TESTS

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from gencoro.evidence import HEADER, Evidence
 from gencoro.porting.conversion import convert
 from gencoro.porting.decisions import Options
-from gencoro.evidence import HEADER, Evidence
 from tests.helpers.porting.converting import HEAD, reasons
 
 TABLE = (

@@ -19,6 +19,8 @@ Inside::
     differences  what is served, but not in every case as before
     naming       resolves expressions to names of Tornado
     resolving    resolves names to a program, to Tornado, or to any other module
+    program      the modules of a program, for the converter
+    text         changes of a source that leave the rest as it is
     things       what an expression may refer to
     members      what a class defines
     project      the modules of a project, which import each other

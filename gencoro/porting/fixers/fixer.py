@@ -7,8 +7,8 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gencoro.porting.program import Module, Program
-from gencoro.porting.text import Edit
+from gencoro.compat.doctor.program import Module, Program
+from gencoro.compat.doctor.text import Edit
 
 __all__ = ["Fix", "Fixer", "without_argument"]
 

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 
 from gencoro.compat.doctor.arguments import legacy_arguments
+from gencoro.compat.doctor.program import Module, Program
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.fixers.fixer import Fix, Fixer, without_argument
-from gencoro.porting.program import Module, Program
 
 __all__ = ["IO_LOOP"]
 

@@ -10,9 +10,9 @@ Pure.
 import ast
 from collections.abc import Iterator
 
+from gencoro.compat.doctor.program import Program
+from gencoro.compat.doctor.text import Edit
 from gencoro.porting.fixers.fixer import Fix, Fixer
-from gencoro.porting.program import Program
-from gencoro.porting.text import Edit
 
 __all__ = ["LOOP_INSTANCE"]
 

@@ -9,9 +9,9 @@ Pure.  Used by `gencoro.porting.conversion`.
 
 import ast
 
+from gencoro.compat.doctor.program import Module
+from gencoro.compat.doctor.text import Edit
 from gencoro.porting.fixers.fixer import Fix
-from gencoro.porting.program import Module
-from gencoro.porting.text import Edit
 
 __all__ = ["CODE", "TITLE", "unwrapping"]
 

@@ -9,10 +9,10 @@ Pure.
 import ast
 from collections.abc import Iterator
 
+from gencoro.compat.doctor.program import Program
 from gencoro.compat.doctor.rows import ROWS
 from gencoro.porting.fixers.fixer import Fix, Fixer
 from gencoro.porting.imports import edits_without, names_used
-from gencoro.porting.program import Program
 
 __all__ = ["REMOVED_IMPORTS"]
 

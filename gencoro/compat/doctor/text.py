@@ -3,7 +3,7 @@
 Rule: a change replaces a range; nothing is printed anew.  Lines that were aligned with a
 bracket follow it when it moves.
 
-Pure.  Used by `gencoro.porting.program`, and by whatever makes changes.
+Pure.  Used by `gencoro.compat.doctor.program`, and by the converter, which makes the changes.
 """
 
 import ast

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from gencoro.porting.text import Edit, SourceText, apply, joined
+from gencoro.compat.doctor.text import Edit, SourceText, apply, joined
 
 
 def test_edits_of_one_place_are_made_in_their_order():

@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeAlias
 
 from gencoro.compat.doctor.naming import Scope
 from gencoro.compat.doctor.parsing import DEFS, TOO_DEEP, parse, parse_older
-from gencoro.compat.doctor.rows import TODAY
-from gencoro.compat.doctor.things import Thing
 from gencoro.compat.doctor.resolving import ProgramModules, SourceScope, canonical
-from gencoro.porting.text import SourceText
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.compat.doctor.text import SourceText
+from gencoro.compat.doctor.things import Thing
 
 __all__ = ["Definition", "Function", "Module", "Program", "block_of"]
 
