@@ -58,6 +58,23 @@ A comment `# gencoro: keep` beside a function keeps it.  Options may be configur
 """
 
 
+_ACTIONS = {
+    "write": "replace the files",
+    "interactive": "ask about each function, and replace the files",
+    "plan": "show in which order functions can be converted, and what stays",
+    "check": "show no diff; exit with 1 if something can be converted",
+}
+_CHOICES = {
+    "strict": "keep functions with uses or values that cannot be resolved",
+    "keep-public": "keep public coroutines that nothing here calls",
+}
+_LISTS = {
+    "evidence": ("FILE", "what `python -m gencoro run --record FILE` has recorded"),
+    "exclude": ("PATTERN", "read files such as shop/vendor/*, but do not convert them"),
+    "skip": ("CODE", f"do not make these edits: {', '.join(f.code for f in FIXERS)}"),
+}
+
+
 def add_command(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> None:
@@ -74,75 +91,25 @@ def add_command(
         metavar="PATH",
         help="a file, a folder, or the name of a module or distribution",
     )
-    _add_actions(command)
-    _add_choices(command)
-    command.add_argument(
-        "--format",
-        choices=["text", "json", "sarif"],
-        default="text",
-        help="(default: text)",
-    )
-    command.add_argument(
-        "--all",
-        action="store_true",
-        help="list every place, not the first few of a file",
-    )
-
-
-def _add_actions(command: argparse.ArgumentParser) -> None:
     done = command.add_mutually_exclusive_group()
-    done.add_argument("--write", action="store_true", help="replace the files")
-    done.add_argument(
-        "--interactive",
-        action="store_true",
-        help="ask about each function, and replace the files",
-    )
-    done.add_argument(
-        "--plan",
-        action="store_true",
-        help="show in which order functions can be converted, and what stays",
-    )
-    done.add_argument(
-        "--check",
-        action="store_true",
-        help="show no diff; exit with 1 if something can be converted",
-    )
-
-
-def _add_choices(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--evidence",
-        action="append",
-        metavar="FILE",
-        help="what `python -m gencoro run --record FILE` has recorded; may be repeated",
-    )
-    command.add_argument(
-        "--strict",
-        action=argparse.BooleanOptionalAction,
-        help="keep functions with uses or values that cannot be resolved",
-    )
-    command.add_argument(
-        "--keep-public",
-        action=argparse.BooleanOptionalAction,
-        help="keep public coroutines that nothing here calls",
-    )
+    for name, what in _ACTIONS.items():
+        done.add_argument(f"--{name}", action="store_true", help=what)
+    for name, what in _CHOICES.items():
+        action = argparse.BooleanOptionalAction
+        command.add_argument(f"--{name}", action=action, help=what)
+    for name, (metavar, what) in _LISTS.items():
+        command.add_argument(f"--{name}", action="append", metavar=metavar, help=what)
     command.add_argument(
         "--only-functions",
         metavar="REGEX",
         help="convert only functions whose module.qualified_name contains a match",
     )
+    formats = ["text", "json", "sarif"]
     command.add_argument(
-        "--exclude",
-        action="append",
-        metavar="PATTERN",
-        help="read files of this pattern, such as shop/vendor/*, but do not convert them",
+        "--format", choices=formats, default="text", help="(default: text)"
     )
-    command.add_argument(
-        "--skip",
-        action="append",
-        metavar="CODE",
-        help=f"do not make these small edits: {', '.join(f.code for f in FIXERS)}",
-    )
+    what = "list every place, not the first few of a file"
+    command.add_argument("--all", action="store_true", help=what)
 
 
 class _Misused(Exception):
@@ -165,6 +132,7 @@ def convert_files(args: argparse.Namespace) -> int:
             conversion = _converted(args, sources, options, evidence)
         if args.write or args.interactive:
             replace_files(sources.by_file, conversion.sources)
+            conversion = conversion.as_written()
     except Quit:
         print("convert: nothing was written", file=sys.stderr)
         return 0

@@ -5,6 +5,7 @@ Pure: sources come as bytes, and go as bytes.  Used by `gencoro.porting.command`
 """
 
 import ast
+import difflib
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
@@ -41,6 +42,24 @@ class Conversion(NamedTuple):
     listed: list[Finding]
     engines: int
 
+    def as_written(self) -> "Conversion":
+        """Return the same with places as they are in the new sources."""
+
+        def moved(finding: Finding) -> Finding:
+            module = self.program.modules.get(finding.file)
+            if module is None:
+                return finding
+            after = self.sources.get(finding.file, module.source)
+            return finding._replace(line=_moved(finding.line, module.source, after))
+
+        decisions = [
+            d._replace(
+                stays=list(map(moved, d.stays)), listed=list(map(moved, d.listed))
+            )
+            for d in self.decisions
+        ]
+        return self._replace(decisions=decisions, listed=list(map(moved, self.listed)))
+
     @property
     def converted(self) -> list[Decision]:
         """The decisions about coroutines that are converted."""
@@ -55,6 +74,21 @@ class Conversion(NamedTuple):
     def all_listed(self) -> list[Finding]:
         """Everything that a person should look at."""
         return [*(f for d in self.converted for f in d.listed), *self.listed]
+
+
+def _moved(line: int, before: bytes, after: bytes) -> int:
+    """Return where a line is in another version of its source."""
+    for tag, start, end, first, last in _differences(before, after):
+        if start < line <= end:
+            place = line - start if tag == "equal" else min(line - start, last - first)
+            return first + max(place, 1)
+    return line
+
+
+@functools.lru_cache(maxsize=64)
+def _differences(before: bytes, after: bytes) -> list[tuple[str, int, int, int, int]]:
+    old, new = before.splitlines(), after.splitlines()
+    return difflib.SequenceMatcher(None, old, new).get_opcodes()
 
 
 def convert(

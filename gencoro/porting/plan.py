@@ -15,7 +15,7 @@ from gencoro.compat.doctor.program import Function
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.decisions import Decision
 from gencoro.porting.reasons import REASONS
-from gencoro.porting.report import sentence_of, summary_of
+from gencoro.porting.report import of_left, sentence_of, summary_of
 
 __all__ = ["plan_of", "steps_of"]
 
@@ -47,36 +47,28 @@ def steps_of(conversion: Conversion) -> list[list[Function]]:
 
 
 def _components(callees: dict[Function, list[Function]]) -> list[list[Function]]:
-    """Return the strongly connected components, callees first (Tarjan's algorithm)."""
-    index: dict[Function, int] = {}
-    low: dict[Function, int] = {}
-    stack: list[Function] = []
+    """Return the functions, callees first; those that reach each other are together."""
+    reached = {function: _reached(callees, function) for function in callees}
     found: list[list[Function]] = []
-    for start, first in callees.items():
-        if start in index:
-            continue
-        work = [(start, iter(first))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        while work:
-            function, following = work[-1]
-            for called in following:
-                if called not in index:
-                    index[called] = low[called] = len(index)
-                    stack.append(called)
-                    work.append((called, iter(callees[called])))
-                    break
-                if called in stack:
-                    low[function] = min(low[function], index[called])
-            else:
-                work.pop()
-                if work:
-                    caller = work[-1][0]
-                    low[caller] = min(low[caller], low[function])
-                if low[function] == index[function]:
-                    place = stack.index(function)
-                    found.append(stack[place:])
-                    del stack[place:]
+    for function in sorted(callees, key=lambda f: len(reached[f])):
+        if not any(function in group for group in found):
+            found.append(
+                [
+                    f
+                    for f in callees
+                    if f in reached[function] and function in reached[f]
+                ]
+            )
+    return found
+
+
+def _reached(callees: dict[Function, list[Function]], start: Function) -> set[Function]:
+    """Return a function and all that it calls, directly or not."""
+    found, pending = {start}, [start]
+    while pending:
+        new = set(callees[pending.pop()]) - found
+        found |= new
+        pending += new
     return found
 
 
@@ -108,20 +100,5 @@ def _data(steps: list[list[Function]], left: list[Decision]) -> dict[str, Any]:
             [{"file": f.module.path, "line": f.line, "function": f.name} for f in group]
             for group in steps
         ],
-        "left": [
-            {
-                "file": d.function.module.path,
-                "line": d.function.line,
-                "function": d.function.name,
-                "reasons": [
-                    {
-                        "reason": f.reason,
-                        "why": sentence_of(f),
-                        "place": f"{f.file}:{f.line}",
-                    }
-                    for f in d.stays
-                ],
-            }
-            for d in left
-        ],
+        "left": [of_left(decision) for decision in left],
     }

@@ -5,9 +5,11 @@ Pure.  Used by `gencoro.porting.command`.
 
 import collections
 import difflib
+import io
 import json
 import os
 import re
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +24,7 @@ from gencoro.porting.reasons import LISTED, REASONS, Reason
 __all__ = [
     "diff_of",
     "json_of",
+    "of_left",
     "sarif_of",
     "sentence_of",
     "summary_of",
@@ -56,20 +59,10 @@ def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _lines(source: bytes) -> list[str]:
-    """Return the lines of a source with their ends, as a diff needs them."""
-    text = source.decode(_encoding_of(source), errors="replace")
+    """Return the lines of a source with their ends, and its mark, as a diff needs them."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    text = source.decode("utf-8" if encoding == "utf-8-sig" else encoding)
     return re.findall(r"[^\n]*\n|[^\n]+", text)
-
-
-def _encoding_of(source: bytes) -> str:
-    head = b"\n".join(source.split(b"\n", 2)[:2])
-    found = re.search(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", head, re.MULTILINE)
-    name = found[1].decode() if found is not None else "utf-8"
-    try:
-        "".encode(name)
-    except LookupError:
-        return "utf-8"
-    return name
 
 
 def sentence_of(finding: Finding) -> str:
@@ -138,19 +131,11 @@ def _in_parentheses(names: list[str]) -> str:
 
 def summary_of(conversion: Conversion) -> str:
     """Return how many coroutines became a bare async def, and why the others stay."""
-    lines: list[str] = []
-    is_test = [d.coroutine.kind == GEN_TEST for d in conversion.decisions]
-    for noun, wanted in (("coroutine", False), ("test", True)):
-        decisions = [
-            d
-            for d, test in zip(conversion.decisions, is_test, strict=True)
-            if test is wanted
-        ]
-        if decisions:
-            lines += _summary_of(noun, decisions)
+    tests = [d for d in conversion.decisions if d.coroutine.kind == GEN_TEST]
+    others = [d for d in conversion.decisions if d not in tests]
+    lines = [*_summary_of("coroutine", others), *_summary_of("test", tests)]
     lines = lines or ["no coroutines found\n"]
-    files = len(conversion.sources)
-    end = f"{_counted(files, 'file')} changed"
+    end = f"{_counted(len(conversion.sources), 'file')} changed"
     if conversion.fixes:
         end += f", {_counted(len(conversion.fixes), 'other edit')}"
     listed = len({(f.reason, f.file, f.line, f.text) for f in conversion.all_listed})
@@ -167,6 +152,8 @@ def summary_of(conversion: Conversion) -> str:
 
 def _summary_of(noun: str, decisions: list[Decision]) -> Iterator[str]:
     total = len(decisions)
+    if not total:
+        return
     left = [d.stays[0] for d in decisions if d.stays]
     bare = total - len(left)
     share = f"{100 * bare // total} %"
@@ -188,10 +175,7 @@ def json_of(before: Mapping[str, bytes], conversion: Conversion) -> str:
             for path in sorted(conversion.sources)
         ],
         "bare": [_of_function(d) for d in conversion.converted],
-        "left": [
-            _of_function(d) | {"reasons": [_of_finding(f) for f in d.stays]}
-            for d in conversion.left
-        ],
+        "left": [of_left(decision) for decision in conversion.left],
         "fixes": [
             {
                 "file": fix.module.path,
@@ -216,6 +200,12 @@ def _of_function(decision: Decision) -> dict[str, Any]:
         "function": function.name,
         "kind": kind,
     }
+
+
+def of_left(decision: Decision) -> dict[str, Any]:
+    """Return a function that stays, with the reasons, as JSON has it."""
+    reasons = [_of_finding(finding) for finding in decision.stays]
+    return _of_function(decision) | {"reasons": reasons}
 
 
 def _of_finding(finding: Finding) -> dict[str, Any]:

@@ -466,11 +466,14 @@ class Uses:
         function = module.function_at(node)
         is_plain = function is not None and isinstance(function.node, ast.FunctionDef)
         # A plugin of pytest runs a test, and a coroutine what it yields from.
-        if function is None or not is_plain:
+        if (
+            function is None
+            or not is_plain
+            or not (
+                function.node.name.startswith("test") or self._is_delegated(function)
+            )
+        ):
             yield self._use("yielded-elsewhere", module, node, value)
-        elif not function.node.name.startswith("test"):
-            if not self._is_delegated(function):
-                yield self._use("yielded-elsewhere", module, node, value)
 
     def _is_delegated(
         self, function: Function, seen: frozenset[Function] = frozenset()

@@ -325,3 +325,15 @@ def test_example_of_the_documentation_is_right():
     found = convert({"before.py": before})
 
     assert found.sources == {"before.py": (folder / "after.py").read_bytes()}
+
+
+def test_places_are_those_of_the_file_that_the_user_sees(program, capsys):
+    main(["convert", str(program), "--write"])
+
+    text = (program / "caught.py").read_text() + (program / "chain.py").read_text()
+    assert "async def" in text
+    (program / "more.py").write_text(CHAIN.replace("(yield inner(1))", "(yield x.y(1))"))
+    main(["convert", str(program / "more.py"), "--write"])
+    shown = capsys.readouterr().err
+    line = int(shown.partition("more.py:")[2].partition(":")[0])
+    assert "x.y(1)" in (program / "more.py").read_text().splitlines()[line - 1]
