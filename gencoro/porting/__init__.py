@@ -45,7 +45,6 @@ Inside, from the top down; ``.importlinter`` states which module may import whic
 
     command          the command line
     config           options from pyproject.toml and setup.cfg
-    files            reads the sources; replaces all files or none
     formatting       keeps formatted files formatted
     interactive      asks about each coroutine
     plan             the order in which coroutines can be converted

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from gencoro.compat.doctor.program import Function, Module, Program
-from gencoro.porting.coroutines import COROUTINE, Coroutine, name_of_decorator
+from gencoro.porting.coroutines import COROUTINE, Coroutine, callee
 from gencoro.porting.families import Families
 from gencoro.porting.hooks import is_awaited_hook
 from gencoro.porting.returns import Problem, problems_of_returns
@@ -51,12 +51,12 @@ def problems_of(
     if coroutine.wrapper:
         yield "wrapper", coroutine.decorator, coroutine.wrapper
     for decorator in coroutine.above:
-        names = function.module.names(_called(decorator))
+        names = function.module.names(callee(decorator))
         if coroutine.kind == COROUTINE and "tornado.testing.gen_test" in names:
             yield "decorator-above", decorator, ast.unparse(decorator)
     for decorator in coroutine.below:
         if not _may_be_below(coroutine, program, families, decorator):
-            yield "decorator-below", decorator, name_of_decorator(decorator)
+            yield "decorator-below", decorator, ast.unparse(callee(decorator))
     yield from problems_of_returns(function, program)
     yield from _of_yields(function, values)
     yield from _of_statements(function, program, setters)
@@ -64,23 +64,19 @@ def problems_of(
         yield from _of_results(function, program)
 
 
-def _called(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator
-
-
 def _may_be_below(
     coroutine: Coroutine, program: Program, families: Families, decorator: ast.expr
 ) -> bool:
     """Return whether a decorator does the same to an ``async def`` as to a generator."""
     function = coroutine.function
-    names = function.module.names(_called(decorator))
+    names = function.module.names(callee(decorator))
     if names and all(name.startswith(_MARKS) for name in names):
         return True
     if coroutine.kind != COROUTINE:
         return False  # gen_test looks at whether it gets an ``async def``
     if names and names <= _OF_HANDLERS:
         return is_awaited_hook(function, program, families)
-    takers = program.functions_of(function.module, _called(decorator))
+    takers = program.functions_of(function.module, callee(decorator))
     if isinstance(decorator, ast.Call):
         takers = [t for maker in takers for t in returned_functions(maker)]
     return bool(takers) and all(map(_only_forwards, takers))
@@ -151,7 +147,7 @@ def _of_statements(
     for node in function.own:
         if isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
-                names = module.names(_called(item.context_expr))
+                names = module.names(callee(item.context_expr))
                 if any(name.startswith(_CONTEXTS) for name in names):
                     text = ast.unparse(item.context_expr)
                     yield "stack-context", node, text
@@ -203,7 +199,7 @@ def _of_results(function: Function, program: Program) -> Iterator[Problem]:
     for node in function.own:
         match node:
             case ast.Raise(exc=ast.expr() as exc):
-                if module.names(_called(exc)) == {"builtins.StopIteration"}:
+                if module.names(callee(exc)) == {"builtins.StopIteration"}:
                     yield "stop-iteration", node, ""
             case ast.Call(func=ast.Name(id="next"), args=[_]):
                 yield "stop-iteration", node, ""

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 
+from gencoro.compat.doctor.files import Sources, read_sources, replace_files
 from gencoro.compat.doctor.program import Module
 from gencoro.compat.doctor.targets import BadTarget
 from gencoro.errors import GencoroError
@@ -19,7 +20,6 @@ from gencoro.evidence import Evidence, EvidenceError
 from gencoro.porting.config import BadConfig, find_config
 from gencoro.porting.conversion import Conversion, convert
 from gencoro.porting.decisions import Finding, Options
-from gencoro.porting.files import Sources, read_sources, replace_files
 from gencoro.porting.fixers import FIXERS
 from gencoro.porting.formatting import keep_formatted
 from gencoro.porting.interactive import Asking, Quit

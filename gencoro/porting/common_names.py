@@ -20,15 +20,12 @@ __all__ = ["COMMON_METHODS"]
 
 _CLASSES = (
     asyncio.Queue,
-    asyncio.StreamWriter,
     asyncio.Task,
     bytes,
-    collections.OrderedDict,
     collections.deque,
     dict,
     Executor,
     Future,
-    io.BufferedRandom,
     io.TextIOWrapper,
     list,
     logging.Logger,

@@ -7,7 +7,7 @@ Pure: sources come as bytes, and go as bytes.  Used by `gencoro.porting.command`
 import ast
 import difflib
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gencoro.compat.doctor.eras import MARK, is_of_tornado_5
@@ -17,7 +17,7 @@ from gencoro.evidence import Evidence
 from gencoro.porting.decisions import Decision, Decisions, Finding, Options
 from gencoro.porting.fixers import FIXERS, Fix
 from gencoro.porting.fixers.maybe_future import unwrapping
-from gencoro.porting.imports import Names, NameTaken, Wanted, names_used, tidy
+from gencoro.porting.imports import Names, NameTaken, names_used, tidy
 from gencoro.porting.rewriting import edits_of
 
 __all__ = ["Conversion", "convert"]
@@ -86,7 +86,9 @@ def _moved(line: int, before: bytes, after: bytes) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _differences(before: bytes, after: bytes) -> list[tuple[str, int, int, int, int]]:
+def _differences(
+    before: bytes, after: bytes
+) -> Sequence[tuple[str, int, int, int, int]]:
     old, new = before.splitlines(), after.splitlines()
     return difflib.SequenceMatcher(None, old, new).get_opcodes()
 
@@ -192,8 +194,8 @@ def _source_with(
     data = apply(module.text, edits)
     tree = ast.parse(data)
     used = names_used(tree)
-    unused = _names_before(module) - used - _taken_by_others(program, module)
-    wanted = [w for w in names.wanted if _is_used(w, used)]
+    unused = _names_before(module) - used - set(_names_taken(program, module))
+    wanted = [w for w in names.wanted if (w.name or w.module) in used]
     keeps = module.path.endswith("__init__.py")
     result = tidy(module.text.encoded(data), unused, wanted, keeps)
     ast.parse(result)
@@ -216,21 +218,13 @@ def _with_mark(before: bytes, after: bytes) -> bytes:
     return text.encoded(apply(text, [Edit(place, place, mark)]))
 
 
-def _is_used(wanted: Wanted, used: frozenset[str]) -> bool:
-    return (wanted.name or wanted.module) in used
-
-
 @functools.lru_cache(maxsize=2)
 def _names_before(module: Module) -> frozenset[str]:
     return names_used(module.tree)
 
 
-def _taken_by_others(program: Program, module: Module) -> frozenset[str]:
-    """Return the names that other modules may take from a module."""
-    return frozenset(_names_taken(program, module))
-
-
 def _names_taken(program: Program, module: Module) -> Iterator[str]:
+    """Yield the names that other modules may take from a module."""
     for other in program.modules.values():
         if other is module:
             continue

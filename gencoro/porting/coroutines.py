@@ -17,9 +17,9 @@ __all__ = [
     "ENGINE",
     "GEN_TEST",
     "Coroutine",
+    "callee",
     "coroutines_of",
     "is_wrapper_of_coroutine",
-    "name_of_decorator",
 ]
 
 COROUTINE = "tornado.gen.coroutine"
@@ -93,7 +93,7 @@ def _kind_of(
 ) -> tuple[str, str, bool]:
     """Return what a decorator makes, the wrapper that it is, and whether that is certain."""
     module = function.module
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    called = callee(decorator)
     names = module.names(called)
     for kind in (COROUTINE, ENGINE, GEN_TEST):
         if kind in names:
@@ -105,7 +105,7 @@ def _kind_of(
         if _applies_coroutine(wrapper):
             return COROUTINE, wrapper.name, True
     # The text decides if the decorator cannot be read.
-    text = name_of_decorator(decorator)
+    text = ast.unparse(callee(decorator))
     is_read = bool(program.functions_of(module, called)) or any(
         name.startswith(("tornado.", *_OTHERS)) for name in names
     )
@@ -115,10 +115,9 @@ def _kind_of(
     return "", "", True
 
 
-def name_of_decorator(decorator: ast.expr) -> str:
-    """Return a decorator as it is written, without its arguments."""
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(called)
+def callee(node: ast.expr) -> ast.expr:
+    """Return what is called, if an expression such as a decorator is a call."""
+    return node.func if isinstance(node, ast.Call) else node
 
 
 def is_wrapper_of_coroutine(function: Function) -> bool:

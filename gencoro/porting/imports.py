@@ -16,7 +16,7 @@ from gencoro.compat.doctor.program import Function, Module
 from gencoro.compat.doctor.resolving import canonical
 from gencoro.compat.doctor.text import Edit, SourceText, apply, joined
 
-__all__ = ["NameTaken", "Names", "Wanted", "edits_without", "names_used", "tidy"]
+__all__ = ["NameTaken", "Names", "Wanted", "changed_import", "names_used", "tidy"]
 
 _GEN = "tornado.gen"
 
@@ -68,14 +68,15 @@ class Names:
                 return f"{bound}.{name}"
             if known == f"{_GEN}.{name}" and self._is_visible(function, bound):
                 return bound
-        is_whole = Wanted("tornado.gen") in self._found and (
-            self._dotted("tornado") == "tornado"
-        )
+        found = _imports_of(self._module.tree)
+        is_whole = Wanted(_GEN) in found and self._dotted("tornado") == "tornado"
         if is_whole and self._is_visible(function, "tornado"):
             return f"tornado.gen.{name}"
-        package = "gencoro" if self._imports_gencoro() else "tornado"
-        if self._imports_from(f"{package}.gen") and self._is_free(name):
-            self.wanted.add(Wanted(f"{package}.gen", name))
+        tops = {want.module.partition(".")[0] for want in found}
+        package = "gencoro" if "gencoro" in tops else "tornado"
+        wanted = Wanted(f"{package}.gen", name)
+        if _statement_for(self._module.tree, wanted) and self._is_free(name):
+            self.wanted.add(wanted)
             return name
         if self._is_free("gen"):
             self.wanted.add(Wanted(package, "gen"))
@@ -115,21 +116,6 @@ class Names:
             if not isinstance(node, ast.alias) or not node.asname or field == "asname"
         )
 
-    def _imports_gencoro(self) -> bool:
-        return any(w.module.partition(".")[0] == "gencoro" for w in self._found)
-
-    def _imports_from(self, module: str) -> bool:
-        return any(
-            isinstance(node, ast.ImportFrom)
-            and node.module == module
-            and not node.level
-            for node in self._module.tree.body
-        )
-
-    @property
-    def _found(self) -> set[Wanted]:
-        return _imports_of(self._module.tree)
-
 
 def _imports_of(tree: ast.Module) -> set[Wanted]:
     found = set()
@@ -167,17 +153,10 @@ def tidy(
         for node in block:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 new = added.get(node, []) if isinstance(node, ast.ImportFrom) else []
-                edits += _changed(text, block, node, going, new)
+                edits += changed_import(text, block, node, going, new)
     for want in missing:
         edits += _inserted(text, tree, want)
     return text.encoded(apply(text, joined(edits))) if edits else source
-
-
-def edits_without(
-    text: SourceText, tree: ast.Module, node: ast.ImportFrom, names: frozenset[str]
-) -> Iterator[Edit]:
-    """Yield the edits that remove names from an import at the top of a module."""
-    return _changed(text, tree.body, node, names, [])
 
 
 def names_used(tree: ast.AST) -> frozenset[str]:
@@ -202,20 +181,14 @@ def _blocks(tree: ast.Module) -> Iterator[Sequence[ast.stmt]]:
 
 def _statement_for(tree: ast.Module, want: Wanted) -> ast.ImportFrom | None:
     for node in tree.body:
-        if (
-            (
-                want.name
-                and isinstance(node, ast.ImportFrom)
-                and node.module == want.module
-            )
-            and not node.level
-            and node.names[0].name != "*"
-        ):
+        if not isinstance(node, ast.ImportFrom) or node.level or not want.name:
+            continue
+        if node.module == want.module and node.names[0].name != "*":
             return node
     return None
 
 
-def _changed(
+def changed_import(
     text: SourceText,
     block: Sequence[ast.stmt],
     node: ast.Import | ast.ImportFrom,
@@ -311,15 +284,15 @@ def _one_line(
 def _into_lines(text: SourceText, names: Sequence[ast.alias], name: str) -> Edit:
     """Insert a name into an import of several lines."""
     place = _place_among([a.name for a in names], name)
-    if place == len(names):
-        start, end = text.span(names[-1])
-        indent = _indentation(text, start)
-        separator = f",{text.newline}{indent}" if indent is not None else ", "
-        return Edit(end, end, separator + name)
-    start, _ = text.span(names[place])
+    is_last = place == len(names)
+    start, end = text.span(names[place - is_last])
     indent = _indentation(text, start)
     separator = f",{text.newline}{indent}" if indent is not None else ", "
-    return Edit(start, start, name + separator)
+    return (
+        Edit(end, end, separator + name)
+        if is_last
+        else Edit(start, start, name + separator)
+    )
 
 
 def _indentation(text: SourceText, offset: int) -> str | None:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from gencoro.compat.doctor.program import Function, Module, Program, block_of
 from gencoro.porting.common_names import COMMON_METHODS
-from gencoro.porting.coroutines import Coroutine, is_wrapper_of_coroutine
+from gencoro.porting.coroutines import Coroutine, callee, is_wrapper_of_coroutine
 from gencoro.porting.families import Families
 from gencoro.porting.gates import gated_calls
 from gencoro.porting.hooks import caller_that_does_not_wait, is_awaited_hook
@@ -125,12 +125,10 @@ class Use(NamedTuple):
         place: Its file and line.
         text: What the reason names.
         is_resolved: Whether it certainly is a use of this coroutine.
-        is_direct: Whether the Future of a call is dropped or kept there, and not a
-            function passed on that may be called anywhere.
+        is_direct: Whether it is the Future of a call, and no function that is passed on.
         is_plausible: Whether a Future may be used so; what is not resolved is another
             value otherwise.
-        is_certain: Whether it keeps a coroutine that may only be meant: the change would
-            be silent.
+        is_certain: Whether it keeps a coroutine that may be meant: the change is silent.
     """
 
     reason: str
@@ -244,8 +242,6 @@ class Uses:
         func = call.func
         if module.path not in self._lookups or isinstance(func, ast.Attribute):
             return False
-        if module.names(func):
-            return False
         if self._families.targets(module, func) or module.things(func):
             return False
         return fits(call, function, is_bound=True) or fits(
@@ -278,7 +274,7 @@ class Uses:
         return any(
             name.startswith(("tornado.testing.", "pytest.mark"))
             for d in decorators
-            for name in _names_of_decorator(function.module, d)
+            for name in function.module.names(callee(d))
         )
 
     def _references(self, function: Function) -> Iterator[_Reference]:
@@ -331,7 +327,7 @@ class Uses:
         above = found.above if found is not None else function.node.decorator_list
         for decorator in above:
             module = function.module
-            names = _names_of_decorator(module, decorator)
+            names = module.names(callee(decorator))
             place = module.place_of(decorator)
             text = ast.unparse(decorator)
             if names and (names <= _HARMLESS_DECORATORS or _is_mark(names)):
@@ -342,7 +338,7 @@ class Uses:
                 "run_sync",
             ):
                 continue
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            called = callee(decorator)
             takers = self._program.functions_of(module, called)
             takers = [t for t in takers if not is_wrapper_of_coroutine(t)]
             if isinstance(decorator, ast.Call):
@@ -609,11 +605,6 @@ class Uses:
 def _variable(function: Function, name: str, depth: int) -> _Next:
     """Return a parameter of a function, which has what is at a depth."""
     return _Next(depth, None, function.module, function.node, name)
-
-
-def _names_of_decorator(module: Module, decorator: ast.expr) -> set[str]:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return module.names(called)
 
 
 def _is_mark(names: set[str]) -> bool:

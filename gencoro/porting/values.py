@@ -15,7 +15,7 @@ from collections.abc import Collection
 from gencoro.compat.doctor.program import Function, Module, Program
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.common_names import COMMON_METHODS
-from gencoro.porting.coroutines import ENGINE, Coroutine
+from gencoro.porting.coroutines import ENGINE, Coroutine, callee
 from gencoro.porting.families import Families
 
 __all__ = ["Kind", "Values", "always_leaves", "kinds_of_evidence", "wrapper_of"]
@@ -279,8 +279,7 @@ class Values:
             return _AWAITABLE
         module = function.module
         for decorator in function.node.decorator_list:
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            names = module.names(called)
+            names = module.names(callee(decorator))
             if names & _MAKE_FUTURES:
                 return _AWAITABLE
             if not names <= {"builtins.staticmethod", "builtins.classmethod"}:

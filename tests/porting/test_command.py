@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from gencoro.__main__ import main
-from gencoro.porting import files
+from gencoro.compat.doctor import files
 from gencoro.porting.conversion import convert
 
 pytestmark = pytest.mark.once
@@ -332,7 +332,9 @@ def test_places_are_those_of_the_file_that_the_user_sees(program, capsys):
 
     text = (program / "caught.py").read_text() + (program / "chain.py").read_text()
     assert "async def" in text
-    (program / "more.py").write_text(CHAIN.replace("(yield inner(1))", "(yield x.y(1))"))
+    (program / "more.py").write_text(
+        CHAIN.replace("(yield inner(1))", "(yield x.y(1))")
+    )
     main(["convert", str(program / "more.py"), "--write"])
     shown = capsys.readouterr().err
     line = int(shown.partition("more.py:")[2].partition(":")[0])

@@ -19,6 +19,7 @@ Inside::
     differences  what is served, but not in every case as before
     naming       resolves expressions to names of Tornado
     resolving    resolves names to a program, to Tornado, or to any other module
+    files        reads source files, and replaces them, for the converter
     program      the modules of a program, for the converter
     text         changes of a source that leave the rest as it is
     things       what an expression may refer to

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from gencoro.compat.doctor.program import Program
 from gencoro.compat.doctor.rows import ROWS
 from gencoro.porting.fixers.fixer import Fix, Fixer
-from gencoro.porting.imports import edits_without, names_used
+from gencoro.porting.imports import changed_import, names_used
 
 __all__ = ["REMOVED_IMPORTS"]
 
@@ -34,7 +34,9 @@ def _find(program: Program) -> Iterator[Fix]:
     for module, node, names in gone:
         unused = names - used
         if unused:
-            edits = tuple(edits_without(module.text, module.tree, node, unused))
+            edits = tuple(
+                changed_import(module.text, module.tree.body, node, unused, [])
+            )
             if edits:
                 yield Fix("GC107", module, node, edits)
 
