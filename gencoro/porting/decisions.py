@@ -195,14 +195,14 @@ class Decisions:
     def _of_uses(self, coroutine: Coroutine) -> tuple[list[Finding], list[Finding]]:
         """Return why the uses of a coroutine keep it, and what is doubtful about them."""
         function = coroutine.function
+        if coroutine.kind == GEN_TEST:
+            return [], []  # the decorator runs it, whoever calls it
         seen = self._seen(function)
         stays: list[Finding] = []
         listed: list[Finding] = []
         is_seen_at_once = seen is not None and seen.at_once
         uses = self._uses.of(function)
-        if coroutine.kind == COROUTINE and not is_awaited_hook(
-            function, self._program, self._families
-        ):
+        if not is_awaited_hook(function, self._program, self._families):
             uses += self._uses.unnamed(function)
         for use in uses:
             if use.is_resolved and (use.is_direct or not is_seen_at_once):
@@ -216,8 +216,6 @@ class Decisions:
                 listed.append(self._finding_of(use, reason, function))
         if seen is not None and not is_seen_at_once:
             stays += _contradictions(seen, function, bool(stays or listed))
-        if coroutine.kind == GEN_TEST:
-            return [f for f in stays if f.reason != "called-elsewhere"], []
         if self._options.keep_public and self._is_public(function) and not stays:
             stays.append(_finding("public", function, function.node, ""))
         base = self._unread_base(function) if seen is None else ""

@@ -217,10 +217,11 @@ class Uses:
                         seen.add(one)
                         pending.append(one)
                 else:
-                    is_resolved = one.is_resolved and current.is_resolved
-                    is_resolved = is_resolved or one.is_certain
-                    if is_resolved or one.is_plausible:
-                        found.append(one._replace(is_resolved=is_resolved))
+                    is_known = one.is_resolved and current.is_resolved
+                    if not is_known and one.is_certain:  # a run may tell otherwise
+                        found.append(one._replace(is_resolved=True, is_direct=False))
+                    elif is_known or one.is_plausible:
+                        found.append(one._replace(is_resolved=is_known))
         return list(dict.fromkeys(found))
 
     def unnamed(self, function: Function) -> Iterator[Use]:
@@ -228,7 +229,8 @@ class Uses:
 
         Their module looks up functions by computed names.
         """
-        if function.name.endswith(f"<locals>.{function.node.name}"):
+        name = function.node.name
+        if function.name.endswith(f"<locals>.{name}") or name.startswith("__"):
             return
         if any(True for _ in self._references(function)):
             return

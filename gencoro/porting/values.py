@@ -318,14 +318,13 @@ class Values:
         owner = module.scope_at(node).scope_of(node.id)
         found: _Kinds = frozenset()
         for binding in owner.bindings[node.id] if owner is not None else [None]:
-            if isinstance(binding, ast.expr):
+            if isinstance(binding, ast.Constant) and binding.value is None:
+                found |= _UNKNOWN  # it is not yielded then
+            elif isinstance(binding, ast.expr):
                 found |= self.kinds(module, binding)
             else:
-                items = self._of_items(module, node)
-                if Kind.NONE in items:
-                    return items
-                found |= items
-        return _without_none(found)
+                found |= self._of_items(module, node)
+        return found or _UNKNOWN
 
     def _of_items(self, module: Module, node: ast.Name) -> _Kinds:
         """Return what a variable is that takes the items of a list; unknown for others."""

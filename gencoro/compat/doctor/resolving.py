@@ -101,8 +101,17 @@ class SourceScope(Scope):
         vendored = _VENDORED.match(_dotted(node)) if is_attribute else None
         if vendored is not None:
             yield Thing(f"tornado.{vendored[1]}")
+        elif isinstance(node, ast.Call) and _dotted(node.func) == "super" and node.args:
+            yield from self._after(node.args[0])
         else:
             yield from super().things(node)
+
+    def _after(self, cls: ast.expr) -> Iterator[Thing]:
+        """Yield objects of the base classes of a class, as ``super(cls, self)`` does."""
+        for thing in self.things(cls):
+            if isinstance(thing.node, ast.ClassDef) and isinstance(thing.home, Scope):
+                for base in thing.home.own_bases(thing.node):
+                    yield base._replace(is_object=True)
 
     def things_of_call(self, callee: Thing) -> Iterator[Thing]:
         """Yield what a call returns: objects of classes, also of those not read."""
