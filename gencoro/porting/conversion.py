@@ -230,9 +230,10 @@ def _names_taken(program: Program, module: Module) -> Iterator[str]:
             continue
         for node in other.nodes:
             if isinstance(node, ast.ImportFrom):
-                top = (node.module or "").partition(".")[0]
-                if node.level or top not in ("tornado", "gencoro"):
-                    yield from (alias.name for alias in node.names)
+                file = other.top.modules.file_of(
+                    node.module or "", node.level, other.top.file
+                )
+                yield from [a.name for a in node.names if file == module.top.file]
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 things = other.things(node.value)
                 yield from [node.attr for t in things if t.file == module.top.file]

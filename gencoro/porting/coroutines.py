@@ -52,11 +52,6 @@ class Coroutine(NamedTuple):
     wrapper: str = ""
     is_certain: bool = True
 
-    @property
-    def has_property(self) -> bool:
-        """Whether reading an attribute calls it."""
-        return any(isinstance(d, ast.Name) and d.id == "property" for d in self.above)
-
 
 def coroutines_of(program: Program) -> dict[Function, Coroutine]:
     """Return the coroutines, engines and tests of a program, in the order of its sources."""

@@ -20,8 +20,8 @@ __all__ = ["NameTaken", "Names", "Wanted", "changed_import", "names_used", "tidy
 
 _GEN = "tornado.gen"
 
-# Longer texts are no names.
-LONGEST_TEXT = 200
+# A name in `__all__`, in a call such as getattr, or in an annotation.
+_NAMES = re.compile(r"[\w.\[\]|]{1,200}(?:, ?[\w.\[\]|]+)*")
 
 # The greatest length of a line in the formatter's own configuration.
 LINE_LENGTH = 88
@@ -137,8 +137,14 @@ def tidy(
         wanted: The imports that it needs.
         keeps: Whether unused imports stay, since others may import them from here.
     """
+    going = frozenset() if keeps else unused
     text = SourceText(source)
     tree = ast.parse(text.data)
+    # One after the other: each sees the blank lines that the last one has left.
+    while (edit := next(_whole(text, tree, going, wanted), None)) is not None:
+        text = SourceText(text.encoded(apply(text, [edit])))
+        tree = ast.parse(text.data)
+    source = text.encoded(text.data)
     edits: list[Edit] = []
     missing = []
     added: dict[ast.ImportFrom, list[str]] = {}
@@ -148,7 +154,6 @@ def tidy(
             missing.append(want)
         else:
             added.setdefault(place, []).append(want.name)
-    going = frozenset() if keeps else unused
     for block in _blocks(tree):
         for node in block:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -159,15 +164,27 @@ def tidy(
     return text.encoded(apply(text, joined(edits))) if edits else source
 
 
+def _whole(
+    text: SourceText, tree: ast.Module, going: frozenset[str], wanted: Sequence[Wanted]
+) -> Iterator[Edit]:
+    """Yield the removals of whole imports that get no other names."""
+    extended = [_statement_for(tree, want) for want in wanted]
+    for block in _blocks(tree):
+        for node in block:
+            if not isinstance(node, (ast.Import, ast.ImportFrom)) or node in extended:
+                continue
+            if going.issuperset(map(_bound, node.names)):
+                yield from changed_import(text, block, node, going, [])
+
+
 def names_used(tree: ast.AST) -> frozenset[str]:
     """Return the names that a module uses, in strings too, but for its imports."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            # A name in `__all__`, in a call such as getattr, or in an annotation.
-            found.update(re.findall(r"\b[^\W\d]\w*", node.value[:LONGEST_TEXT])[:5])
+        elif isinstance(node, ast.Constant) and _NAMES.fullmatch(str(node.value)):
+            found.update(re.findall(r"\w+", str(node.value)))
     return frozenset(found)
 
 

@@ -47,15 +47,11 @@ class Asking:
             self._show(f"{finding.file}:{finding.line}: {sentence_of(finding)}\n")
         while True:
             answer = self._answer(f"Convert {decision.function.name}? [y/n/a/q] ")
-            if answer in ("y", "yes"):
-                return True
-            if answer in ("n", "no"):
-                return False
-            if answer in ("a", "all"):
-                self._is_all = True
-                return True
             if answer in ("q", "quit"):
                 raise Quit
+            if answer in ("y", "yes", "n", "no", "a", "all"):
+                self._is_all = answer[0] == "a"
+                return answer[0] != "n"
             self._show(_HELP)
 
     def _answer(self, question: str) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from gencoro.compat.doctor.program import Function
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.decisions import Decision
-from gencoro.porting.reasons import REASONS
 from gencoro.porting.report import of_left, sentence_of, summary_of
 
 __all__ = ["plan_of", "steps_of"]
@@ -87,9 +86,8 @@ def _lines(steps: list[list[Function]], conversion: Conversion) -> Iterator[str]
     for decision in conversion.left:
         function, first = decision.function, decision.stays[0]
         yield f"      {function.name}  {function.module.path}:{function.line}"
-        reason = REASONS.get(first.reason)
-        code = f"{reason.code} " if reason is not None else ""
-        yield f"          {code}{sentence_of(first)} ({first.file}:{first.line})"
+        code = of_left(decision)["reasons"][0]["code"]
+        yield f"          {code} {sentence_of(first)} ({first.file}:{first.line})"
     yield ""
     yield summary_of(conversion).rstrip("\n")
 

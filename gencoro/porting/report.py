@@ -72,7 +72,7 @@ def sentence_of(finding: Finding) -> str:
 
 
 def _reason(finding: Finding) -> Reason:
-    return REASONS.get(finding.reason) or LISTED[finding.reason]
+    return (REASONS | LISTED)[finding.reason]
 
 
 def _short(text: str, length: int = 60) -> str:
@@ -83,12 +83,12 @@ def _short(text: str, length: int = 60) -> str:
 
 def text_of_left(conversion: Conversion) -> str:
     """Return the functions that stay, each with the reason and the place of it."""
-    return "".join(line for d in conversion.left for line in _lines_of_left(d))
+    return "".join(map(_line_of_left, conversion.left))
 
 
-def _lines_of_left(decision: Decision) -> Iterator[str]:
+def _line_of_left(decision: Decision) -> str:
     function, first = decision.function, decision.stays[0]
-    yield (
+    return (
         f"{function.module.path}:{function.line}: {function.name} stays: "
         f"{_reason(first).code} {sentence_of(first)} ({first.file}:{max(first.line, 1)}); "
         f"{_reason(first).advice}\n"

@@ -17,18 +17,12 @@ def seconds_of_sleep(module: Module, node: ast.expr) -> ast.expr | None:
 
     The deadline is the time of now plus the seconds, or a ``timedelta(seconds=...)``.
     """
-    match node:
-        case ast.Call(
-            func=func,
-            args=[ast.Attribute(attr="add_timeout"), deadline],
-            keywords=[],
-        ) if module.names(func) == {_TASK}:
+    if not isinstance(node, ast.Call) or module.names(node.func) != {_TASK}:
+        return None
+    match [*node.args, *node.keywords]:
+        case [ast.Attribute(attr="add_timeout"), ast.expr() as deadline]:
             return _seconds(module, deadline)
-        case ast.Call(
-            func=func,
-            args=[ast.Attribute(attr="call_later"), seconds],
-            keywords=[],
-        ) if module.names(func) == {_TASK}:
+        case [ast.Attribute(attr="call_later"), ast.expr() as seconds]:
             return seconds
     return None
 

@@ -332,7 +332,8 @@ class Uses:
             names = module.names(callee(decorator))
             place = module.place_of(decorator)
             text = ast.unparse(decorator)
-            if names and (names <= _HARMLESS_DECORATORS or _is_mark(names)):
+            marks = {name for name in names if name.startswith("pytest.mark.")}
+            if names and names <= _HARMLESS_DECORATORS | marks:
                 continue
             if isinstance(decorator, ast.Attribute) and decorator.attr in (
                 "setter",
@@ -352,8 +353,7 @@ class Uses:
                 else:
                     yield Use("passed-on", place, text, True, is_direct=False)
             if not takers:
-                is_known = bool(names) and not _is_mark(names)
-                yield Use("decorated", place, text, is_known, is_direct=False)
+                yield Use("decorated", place, text, bool(names), is_direct=False)
 
     def _of_variable(self, current: _Next) -> _Fates:
         """Follow what a parameter gets, or a variable is bound to."""
@@ -607,11 +607,6 @@ class Uses:
 def _variable(function: Function, name: str, depth: int) -> _Next:
     """Return a parameter of a function, which has what is at a depth."""
     return _Next(depth, None, function.module, function.node, name)
-
-
-def _is_mark(names: set[str]) -> bool:
-    """Return whether a decorator only marks a test."""
-    return all(name.startswith("pytest.mark.") for name in names)
 
 
 def _is_property(function: Function) -> bool:

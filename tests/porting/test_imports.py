@@ -145,3 +145,17 @@ def test_result_is_valid():
 
     assert text == "async def f():\n    return 1\n"
     ast.parse(text)
+
+
+def test_blank_lines_around_several_imports_that_go_are_not_doubled():
+    source = b"import os\n\nimport tornado\nimport tornado.gen\n\nfrom . import x\n"
+
+    text = tidy(source, frozenset({"tornado"}), [], keeps=False)
+
+    assert text == b"import os\n\nfrom . import x\n"
+
+
+def test_name_in_a_sentence_is_no_use():
+    source = "from tornado import gen\n\n@gen.coroutine\ndef f():\n    '''No gen here.'''\n    raise gen.Return(1)\n"
+
+    assert "import" not in converted(source)
