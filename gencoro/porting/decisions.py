@@ -182,7 +182,7 @@ class Decisions:
             listed += doubts
         wrappers, unknown = self._of_values(function)
         listed += [
-            _finding("unresolved-value", function, node, _short(module, node))
+            _finding("unresolved-value", function, node, module.text.of(node))
             for node in unknown
         ]
         for node, wrapper in wrappers.items():
@@ -203,7 +203,7 @@ class Decisions:
         is_seen_at_once = seen is not None and seen.at_once
         uses = self._uses.of(function)
         if not is_awaited_hook(function, self._program, self._families):
-            uses += self._uses.unnamed(function)
+            uses += self._uses.looked_up(function)
         for use in uses:
             if use.is_resolved and (use.is_direct or not is_seen_at_once):
                 stays.append(self._finding_of(use, use.reason, function))
@@ -287,11 +287,6 @@ def _finding(
 ) -> Finding:
     line = getattr(node, "lineno", function.line)
     return Finding(reason, function.module.path, line, text, function)
-
-
-def _short(module: Module, node: ast.expr) -> str:
-    text = " ".join(module.text.of(node).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _is_moment(module: Module, value: ast.expr | None) -> bool:

@@ -26,13 +26,13 @@ _TESTS = frozenset(
 
 def gated_calls(
     program: Program, is_unwrapped: Callable[[Module, ast.Call], bool]
-) -> dict[ast.expr, str]:
+) -> dict[ast.Call, str]:
     """Return the calls that are gated, and the places of the gates.
 
     Args:
         is_unwrapped: Tells whether a ``gen.maybe_future`` goes, which is one.
     """
-    found: dict[ast.expr, str] = {}
+    found: dict[ast.Call, str] = {}
     for module in program.modules.values():
         if b"uture" not in module.source and b"add_done_callback" not in module.source:
             continue

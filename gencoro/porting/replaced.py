@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.program import Module, Program
 
-__all__ = ["Place", "called_names", "lookups", "replacements"]
+__all__ = ["Place", "called_names", "lookups", "replacements", "texts_of"]
 
 # Functions that get a name as a text.
 _BY_NAME = frozenset(
@@ -95,6 +95,12 @@ def _is_made_callable(program: Program, module: Module, node: ast.Attribute) -> 
     return is_constant or bool(program.functions_of(module, value))
 
 
+def texts_of(module: Module) -> frozenset[str]:
+    """Return the texts in a module, some of which may be names."""
+    texts = (node.value for node in module.nodes if isinstance(node, ast.Constant))
+    return frozenset(text for text in texts if isinstance(text, str))
+
+
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
@@ -108,6 +114,8 @@ def _texts_of(call: ast.Call) -> Iterator[str]:
 def _is_called(module: Module, node: ast.Call) -> bool:
     """Return whether a value is called, and not waited for at once."""
     parent = module.parents[node]
+    if isinstance(parent, ast.Assign) and not isinstance(parent.targets[0], ast.Name):
+        return True  # kept in a table, or in an object
     match parent:
         case ast.Call() if parent.func is node:
             return not isinstance(module.parents[parent], (ast.Yield, ast.Await))

@@ -246,8 +246,10 @@ def sarif_of(conversion: Conversion) -> str:
     titles = {f.code: f.title for f in FIXERS} | {maybe_future.CODE: maybe_future.TITLE}
     results = [
         *(
-            _result("GC201", "note", f"{d.function.name} becomes async def", *_at(d))
-            for d in conversion.converted
+            _result(
+                "GC201", "note", f"{f.name} becomes async def", f.module.path, f.line
+            )
+            for f in (decision.function for decision in conversion.converted)
         ),
         *(
             _result(fix.code, "note", titles[fix.code], fix.module.path, fix.line)
@@ -265,17 +267,14 @@ def sarif_of(conversion: Conversion) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _at(decision: Decision) -> tuple[str, int]:
-    return decision.function.module.path, decision.function.line
-
-
 def _message(finding: Finding) -> str:
     return f"{sentence_of(finding)}; {_reason(finding).advice}"
 
 
 def _of_left(decision: Decision, finding: Finding) -> dict[str, Any]:
-    text = f"{decision.function.name} stays: {_message(finding)}"
-    result = _result(_reason(finding).code, "warning", text, *_at(decision))
+    f = decision.function
+    text = f"{f.name} stays: {_message(finding)}"
+    result = _result(_reason(finding).code, "warning", text, f.module.path, f.line)
     place = {
         "physicalLocation": _physical(finding.file, finding.line),
         "message": {"text": sentence_of(finding)},

@@ -22,7 +22,7 @@ from gencoro.porting.coroutines import Coroutine, callee, is_wrapper_of_coroutin
 from gencoro.porting.families import Families
 from gencoro.porting.gates import gated_calls
 from gencoro.porting.hooks import caller_that_does_not_wait, is_awaited_hook
-from gencoro.porting.replaced import lookups
+from gencoro.porting.replaced import lookups, texts_of
 
 __all__ = ["Use", "Uses", "returned_functions"]
 
@@ -195,7 +195,9 @@ class Uses:
         self._is_unwrapped = is_unwrapped
         self._direct: dict[_Next, list[Use | _Next]] = {}
         self._gates = gated_calls(program, is_unwrapped)
-        self._lookups = {place.module.path for place in lookups(program)}
+        self._lookups = {
+            place.module.path: texts_of(place.module) for place in lookups(program)
+        }
 
     def of(self, function: Function) -> list[Use]:
         """Return the uses of a coroutine that do not wait for it at once, or may not."""
@@ -224,31 +226,32 @@ class Uses:
                         found.append(one._replace(is_resolved=is_known))
         return list(dict.fromkeys(found))
 
-    def unnamed(self, function: Function) -> Iterator[Use]:
-        """Yield the gated calls of unknown functions that may be one that nobody names.
+    def looked_up(self, function: Function) -> Iterator[Use]:
+        """Yield the gated calls of unknown functions that may find one by its name.
 
-        Their module looks up functions by computed names.
+        Their module looks up functions by computed names, and nothing names this one, or a
+        text there does.
         """
         name = function.node.name
         if function.name.endswith(f"<locals>.{name}") or name.startswith("__"):
             return
-        if any(True for _ in self._references(function)):
-            return
+        is_named = any(True for _ in self._references(function))
         for call, place in self._gates.items():
-            if isinstance(call, ast.Call) and self._may_be_any(place, call, function):
+            texts = self._lookups.get(place.rpartition(":")[0])
+            if texts is None or (is_named and name not in texts):
+                continue
+            module = self._program.modules[place.rpartition(":")[0]]
+            if self._may_be_any(module, call, function):
                 yield Use("gated", place, ast.unparse(call), True, is_direct=False)
 
-    def _may_be_any(self, place: str, call: ast.Call, function: Function) -> bool:
+    @staticmethod
+    def _may_be_any(module: Module, call: ast.Call, function: Function) -> bool:
         """Return whether a call of an unknown function may run this one."""
-        module = self._program.modules[place.rpartition(":")[0]]
         func = call.func
-        if module.path not in self._lookups or isinstance(func, ast.Attribute):
+        is_inside = module.function_at(call) == function
+        if is_inside or isinstance(func, ast.Attribute) or module.things(func):
             return False
-        if self._families.targets(module, func) or module.things(func):
-            return False
-        return fits(call, function, is_bound=True) or fits(
-            call, function, is_bound=False
-        )
+        return any(fits(call, function, is_bound) for is_bound in (True, False))
 
     def is_called(self, function: Function) -> bool:
         """Return whether the program refers to a function, as far as names tell."""
@@ -367,7 +370,7 @@ class Uses:
     def _fate(self, module: Module, node: ast.expr, depth: int) -> _Fates:
         """Yield what becomes of an expression: nothing if it is waited for at once."""
         parent = module.parents[node]
-        if depth == 0 and node in self._gates:
+        if depth == 0 and isinstance(node, ast.Call) and node in self._gates:
             use = self._use("gated", module, node, node)
             yield use._replace(place=self._gates[node], is_certain=True)
             return

@@ -40,6 +40,36 @@ def test_method_that_a_computed_name_may_find_stays():
     assert reasons(SOURCE.format(body)) == {"Page.read": "gated"}
 
 
+TABLE = """\
+from tornado import gen
+
+class Kernel(object):
+    def __init__(self):
+        self.handlers = {}
+        for name in ["complete", "inspect"]:
+            self.handlers[name] = getattr(self, name)
+
+    @gen.coroutine
+    def complete(self, message): yield None
+
+    @gen.coroutine
+    def inspect(self, message): yield None
+
+    @gen.coroutine
+    def other(self, message): yield self.inspect(message)
+
+    @gen.coroutine
+    def dispatch(self, message):
+        handler = self.handlers.get(message)
+        yield gen.maybe_future(handler(message))
+        yield self.other(message)
+"""
+
+
+def test_methods_in_a_table_of_names_stay():
+    assert reasons(TABLE) == {"Kernel.complete": "gated", "Kernel.inspect": "gated"}
+
+
 def test_maybe_future_of_a_coroutine_goes():
     source = """\
 from tornado import gen
