@@ -94,11 +94,12 @@ def _kind_of(
         if kind in names:
             others = names - {kind} or program.functions_of(module, called)
             return kind, "", not others
+    kind = GEN_TEST if function.node.name.startswith("test") else COROUTINE
     for wrapper in program.functions_of(module, called):
         if is_wrapper_of_coroutine(wrapper):
             return COROUTINE, "", True
-        if _applies_coroutine(wrapper):
-            return COROUTINE, wrapper.name, True
+        if function.is_generator and _applies_coroutine(wrapper):
+            return kind, wrapper.name, True
     # The text decides if the decorator cannot be read.
     text = ast.unparse(callee(decorator))
     is_read = bool(program.functions_of(module, called)) or any(
@@ -144,11 +145,12 @@ def _is_applied(module: Module, node: ast.expr | None, parameter: str) -> bool:
 
 def _applies_coroutine(function: Function) -> bool:
     """Return whether a decorator makes a coroutine of what it gets, among other things."""
+    parameters = {
+        arg.arg for arg in ast.walk(function.node) if isinstance(arg, ast.arg)
+    }
     return any(
         isinstance(node, ast.Call)
-        and any(
-            isinstance(a, ast.Name) and a.id in function.parameters for a in node.args
-        )
+        and any(isinstance(a, ast.Name) and a.id in parameters for a in node.args)
         and COROUTINE in function.module.names(node.func)
         for node in ast.walk(function.node)
     )

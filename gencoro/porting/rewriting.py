@@ -81,7 +81,8 @@ def _awaited(
     text = function.module.text
     start, end = text.span(node)
     if wrapper == "sleep":
-        sleep = f"{names.of_gen(function, 'sleep')}(0)"
+        # One turn of the loop, as gen.moment is; gen.sleep(0) is a timer, and takes two.
+        sleep = f"{names.of_asyncio(function, 'sleep')}(0)"
         if node.value is not None and b"#" in text.data[start:end]:
             yield Edit(start, start + len("yield"), "await")
             yield Edit(*text.span(node.value), sleep)

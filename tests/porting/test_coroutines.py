@@ -59,6 +59,25 @@ def test_other_wrapper_is_named(head, decorator, reason):
     assert reasons(f"{head}\n\n@{decorator}\n{BODY}") == {"main": reason}
 
 
+def test_wrapper_that_is_made_by_another_function_is_named():
+    source = """\
+from tornado import gen, ioloop
+
+def gen_test(timeout=10):
+    def decorate(function):
+        def run():
+            ioloop.IOLoop.current().run_sync(gen.coroutine(function), timeout)
+        return run
+    return decorate
+
+@gen_test(timeout=5)
+def test_it():
+    yield None
+"""
+
+    assert reasons(source) == {"test_it": "wrapper"}
+
+
 @pytest.mark.parametrize("decorator", ["asyncio.coroutine", "types.coroutine"])
 def test_decorators_of_python_are_others(decorator):
     found = convert_text(f"import asyncio, types\n\n@{decorator}\n{BODY}")

@@ -15,9 +15,9 @@ BODIES = [
     ("yield [f(), g()]", "await gen.multi([f(), g()])"),
     ("yield {1: f()}", "await gen.multi({1: f()})"),
     ("yield ([f() for x in y])", "await gen.multi([f() for x in y])"),
-    ("yield None", "await gen.sleep(0)"),
-    ("yield", "await gen.sleep(0)"),
-    ("yield gen.moment", "await gen.sleep(0)"),
+    ("yield None", "await asyncio.sleep(0)"),
+    ("yield", "await asyncio.sleep(0)"),
+    ("yield gen.moment", "await asyncio.sleep(0)"),
     # Parentheses that only a yield needs go.
     ("print((yield f()))", "print(await f())"),
     ("print((yield f()), k=(yield g()))", "print(await f(), k=await g())"),

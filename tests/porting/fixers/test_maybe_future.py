@@ -69,4 +69,4 @@ def test_value_is_what_a_decorator_gets():
     text = converted(HANDLERS)
 
     assert "        await gen.convert_yielded(method(self, *args))\n" in text
-    assert "    async def get(self): await gen.sleep(0)\n" in text
+    assert "    async def get(self): await asyncio.sleep(0)\n" in text
