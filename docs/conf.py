@@ -142,19 +142,15 @@ class Listed(Fixers):
 
 
 class Conversions(SphinxDirective):
-    """The table of the packages that were converted, from their results."""
+    """A table of the packages that were converted, from their results."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[Any]:
         self.env.note_dependency(conversions.RESULTS)
-        return list(self.parse_text_to_nodes(conversions.draw_packages()))
-
-
-class Battery(SphinxDirective):
-    """The table of the small programs that were converted, from their results."""
-
-    def run(self) -> list[Any]:
-        self.env.note_dependency(conversions.RESULTS)
-        return list(self.parse_text_to_nodes(conversions.draw_battery()))
+        table = conversions.draw(self.arguments[0], conversions.read())
+        return list(self.parse_text_to_nodes(table))
 
 
 def list_reexports(
@@ -217,7 +213,6 @@ def setup(app: Any) -> None:
     app.add_directive("fixers", Fixers)
     app.add_directive("reasons", Reasons)
     app.add_directive("listed", Listed)
-    app.add_directive("battery", Battery)
     app.add_directive("conversions", Conversions)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)

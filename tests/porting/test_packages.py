@@ -31,14 +31,14 @@ class ConvertedPackages(Packages):
         self._plain = plain
         self._programs = folder / "programs"
         shutil.copytree(PROGRAMS, self._programs)
-        convert(self._programs, "async")
+        convert(self._programs)
 
     def path(self, name: str) -> pathlib.Path:
         path = self._folder / name
         if not path.exists():
             shutil.copytree(self._plain.path(name), path)
             if name in ARCHIVES:
-                convert(path, "async")
+                convert(path)
         return path
 
     def run(self, *command: str, using: str, cwd: pathlib.Path = PROGRAMS) -> str:
