@@ -38,10 +38,9 @@ def gated_calls(
             continue
         for node in module.nodes:
             if isinstance(node, (ast.Call, ast.Compare)):
-                value = _tested(module, node)
                 if isinstance(node, ast.Call) and is_unwrapped(module, node):
                     continue
-                for call in _calls_of(module, value) if value is not None else ():
+                for call in _calls_of(module, _tested(module, node)):
                     found.setdefault(call, module.place_of(node))
     return found
 
@@ -66,7 +65,7 @@ def _tested(module: Module, node: ast.Call | ast.Compare) -> ast.expr | None:
     return None
 
 
-def _calls_of(module: Module, value: ast.expr) -> Iterator[ast.Call]:
+def _calls_of(module: Module, value: ast.expr | None) -> Iterator[ast.Call]:
     """Yield the calls whose results a value is."""
     if isinstance(value, ast.Call):
         yield value

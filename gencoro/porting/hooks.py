@@ -70,9 +70,10 @@ def caller_that_does_not_wait(
         owner = _owner_in_tornado(base, name)
         if owner and not _is_awaited(owner, name):
             return owner
-    if name.startswith("test") and _is_test_file(function):
-        return "a test runner" if function.owner.name.startswith("Test") else ""
-    return ""
+    if name.startswith("on_"):  # an event, which such a class tells, and does not wait
+        return families.unread_base(function.owner)
+    is_collected = name.startswith("test") and function.owner.name.startswith("Test")
+    return "a test runner" if is_collected and _is_test_file(function) else ""
 
 
 def is_awaited_hook(function: Function, program: Program, families: Families) -> bool:
@@ -134,6 +135,6 @@ def _is_of_library(base: str, name: str) -> bool:
 
 
 def _is_test_file(function: Function) -> bool:
-    """Return whether a test runner collects the functions of a file."""
+    """Return whether a test runner collects a file."""
     name = function.module.path.replace("\\", "/").rpartition("/")[2]
     return name.startswith("test") or name.endswith("_test.py")

@@ -37,6 +37,7 @@ class A({0}):
         ("object", "__exit__", "called-elsewhere"),
         ("object", "get", None),
         ("otherlib.Base", "find", None),
+        ("otherlib.Base", "on_message", "called-elsewhere"),
     ],
 )
 def test_method(base, method, reason):
