@@ -70,7 +70,7 @@ def caller_that_does_not_wait(
         owner = _owner_in_tornado(base, name)
         if owner and not _is_awaited(owner, name):
             return owner
-    if name.startswith("on_"):  # an event, which such a class tells, and does not wait
+    if name.startswith("on_"):  # an event, for which such a class does not wait
         return families.unread_base(function.owner)
     is_collected = name.startswith("test") and function.owner.name.startswith("Test")
     return "a test runner" if is_collected and _is_test_file(function) else ""

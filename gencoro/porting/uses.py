@@ -227,21 +227,19 @@ class Uses:
         return list(dict.fromkeys(found))
 
     def looked_up(self, function: Function) -> Iterator[Use]:
-        """Yield the gated calls of unknown functions that may find one by its name.
-
-        Their module looks up functions by computed names, and nothing names this one, or a
-        text there does.
-        """
+        """Yield gated calls of what a module finds by computed names, perhaps this one."""
         name = function.node.name
         if function.name.endswith(f"<locals>.{name}") or name.startswith("__"):
             return
         is_named = any(True for _ in self._references(function))
+        line = self._families.ancestors(function.owner) if function.owner else []
+        homes = [function.module, *map(self._program.module_by_class.get, line)]
         for call, place in self._gates.items():
             texts = self._lookups.get(place.rpartition(":")[0])
             if texts is None or (is_named and name not in texts):
                 continue
             module = self._program.modules[place.rpartition(":")[0]]
-            if self._may_be_any(module, call, function):
+            if module in homes and self._may_be_any(module, call, function):
                 yield Use("gated", place, ast.unparse(call), True, is_direct=False)
 
     @staticmethod
