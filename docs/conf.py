@@ -118,7 +118,7 @@ class Pattern(SphinxDirective):
 
 
 class Fixers(SphinxDirective):
-    """The fixers of ``python -m gencoro convert``, from their examples."""
+    """The small edits of ``python -m gencoro convert``."""
 
     draw = "draw_fixers"
 
@@ -130,25 +130,27 @@ class Fixers(SphinxDirective):
 
 
 class Reasons(Fixers):
-    """The reasons for which it refuses functions."""
+    """The reasons for which coroutines stay."""
 
     draw = "draw_reasons"
 
 
+class Listed(Fixers):
+    """What is listed for a person to look at."""
+
+    draw = "draw_listed"
+
+
 class Conversions(SphinxDirective):
-    """The table of the packages that were converted, from their results."""
+    """A table of the packages that were converted, from their results."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[Any]:
         self.env.note_dependency(conversions.RESULTS)
-        return list(self.parse_text_to_nodes(conversions.draw_packages()))
-
-
-class Battery(SphinxDirective):
-    """The table of the small programs that were converted, from their results."""
-
-    def run(self) -> list[Any]:
-        self.env.note_dependency(conversions.RESULTS)
-        return list(self.parse_text_to_nodes(conversions.draw_battery()))
+        table = conversions.draw(self.arguments[0], conversions.read())
+        return list(self.parse_text_to_nodes(table))
 
 
 def list_reexports(
@@ -210,7 +212,7 @@ def setup(app: Any) -> None:
     app.add_directive("pattern", Pattern)
     app.add_directive("fixers", Fixers)
     app.add_directive("reasons", Reasons)
-    app.add_directive("battery", Battery)
+    app.add_directive("listed", Listed)
     app.add_directive("conversions", Conversions)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)

@@ -1,74 +1,55 @@
-"""Draws the documentation of the fixers, from their examples, as reStructuredText.
+"""Draws the tables of ``docs/convert.rst``: reasons, what is listed, and the small edits.
 
-``python docs/draw_fixers.py`` prints it.  Sphinx includes it in ``docs/convert.rst``.
+``python docs/draw_fixers.py`` prints them.  Sphinx includes them.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gencoro.porting.fixer import Example, Fixer
-from gencoro.porting.fixers.to_async import TO_ASYNC
-from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
-from gencoro.porting.reasons import REASONS
+from gencoro.porting.fixers import FIXERS, maybe_future
+from gencoro.porting.reasons import LISTED, REASONS, Reason
 
-__all__ = ["draw_fixers", "draw_reasons"]
-
-TARGETS = (("coroutine", TO_COROUTINE), ("async", TO_ASYNC))
+__all__ = ["draw_fixers", "draw_listed", "draw_reasons"]
 
 
 def draw_fixers() -> str:
-    """Return a section for each fixer, with its examples."""
-    lines = [
-        line
-        for target, fixers in TARGETS
-        for fixer in fixers
-        for line in _lines_of(fixer, target)
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _lines_of(fixer: Fixer, target: str) -> Iterator[str]:
-    heading = f"{fixer.code}: {fixer.title}"
-    yield from (heading, "." * len(heading), "")
-    yield from (f"With ``--to {target}``.  {fixer.why}", "")
-    for example in fixer.examples:
-        yield from _lines_of_example(example)
-
-
-def _lines_of_example(example: Example) -> Iterator[str]:
-    if example.refused:
-        yield f"{example.about}: refused, with {example.refused}."
-    elif example.before == example.after:
-        yield f"{example.about}: left alone."
-    else:
-        yield f"{example.about}:"
-    yield ""
-    yield from _code(example.before)
-    if example.after != example.before:
-        yield from ("becomes", "", *_code(example.after))
-
-
-def _code(source: str) -> Iterable[str]:
-    body = [f"   {line}".rstrip() for line in source.splitlines()]
-    return [".. code-block:: python", "", *body, ""]
+    """Return the small edits as a table."""
+    rows = [(fixer.code, fixer.title) for fixer in FIXERS]
+    rows.append((maybe_future.CODE, maybe_future.TITLE))
+    return _table(("Code", "What it does"), sorted(rows), "20 80")
 
 
 def draw_reasons() -> str:
-    """Return the reasons for which functions stay, as a table."""
-    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 12 48 40", ""]
-    rows = [("Code", "Why it stays", "What to do")]
-    rows += [
-        (reason.code, reason.why.replace("{name}", "..."), reason.advice)
-        for reason in sorted(REASONS.values(), key=lambda reason: reason.code)
+    """Return the reasons for which coroutines stay, as a table."""
+    return _of_reasons("Why it stays", REASONS.values())
+
+
+def draw_listed() -> str:
+    """Return what is listed, as a table."""
+    return _of_reasons("What is there", LISTED.values())
+
+
+def _of_reasons(title: str, reasons: Iterable[Reason]) -> str:
+    rows = [
+        (reason.code, _literal(_sentence(reason)), _literal(reason.advice))
+        for reason in sorted(reasons, key=lambda reason: reason.code)
     ]
-    for code, why, advice in rows:
+    return _table(("Code", title, "What to do"), rows, "12 48 40")
+
+
+def _sentence(reason: Reason) -> str:
+    return reason.why.replace("{name}", "...")
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], widths: str) -> str:
+    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
+    for row in (head, *rows):
         lines += [
-            f"   * - {code}",
-            f"     - {_literal(why)}",
-            f"     - {_literal(advice)}",
+            f"   {'*' if column == 0 else ' '} - {cell}"
+            for column, cell in enumerate(row)
         ]
     return "\n".join(lines) + "\n"
 
@@ -81,3 +62,4 @@ def _literal(text: str) -> str:
 if __name__ == "__main__":
     print(draw_fixers())
     print(draw_reasons())
+    print(draw_listed())

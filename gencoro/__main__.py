@@ -22,12 +22,13 @@ MISUSED = 2
 FAILED = 3
 INTERRUPTED = 130
 
-RUN_USAGE = "python -m gencoro run [-h] (FILE | -m MODULE) [ARGS ...]"
+RUN_USAGE = "python -m gencoro run [-h] [--record FILE] (FILE | -m MODULE) [ARGS ...]"
 
 EXAMPLES = """\
 examples:
   python -m gencoro run app.py --port=8888
   python -m gencoro run -m package
+  python -m gencoro run --record seen -m pytest
   python -m gencoro doctor app.py
   python -m gencoro doctor --all tornado-redis
   python -m gencoro convert app.py
@@ -81,13 +82,18 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     """Separate our arguments from those of the program."""
     if argv[:1] != ["run"]:
         return argv, []
-    ours = 3 if argv[1:2] == ["-m"] else 2
+    ours = 1
+    while argv[ours : ours + 1] == ["--record"]:
+        ours += 2
+    ours += 2 if argv[ours : ours + 1] == ["-m"] else 1
     return argv[:ours], argv[ours:]
 
 
 def _run(args: argparse.Namespace, of_program: list[str]) -> int:
     from gencoro.compat.run_program import run_module, run_script
 
+    if args.record is not None and not _record(args.record):
+        return FAILED
     if args.module is not None:
         run_module(args.module, of_program)
     elif os.path.exists(args.file):
@@ -96,6 +102,19 @@ def _run(args: argparse.Namespace, of_program: list[str]) -> int:
         print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
         return MISUSED
     return 0
+
+
+def _record(path: str) -> bool:
+    """Record what the program does; return False, with a message, if that fails."""
+    from gencoro.evidence import EvidenceError
+    from gencoro.recording import start
+
+    try:
+        start(path)
+    except (EvidenceError, OSError) as exc:
+        print(f"gencoro run: --record: {exc}", file=sys.stderr)
+        return False
+    return True
 
 
 def _parser(own: list[str]) -> argparse.ArgumentParser:
@@ -123,6 +142,12 @@ def _add_run(commands: _Commands) -> None:
         "run",
         usage=RUN_USAGE,
         help="run a program written for Tornado 2 to 5, unmodified",
+    )
+    run.add_argument(
+        "--record",
+        metavar="FILE",
+        help="add to FILE how the program and its child processes use coroutines, for "
+        "`convert --evidence FILE`",
     )
     which = run.add_mutually_exclusive_group(required=True)
     which.add_argument("file", nargs="?", metavar="FILE", help="the script")

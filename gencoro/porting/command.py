@@ -1,22 +1,37 @@
 """The command ``python -m gencoro convert``.
 
-Rule: without ``--write`` nothing is changed.  LibCST is imported only when the command
-runs.  Used by `gencoro.__main__`.
+Rule: without ``--write`` nothing is changed.  Used by `gencoro.__main__`.
 """
 
 import argparse
 import contextlib
+import fnmatch
 import gc
-import importlib
+import os
 import re
 import sys
-from collections.abc import Iterator
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
 
+from gencoro.compat.doctor.files import Sources, read_sources, replace_files
+from gencoro.compat.doctor.program import Module
 from gencoro.compat.doctor.targets import BadTarget
 from gencoro.errors import GencoroError
-from gencoro.porting.source.files import Sources, read_sources, replace_files
+from gencoro.evidence import Evidence, EvidenceError
+from gencoro.porting.config import BadConfig, find_config
+from gencoro.porting.conversion import Conversion, convert
+from gencoro.porting.decisions import Finding, Options
+from gencoro.porting.fixers import FIXERS
+from gencoro.porting.formatting import keep_formatted
+from gencoro.porting.interactive import Asking, Quit
+from gencoro.porting.plan import plan_of
+from gencoro.porting.report import (
+    diff_of,
+    json_of,
+    sarif_of,
+    summary_of,
+    text_of_left,
+    text_of_listed,
+)
 
 __all__ = ["add_command", "convert_files"]
 
@@ -24,19 +39,40 @@ CONVERTIBLE = 1
 MISUSED = 2
 FAILED = 3
 
-# LibCST takes up to ten calls for each level of a tree; `program.DEEPEST` is the number of levels.
+# Names are looked up in a few calls for each level of a tree; `program.DEEPEST` is the number.
 RECURSION_LIMIT = 8000
 
 EPILOG = """\
 examples:
   python -m gencoro convert shop                   # show a diff
   python -m gencoro convert shop tests --write
+  python -m gencoro convert shop --interactive
   python -m gencoro convert shop --plan
-  python -m gencoro convert shop --to coroutine
   python -m gencoro convert shop --check           # for CI
+  python -m gencoro run --record seen -m pytest    # then, with what that has seen:
+  python -m gencoro convert shop tests --evidence seen
 
 Give all code of the program, with its tests: a call that is not seen is not counted.
+A comment `# gencoro: keep` beside a function keeps it.  Options may be configured in
+[tool.gencoro.convert] of pyproject.toml, or [gencoro:convert] of setup.cfg.
 """
+
+
+_ACTIONS = {
+    "write": "replace the files",
+    "interactive": "ask about each function, and replace the files",
+    "plan": "show in which order functions can be converted, and what stays",
+    "check": "show no diff; exit with 1 if something can be converted",
+}
+_CHOICES = {
+    "strict": "keep functions with uses or values that cannot be resolved",
+    "keep-public": "keep public coroutines that nothing here calls",
+}
+_LISTS = {
+    "evidence": ("FILE", "what `python -m gencoro run --record FILE` has recorded"),
+    "exclude": ("PATTERN", "read files such as shop/vendor/*, but do not convert them"),
+    "skip": ("CODE", f"do not make these edits: {', '.join(f.code for f in FIXERS)}"),
+}
 
 
 def add_command(
@@ -55,128 +91,116 @@ def add_command(
         metavar="PATH",
         help="a file, a folder, or the name of a module or distribution",
     )
-    command.add_argument(
-        "--to",
-        choices=["coroutine", "async"],
-        default="async",
-        help="what callback-style code and coroutines become (default: %(default)s)",
-    )
     done = command.add_mutually_exclusive_group()
-    done.add_argument("--write", action="store_true", help="replace the files")
-    done.add_argument(
-        "--plan",
-        action="store_true",
-        help="show in which order functions can be converted, and what stays",
-    )
-    done.add_argument(
-        "--check",
-        action="store_true",
-        help="show no diff; exit with 1 if something can be converted",
-    )
-    for name, what in (("only", "use only"), ("skip", "do not use")):
-        command.add_argument(
-            f"--{name}",
-            type=_codes,
-            default=frozenset(),
-            metavar="CODE,...",
-            help=f"{what} these fixers",
-        )
+    for name, what in _ACTIONS.items():
+        done.add_argument(f"--{name}", action="store_true", help=what)
+    for name, what in _CHOICES.items():
+        action = argparse.BooleanOptionalAction
+        command.add_argument(f"--{name}", action=action, help=what)
+    for name, (metavar, what) in _LISTS.items():
+        command.add_argument(f"--{name}", action="append", metavar=metavar, help=what)
     command.add_argument(
         "--only-functions",
         metavar="REGEX",
-        type=_pattern,
         help="convert only functions whose module.qualified_name contains a match",
     )
+    formats = ["text", "json", "sarif"]
     command.add_argument(
-        "--format",
-        choices=["text", "json", "sarif"],
-        default="text",
-        help="(default: text)",
+        "--format", choices=formats, default="text", help="(default: text)"
     )
-
-
-def _codes(text: str) -> frozenset[str]:
-    return frozenset(filter(None, re.split(r"[,\s]+", text.upper())))
-
-
-def _pattern(text: str) -> "re.Pattern[str]":
-    try:
-        return re.compile(text)
-    except re.error as exc:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a pattern: {exc}") from None
+    what = "list every place, not the first few of a file"
+    command.add_argument("--all", action="store_true", help=what)
 
 
 class _Misused(Exception):
     """The command line asks for something that does not exist."""
 
 
-class _Tools(NamedTuple):
-    """The modules that only this command needs; most of them need LibCST."""
-
-    converting: ModuleType
-    planning: ModuleType
-    report: ModuleType
-    selection: ModuleType
-
-
 def convert_files(args: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     try:
-        tools = _tools()
-        _check(args, tools)
+        _configure(args)
+        _check(args)
+        options = Options(bool(args.strict), bool(args.keep_public), _selecting(args))
         sources = read_sources(args.paths)
-    except (BadTarget, _Misused) as exc:
+        evidence = Evidence.load(args.evidence or [], sources.by_file)
+    except (BadConfig, BadTarget, EvidenceError, _Misused) as exc:
         print(f"convert: {exc}", file=sys.stderr)
         return MISUSED
     try:
         with _room_for_trees():
-            result = _result(args, tools, sources)
-        if args.write:
-            replace_files(sources.by_file, result.sources)
-            result = result.as_written(sources.by_file)
+            conversion = _converted(args, sources, options, evidence)
+        if args.write or args.interactive:
+            replace_files(sources.by_file, conversion.sources)
+            conversion = conversion.as_written()
+    except Quit:
+        print("convert: nothing was written", file=sys.stderr)
+        return 0
     except (GencoroError, OSError) as exc:
         print(f"convert: {exc}; nothing was written", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         print("convert: interrupted; nothing was written", file=sys.stderr)
         raise
-    if args.plan:
-        _print(result)
-        return 0
-    _show(args, tools.report, sources.by_file, result)
-    return CONVERTIBLE if args.check and result.sources else 0
+    _show(args, sources, conversion)
+    return CONVERTIBLE if args.check and conversion.sources else 0
 
 
-def _tools() -> _Tools:
-    names = ("converting", "plan", "report", "selection")
-    try:
-        return _Tools(*(importlib.import_module(f"gencoro.porting.{n}") for n in names))
-    except ModuleNotFoundError as exc:
-        if (exc.name or "").partition(".")[0] != "libcst":
-            raise
-        raise _Misused("LibCST is needed: pip install 'gencoro[porting]'") from None
+def _configure(args: argparse.Namespace) -> None:
+    """Set what the command line leaves open."""
+    for name, value in find_config(os.getcwd()).items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
 
 
-def _check(args: argparse.Namespace, tools: _Tools) -> None:
+def _check(args: argparse.Namespace) -> None:
     """Raise _Misused for what the parser cannot check."""
     if args.plan and args.format == "sarif":
         raise _Misused("a plan is shown as text or json, not as sarif")
-    codes = tools.converting.CODES
-    unknown = (args.only | args.skip) - codes
+    if args.interactive and args.format != "text":
+        raise _Misused("--interactive shows text")
+    codes = {fixer.code for fixer in FIXERS}
+    args.skip = {
+        c for text in args.skip or () for c in re.split(r"[,\s]+", text.upper())
+    }
+    unknown = args.skip - codes - {""}
     if unknown:
         raise _Misused(
-            f"there is no fixer {min(unknown)}; there are {', '.join(sorted(codes))}"
+            f"there is no edit {min(unknown)}; there are {', '.join(sorted(codes))}"
         )
 
 
-def _result(args: argparse.Namespace, tools: _Tools, sources: Sources) -> Any:
-    """Return the plan as text, or the conversion."""
-    is_selected = tools.selection.selecting(args.only_functions)
-    selection = tools.selection.Selection(args.to, args.only, args.skip, is_selected)
-    if args.plan:
-        as_json = args.format == "json"
-        return tools.planning.plan_of(sources.by_file, selection, as_json)
-    return tools.converting.convert(sources.by_file, selection, sources.unread)
+def _selecting(args: argparse.Namespace) -> Callable[[Module, str], bool]:
+    """Return what tells whether a function may be converted."""
+    try:
+        pattern = re.compile(args.only_functions or "")
+    except re.error as exc:
+        raise _Misused(f"{args.only_functions!r} is not a pattern: {exc}") from None
+    excluded = args.exclude or []
+
+    def is_selected(module: Module, name: str) -> bool:
+        path = module.path.replace(os.sep, "/")
+        if any(
+            fnmatch.fnmatch(path, e) or fnmatch.fnmatch(path, f"*/{e}")
+            for e in excluded
+        ):
+            return False
+        dotted = path.removesuffix(".py").replace("/", ".")
+        return pattern.search(f"{dotted}.{name}") is not None
+
+    return is_selected
+
+
+def _converted(
+    args: argparse.Namespace, sources: Sources, options: Options, evidence: Evidence
+) -> Conversion:
+    asking = Asking(input, _print) if args.interactive else None
+    conversion = convert(sources.by_file, options, evidence, args.skip, asking)
+    formatted = keep_formatted(sources.by_file, conversion.sources)
+    unread = [
+        Finding("unreadable", path, 1, why) for path, why in sources.unread.items()
+    ]
+    return conversion._replace(sources=formatted, listed=[*unread, *conversion.listed])
 
 
 @contextlib.contextmanager
@@ -193,17 +217,18 @@ def _room_for_trees() -> Iterator[None]:
             gc.enable()
 
 
-def _show(
-    args: argparse.Namespace, report: ModuleType, sources: Any, conversion: Any
-) -> None:
-    if args.format == "json":
-        _print(report.json_of(sources, conversion))
+def _show(args: argparse.Namespace, sources: Sources, conversion: Conversion) -> None:
+    if args.plan:
+        _print(plan_of(conversion, args.format == "json"))
+    elif args.format == "json":
+        _print(json_of(sources.by_file, conversion))
     elif args.format == "sarif":
-        _print(report.sarif_of(conversion))
+        _print(sarif_of(conversion))
     else:
-        if not args.write and not args.check:
-            _print(report.diff_of(sources, conversion.sources))
-        text = report.text_of_refusals(conversion) + report.summary_of(conversion)
+        if not (args.write or args.check or args.interactive):
+            _print(diff_of(sources.by_file, conversion.sources))
+        text = text_of_left(conversion) + summary_of(conversion)
+        text += text_of_listed(conversion, args.all)
         sys.stderr.write(_printable(text, sys.stderr.encoding))
 
 

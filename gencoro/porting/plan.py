@@ -1,112 +1,102 @@
-"""The order in which functions can be converted step by step.
+"""The order in which coroutines can be converted step by step.
 
-Rule: callees come before callers, and functions that call each other together.  The state
-between two steps is a program that runs: coroutines of both kinds can be yielded and
-awaited.
+Rule: callees come before callers, and functions that call each other together.  Any part of
+the plan leaves a program that runs: coroutines of both kinds can be yielded and awaited.
 
 Pure.  Used by `gencoro.porting.command`.
 """
 
+import ast
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from gencoro.porting.converting import Conversion, convert
-from gencoro.porting.fixer import Refusal
-from gencoro.porting.program import Function, Program
-from gencoro.porting.program.call_graph import components
-from gencoro.porting.program.references import references_of
-from gencoro.porting.selection import Selection
+from gencoro.compat.doctor.program import Function
+from gencoro.porting.conversion import Conversion
+from gencoro.porting.decisions import Decision
+from gencoro.porting.report import of_left, sentence_of, summary_of
 
 __all__ = ["plan_of", "steps_of"]
 
 
-def plan_of(
-    sources: Mapping[str, bytes], selection: Selection, as_json: bool = False
-) -> str:
-    """Return the plan for sources, as text or JSON."""
-    conversion = convert(sources, selection)
-    functions = _converted(conversion)
-    steps = steps_of(Program(sources), functions)
-    stays = _first_reasons(conversion)
+def plan_of(conversion: Conversion, as_json: bool = False) -> str:
+    """Return the plan of a conversion, as text or JSON."""
+    steps = steps_of(conversion)
     if as_json:
-        return json.dumps(_data(steps, stays), indent=2) + "\n"
-    return "".join(f"{line}\n" for line in _lines(steps, stays))
+        return json.dumps(_data(steps, conversion.left), indent=2) + "\n"
+    return "".join(f"{line}\n" for line in _lines(steps, conversion))
 
 
-def _converted(conversion: Conversion) -> set[tuple[str, str]]:
-    return {
-        (fix.function.module.path, fix.function.name)
-        for fix in conversion.fixes
-        if fix.function is not None
+def steps_of(conversion: Conversion) -> list[list[Function]]:
+    """Return groups of functions, callees first; each group goes together."""
+    program = conversion.program
+    functions = [d.function for d in conversion.converted]
+    chosen = set(functions)
+    callees = {
+        function: [
+            called
+            for node in function.own
+            if isinstance(node, ast.Call)
+            for called in program.functions_of(function.module, node.func)
+            if called in chosen
+        ]
+        for function in functions
     }
+    return _components(callees)
 
 
-def _first_reasons(conversion: Conversion) -> list[Refusal]:
-    """Return one refusal for each function that stays."""
-    first: dict[tuple[str, str], Refusal] = {}
-    for refusal in conversion.refusals:
-        if refusal.function is not None:
-            first.setdefault((refusal.file, refusal.function.name), refusal)
-    return list(first.values())
+def _components(callees: dict[Function, list[Function]]) -> list[list[Function]]:
+    """Return the functions, callees first; those that reach each other are together."""
+    reached = {function: _reached(callees, function) for function in callees}
+    found: list[list[Function]] = []
+    for function in sorted(callees, key=lambda f: len(reached[f])):
+        if not any(function in group for group in found):
+            found.append(
+                [
+                    f
+                    for f in callees
+                    if f in reached[function] and function in reached[f]
+                ]
+            )
+    return found
 
 
-def steps_of(program: Program, chosen: set[tuple[str, str]]) -> list[list[Function]]:
-    """Return groups of functions, callees first; each group goes together.
-
-    Args:
-        chosen: The file and the name of each function to put in order.
-    """
-    functions = [f for f in program.functions if (f.module.path, f.name) in chosen]
-    callees: dict[Function, list[Function]] = {f: [] for f in functions}
-    references = references_of(program)
-    for function in functions:
-        for use in references.of(function):
-            user = use.module.function_at(use.node)
-            if user in callees and use.is_resolved:
-                callees[user].append(function)
-    return components(callees)
+def _reached(callees: dict[Function, list[Function]], start: Function) -> set[Function]:
+    """Return a function and all that it calls, directly or not."""
+    found, pending = {start}, [start]
+    while pending:
+        new = set(callees[pending.pop()]) - found
+        found |= new
+        pending += new
+    return found
 
 
-def _lines(steps: list[list[Function]], stays: list[Refusal]) -> Iterator[str]:
+def _lines(steps: list[list[Function]], conversion: Conversion) -> Iterator[str]:
     if steps:
         yield "In this order:"
         yield ""
     for number, group in enumerate(steps, 1):
         for function in group:
             mark = f"{number}." if function is group[0] else ""
-            place = f"{function.module.path}:{function.line}"
-            yield f"{mark:>5} {function.name}  {place}"
-    if stays:
+            yield f"{mark:>5} {function.name}  {function.module.path}:{function.line}"
+    if conversion.left:
         yield ""
         yield "These stay:"
         yield ""
-    for refusal in stays:
-        name = refusal.function.name if refusal.function is not None else ""
-        yield f"      {name}  {refusal.file}:{refusal.line}"
-        yield f"          {refusal.code} {refusal.why}; {refusal.advice}"
-    count = sum(map(len, steps))
-    total = count + len(stays)
-    share = f" ({100 * count / total:.0f} %)" if total else ""
+    for decision in conversion.left:
+        function, first = decision.function, decision.stays[0]
+        yield f"      {function.name}  {function.module.path}:{function.line}"
+        code = of_left(decision)["reasons"][0]["code"]
+        yield f"          {code} {sentence_of(first)} ({first.file}:{first.line})"
     yield ""
-    yield f"{count} of {total} functions can be converted{share}"
+    yield summary_of(conversion).rstrip("\n")
 
 
-def _data(steps: list[list[Function]], stays: list[Refusal]) -> dict[str, Any]:
+def _data(steps: list[list[Function]], left: list[Decision]) -> dict[str, Any]:
     return {
         "steps": [
             [{"file": f.module.path, "line": f.line, "function": f.name} for f in group]
             for group in steps
         ],
-        "stays": [
-            {
-                "file": r.file,
-                "line": r.line,
-                "function": r.function.name if r.function is not None else None,
-                "code": r.code,
-                "why": r.why,
-                "advice": r.advice,
-            }
-            for r in stays
-        ],
+        "left": [of_left(decision) for decision in left],
     }

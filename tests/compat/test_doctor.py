@@ -51,11 +51,12 @@ def test_all_is_served(folder, see):
 Served by gencoro.compat:
 
 tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)
+    by hand: yield the call of a coroutine, or of a function that returns a Future; see 'gen.engine, gen.Task' in docs/porting.rst
     convert: GC105, where it is certain
     app.py:5
 
 tornado.gen.engine  (Tornado 2.1 to 5.1, 1 use)
-    convert: GC104, where it is certain
+    by hand: decorate it with gen.coroutine, and return what it passed to its callback; see 'gen.engine, gen.Task' in docs/porting.rst
     app.py:3
 
 1 file, 2 legacy names in 2 places: all are served
@@ -75,7 +76,6 @@ Not served by gencoro.compat:
 
 tornado.database  (Tornado 2.0 to 2.4, 1 use)
     use the package torndb, its successor
-    convert: leaves it, GC966
     ./db.py:1
 
 Served by gencoro.compat:
@@ -189,6 +189,7 @@ def test_json_has_it_all(folder, see):
         "instead": "use the package torndb, its successor",
         "note": None,
         "convert": None,
+        "by_hand": None,
         "places": [{"file": "./db.py", "line": 1}],
     }
     [unreadable] = told["unreadable"]
@@ -284,6 +285,8 @@ def test_installed_packages_are_seen_through(folder, see, monkeypatch):
 
     assert (
         "tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)\n"
+        "    by hand: yield the call of a coroutine, or of a function that returns a Future; "
+        "see 'gen.engine, gen.Task' in docs/porting.rst\n"
         "    convert: GC105, where it is certain\n    app.py:3\n"
     ) in text
 
@@ -332,19 +335,16 @@ Not served by gencoro.compat:
 
 async or await as a name  (Python to 3.6, 1 use)
     rename it: it is a keyword since Python 3.7
-    convert: leaves it
     app.py:8
 
 os.errno  (Python to 3.6, 1 use)
     import errno
-    convert: leaves it
     app.py:8
 
 Served by gencoro.compat, with a difference:
 
 type(...) is tornado.concurrent.Future  (Tornado 3.0 to 4.5, 1 use)
     this is false for some Futures, such as that of TCPClient.connect; use isinstance
-    convert: leaves it
     app.py:6
 
 Served by gencoro.compat:

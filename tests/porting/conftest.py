@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("libcst")
-
 from tests.helpers.porting.playing import Player
 
 

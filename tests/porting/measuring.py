@@ -1,141 +1,298 @@
-"""Converts a package, by this converter or by its peer, and runs it.
+"""Converts packages and says what came of it.
 
-Each run has a copy of the environment, or of the archives, of its own.
+Rule: a package is measured as it was published, in a copy, and each way of converting it gets
+a copy of its own.
 """
 
-import ast
-import asyncio
+import collections
+import functools
 import json
-import pathlib
+import resource
 import shutil
 import subprocess
 import sys
-from typing import Any
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from gencoro.porting.program import Program
-from tests.applications.environments import CannotInstallError, install
-from tests.applications.processes import StepError
-from tests.applications.results import OWN_TESTS
-from tests.applications.starting import JOB_TIMEOUT_S, Place, do_job
-from tests.helpers.compat.archives import ARCHIVES, Packages
-from tests.helpers.porting.playing import functions_of
-from tests.porting.subjects import Subject, application_of
+from tests.applications.application import Environment
+from tests.applications.environments import install
+from tests.porting import counting
+from tests.porting.packages import Package
+from tests.porting.suites import Suite, run_suite
 
-__all__ = ["measure", "peer"]
+__all__ = ["WAYS", "Measuring"]
 
-# Its versions of today cannot parse; these are those it was published with.
-PEER = "tornado-async-transformer==0.2.0 libcst==0.1.2 parso==0.5.2"
+# The ways to convert a package; that of the peer is tornado-async-transformer.
+WAYS = ("plain", "evidence", "peer")
 
-DECORATORS = frozenset(
-    {"tornado.gen.coroutine", "tornado.gen.engine", "tornado.testing.gen_test"}
-)
+# Its later versions, and those of LibCST, cannot work together.
+PEER = Environment("tornado-async-transformer==0.2.0 libcst==0.1.2 parso==0.5.2")
 
-CONVERT = "-m gencoro convert --to async --write"
+# Which can still read what setup.py was in 2015.
+BUILDER = Environment("setuptools==57.5.0 wheel six")
 
-
-def measure(subject: Subject, cache: pathlib.Path) -> dict[str, Any]:
-    """Return what a package does before, after, and after the peer."""
-    run = _run_application if subject.application else _run_program
-    commands = {
-        "before": [],
-        "after": [sys.executable, *CONVERT.split()],
-        "peer": [str(peer(cache)), "-m", "tornado_async_transformer.tool"],
-    }
-    return {name: run(subject, cache, name, line) for name, line in commands.items()}
+# What the suites need, and can use together on today's Python; some of it asks for less.
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+SUITES = Environment("--no-deps " + REQUIREMENTS.read_text())
 
 
-def peer(cache: pathlib.Path) -> pathlib.Path:
-    """Return the interpreter of an environment that has the peer."""
-    folder = cache / "peer"
-    if not folder.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(folder / "bin/python"), "-m", "pip", "install", "-q"]
-        subprocess.run([*pip, *PEER.split()], check=True)
-    return folder / "bin/python"
+class Measuring(NamedTuple):
+    """Where packages are measured, and which converter is.
+
+    Attributes:
+        cache: Where sources, environments and copies are kept.
+        gencoro: The folder that has the package `gencoro` whose converter is measured.
+    """
+
+    cache: Path
+    gencoro: Path
+
+    def measure(self, package: Package, ways: tuple[str, ...] = WAYS) -> dict[str, Any]:
+        """Return all figures of a package."""
+        before = self.copy(package, "before")
+        sources = _sources(before, package.paths)
+        coroutines = _coroutines(sources)
+        result: dict[str, Any] = {
+            "lines": sum(text.count("\n") for text in sources.values()),
+            "coroutines": sum(not counting.is_test(c) for c in coroutines.values()),
+            "tests": sum(map(counting.is_test, coroutines.values())),
+        }
+        record = before.with_suffix(".evidence")
+        suites = self.run_before(package, before, record) if package.suite else []
+        if suites:
+            result["suite"] = _described(suites)
+        for way in ways:
+            if way != "evidence" or suites:
+                result[way] = self.convert(package, way, before, record)
+                if suites:
+                    result[way]["suite"] = self.compare(package, way, suites)
+        if package.successor and "plain" in ways:
+            result["by hand"] = self.beside_hand(package, sources)
+        return result
+
+    def beside_hand(
+        self, package: Package, sources: dict[str, str]
+    ) -> dict[str, list[str]]:
+        """Return the coroutines by what has become of them: here, and by hand."""
+        theirs = self.copy(package._replace(version=package.successor), "before")
+        ours = self.cache / "converted" / _folder(package) / "plain"
+        fates = [
+            list(_fates(sources, _sources(folder, package.paths)))
+            for folder in (ours, theirs)
+        ]
+        found: dict[str, list[str]] = {}
+        for ((path, name, _), _, here), (_, _, by_hand) in zip(*fates, strict=True):
+            found.setdefault(f"{here}, {by_hand}", []).append(f"{path} {name}")
+        return found
+
+    def run_before(self, package: Package, folder: Path, record: Path) -> list[Suite]:
+        """Run the suite of a package twice, and the second time record it.
+
+        Twice, as a test that fails now and then says nothing about a converter.  The
+        results are kept in the cache: they depend on no converter.
+        """
+        kept = folder.with_suffix(".runs")
+        if not kept.exists():
+            record.unlink(missing_ok=True)
+            runs = [self.run(package, folder), self.run(package, folder, record)]
+            kept.write_text(json.dumps([[*map(sorted, run)] for run in runs]))
+        return [Suite(*map(frozenset, run)) for run in json.loads(kept.read_text())]
+
+    def compare(
+        self, package: Package, way: str, before: list[Suite]
+    ) -> dict[str, list[str]]:
+        """Run the suite of a converted copy; return what is worse each time."""
+        folder = self.cache / "converted" / _folder(package) / way
+        runs = [self.run(package, folder)]
+        if self.worse(before, runs):
+            runs.append(self.run(package, folder))
+        awaited = set.intersection(*(set(run.never_awaited) for run in runs))
+        return {
+            "worse": self.worse(before, runs),
+            "never awaited": sorted(awaited - before[0].never_awaited),
+        }
+
+    @staticmethod
+    def worse(before: list[Suite], after: list[Suite]) -> list[str]:
+        """Return the tests that passed each time before, and never after."""
+        always = frozenset.intersection(*(run.passed for run in before))
+        return sorted(always.difference(*(run.passed for run in after)))
+
+    def copy(self, package: Package, way: str) -> Path:
+        """Return a new copy of a package as it was published."""
+        source = self.cache / "sources" / _folder(package)
+        if not source.exists():
+            self._fetch(package, source)
+        folder = self.cache / "converted" / source.name / way
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder, symlinks=True)
+        return folder
+
+    def _fetch(self, package: Package, source: Path) -> None:
+        python = install(BUILDER, self.cache) / "bin/python"
+        new = source.with_suffix(".new")
+        shutil.rmtree(new, ignore_errors=True)
+        options = "--quiet --no-deps --no-build-isolation --no-binary :all: --dest"
+        pip = [str(python), "-m", "pip", "download", *options.split(), str(new)]
+        subprocess.run([*pip, f"{package.name}=={package.version}"], check=True)
+        [archive] = new.iterdir()
+        with tarfile.open(archive) as files:
+            files.extractall(new, filter="data")
+        archive.unlink()
+        [root] = new.iterdir()
+        root.rename(source)
+        new.rmdir()
+
+    def run(self, package: Package, folder: Path, record: Path | None = None) -> Suite:
+        """Run the suite of a package in a copy of it."""
+        python = install(SUITES, self.cache) / "bin/python"
+        return run_suite(folder, python, self.gencoro, package.suite, record)
+
+    def convert(
+        self, package: Package, way: str, before: Path, record: Path
+    ) -> dict[str, Any]:
+        """Convert a new copy of a package; return what came of it."""
+        folder = self.copy(package, way)
+        paths = [str(p.relative_to(folder)) for p in _paths(folder, package.paths)]
+        command = [sys.executable, "-m", "gencoro", "convert", "--write"]
+        command += ["--format", "json"]
+        if way == "evidence":
+            command += ["--evidence", str(record)]
+        if way == "peer":
+            python = install(PEER, self.cache) / "bin/python"
+            command = [str(python), "-m", "tornado_async_transformer.tool"]
+        started = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [*command, *paths],
+            cwd=folder,
+            env={"PYTHONPATH": str(self.gencoro), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        folder.with_suffix(".report").write_text(done.stdout + done.stderr)
+        texts, new = _sources(before, package.paths), _sources(folder, package.paths)
+        figures = _figures(texts, new)
+        cpu_s = ended.ru_utime + ended.ru_stime - started.ru_utime - started.ru_stime
+        figures["cpu_s"] = round(cpu_s, 2)
+        if way != "peer":
+            figures |= _reported(done.stdout)
+        if way == "evidence":
+            figures |= _called(texts, new, record)
+        return figures
 
 
-def _run_application(
-    subject: Subject, cache: pathlib.Path, name: str, command: list[str]
-) -> dict[str, Any]:
-    application = application_of(subject)
-    folder = _new(cache / "converted" / f"{subject.application}-{name}")
-    shutil.copytree(install(application.new, cache), folder, symlinks=True)
-    [packages] = folder.glob("lib/python*/site-packages")
-    counts = _convert([packages / f for f in subject.folders], command)
-    result: dict[str, Any] = {"steps": []}
-    place = Place(
-        cache / "runs" / folder.name, folder, f"{folder}/bin/python -m gencoro run"
-    )
-    try:
-        asyncio.run(do_job(application, place, result))
-    except (CannotInstallError, StepError, TimeoutError) as exc:
-        outcome = str(exc) or f"{JOB_TIMEOUT_S} s have passed"
-    else:
-        outcome = f"all {len(result['steps'])} steps"
-    if result["steps"] and result["steps"][0].startswith(OWN_TESTS):
-        outcome = result["steps"][0].removeprefix(OWN_TESTS)
-    return counts | {"outcome": outcome}
+def _folder(package: Package) -> str:
+    return f"{package.name}-{package.version}"
 
 
-def _run_program(
-    subject: Subject, cache: pathlib.Path, name: str, command: list[str]
-) -> dict[str, Any]:
-    plain = Packages(_kept(cache / "archives"))
-    folder = _new(cache / "converted" / f"{subject.program}-{name}")
-    for archive in subject.using.split():
-        shutil.copytree(plain.path(archive), folder / archive)
-    counts = _convert([folder / f for f in subject.folders if f in ARCHIVES], command)
-    try:
-        done = Packages(folder).result(subject.program, using=subject.using)
-    except AssertionError as exc:
-        return counts | {"outcome": str(exc).strip().splitlines()[-1]}
-    return counts | {"outcome": json.dumps(done, ensure_ascii=False)}
-
-
-def _kept(folder: pathlib.Path) -> pathlib.Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _new(folder: pathlib.Path) -> pathlib.Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _convert(folders: list[pathlib.Path], command: list[str]) -> dict[str, int]:
-    """Convert folders as one program; return how many coroutines there are, and are new."""
-    before = _coroutines(folders)
-    if command:
-        # The peer has an exit status of 0 always; this converter 1 if something is left.
-        subprocess.run([*command, *map(str, folders)], check=False, capture_output=True)
-    after = _functions(folders)
-    native = sum(isinstance(after.get(key), ast.AsyncFunctionDef) for key in before)
-    return {"coroutines": len(before), "converted": native}
-
-
-def _coroutines(folders: list[pathlib.Path]) -> set[tuple[str, str]]:
-    """Return the functions with a decorator of Tornado's for coroutines."""
-    sources = {
-        str(path): path.read_bytes()
-        for folder in folders
-        for path in sorted(folder.rglob("*.py"))
-    }
+def _described(runs: list[Suite]) -> dict[str, Any]:
+    first, recorded = runs
     return {
-        (function.module.path, function.name.replace(".<locals>", ""))
-        for function in Program(sources).functions
-        if isinstance(function.node, ast.FunctionDef)
-        and any(set(names) & DECORATORS for _, names in function.decorators())
+        "tests": len(first.passed | first.failed),
+        "failing": sorted(first.failed),
+        "failing when recorded": sorted(first.passed - recorded.passed),
     }
 
 
-def _functions(folders: list[pathlib.Path]) -> dict[tuple[str, str], Any]:
+# Each text is asked for several times.
+_functions = functools.cache(counting.functions_in)
+
+
+def _paths(folder: Path, patterns: str) -> list[Path]:
+    return [path for pattern in patterns.split() for path in folder.glob(pattern)]
+
+
+def _sources(folder: Path, patterns: str) -> dict[str, str]:
+    """Return the sources that today's Python can read, by path."""
     found = {}
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
+    for path in _paths(folder, patterns):
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            content = file.read_bytes()
             try:
-                functions = functions_of(path.read_bytes())
-            except SyntaxError:  # of an older Python
+                _functions(content)
+                found[str(file.relative_to(folder))] = content.decode()
+            except (SyntaxError, ValueError):
                 continue
-            found.update(((str(path), name), node) for name, node in functions.items())
     return found
+
+
+def _coroutines(sources: dict[str, str]) -> dict[tuple[str, str, int], Any]:
+    return {
+        (path, *key): function
+        for path, text in sources.items()
+        if "coroutine" in text or "gen_test" in text
+        for key, function in counting.coroutines_in(text).items()
+    }
+
+
+def _fates(
+    before: dict[str, str], after: dict[str, str]
+) -> Iterator[tuple[tuple[str, str, int], Any, str]]:
+    """Yield each coroutine and what became of it."""
+    coroutines = _coroutines(before)
+    now = {path: _functions(after.get(path, "")) for path, *_ in coroutines}
+    for (path, name, number), function in coroutines.items():
+        fate = counting.fate_of(function, now[path].get((name, number)))
+        yield (path, name, number), function, fate
+
+
+def _figures(before: dict[str, str], after: dict[str, str]) -> dict[str, Any]:
+    fates: collections.Counter[str] = collections.Counter()
+    tests: collections.Counter[str] = collections.Counter()
+    for _, function, fate in _fates(before, after):
+        (tests if counting.is_test(function) else fates)[fate] += 1
+    changed = [path for path in before if before[path] != after.get(path)]
+    helpers = sum(
+        len(_functions(after.get(path, "")).keys() - _functions(before[path]).keys())
+        for path in changed
+    )
+    return {
+        "bare": fates.pop("bare", 0),
+        "bare tests": tests.pop("bare", 0),
+        "others": dict(sorted((fates + tests).items())),
+        "net lines": sum(
+            after.get(p, "").count("\n") - before[p].count("\n") for p in changed
+        ),
+        "helpers": helpers,
+        "broken files": sorted(path for path in changed if path not in after),
+    }
+
+
+def _called(
+    before: dict[str, str], after: dict[str, str], record: Path
+) -> dict[str, int]:
+    """Return how many coroutines a suite has called, and how many of those are bare."""
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    files = {line["file"]: line["path"] for line in lines if "file" in line}
+    calls = {
+        (files[file], line, name.replace(".<locals>", ""))
+        for file, line, name in (found["call"] for found in lines if "call" in found)
+    }
+    fates = [
+        fate
+        for (path, name, _), function, fate in _fates(before, after)
+        if not counting.is_test(function)
+        and any(
+            called_line == function.line and called_path.endswith("/" + path)
+            for called_path, called_line, _ in calls
+        )
+    ]
+    return {"called": len(fates), "called bare": fates.count("bare")}
+
+
+def _reported(report: str) -> dict[str, Any]:
+    """Return what the converter said: why functions were left, and how much is listed.
+
+    The first reason of a function counts.  A converter that failed has reported nothing.
+    """
+    try:
+        found = json.loads(report)
+    except ValueError:
+        return {"left": {}, "listed": 0, "failed": True}
+    reasons = (left["reasons"][0]["reason"] for left in found["left"])
+    left = dict(collections.Counter(reasons).most_common())
+    return {"left": left, "listed": len(found["listed"]), "failed": False}

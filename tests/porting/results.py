@@ -1,118 +1,182 @@
-"""The results: kept as JSON, and drawn as the table of docs/conversions.rst.
+"""The results: kept as JSON, and drawn as the tables of docs/conversions.rst.
 
-Rule: what the table says is in the JSON, and what is in the JSON was seen in a run.
+Rule: what the tables say is in the JSON, and what is in the JSON was seen in a run.
 """
 
+import collections
 import json
-import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "BATTERY",
-    "RESULTS",
-    "draw_battery",
-    "draw_packages",
-    "read",
-    "record",
-]
+__all__ = ["RESULTS", "TABLES", "draw", "read", "record"]
 
 RESULTS = Path(__file__).with_name("results.json")
 
-# The key of the results of the battery.
-BATTERY = "battery"
+WAYS = {
+    "plain": "gencoro",
+    "evidence": "gencoro, with evidence",
+    "peer": "tornado-async-transformer",
+}
 
-COLUMNS = (
-    "Package",
-    "Coroutines",
-    "Converted",
-    "Before",
-    "After",
-    "Converted by the peer",
-    "After the peer",
-)
+# What became of a function: here, and when people did it.
+FATES = {
+    "bare": "``async def``",
+    "left": "left",
+    "wrapped": "``async def`` with another decorator",
+    "gone": "no longer there",
+}
+
+_Results = dict[str, Any]
+_Row = tuple[object, ...]
 
 
-def read() -> dict[str, Any]:
-    """Return the results by package, and those of the battery."""
-    return json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+def read(path: Path = RESULTS) -> _Results:
+    """Return the results by package."""
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def record(title: str, result: dict[str, Any]) -> None:
-    """Add one result, or replace an earlier one."""
-    results = read() | {title: result}
+def record(title: str, result: _Results, path: Path = RESULTS) -> None:
+    """Add a result; what an earlier run measured of other ways is kept."""
+    results = read(path)
+    results[title] = results.get(title, {}) | result
     text = json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False)
-    RESULTS.write_text(text + "\n", "utf-8")
+    path.write_text(text + "\n", "utf-8")
 
 
-def draw_packages() -> str:
-    """Return the table of packages, as reStructuredText."""
-    lines = [
-        ".. list-table::",
-        "   :header-rows: 1",
-        "   :widths: 20 9 9 18 18 9 18",
-        "",
-    ]
-    lines += _row(*COLUMNS)
-    results = {title: row for title, row in read().items() if title != BATTERY}
-    for title in sorted(results, key=str.lower):
-        lines += _row(title, *_cells(results[title]))
-    total = [
-        sum(result[way][count] for result in results.values())
-        for way, count in (
-            ("before", "coroutines"),
-            ("after", "converted"),
-            ("peer", "converted"),
-        )
-    ]
-    lines += _row(
-        "all of them", str(total[0]), str(total[1]), "", "", str(total[2]), ""
-    )
-    return "\n".join(lines) + "\n"
-
-
-def draw_battery() -> str:
-    """Return the table of small programs, as reStructuredText."""
+def draw(table: str, results: _Results) -> str:
+    """Return one of the `TABLES`, as reStructuredText."""
     lines = [".. list-table::", "   :header-rows: 1", ""]
-    counts = read()[BATTERY]
-    lines += _row("Programs", "Right", "Refused", "Wrong")
-    for name, title in (("after", "gencoro"), ("peer", "the peer")):
-        count = counts[name]
-        cells = (str(count[kind]) for kind in ("right", "refused", "wrong"))
-        lines += _row(f"{sum(count.values())}, by {title}", *cells)
+    for row in TABLES[table](results):
+        first, *rest = (str(cell) or "\\ " for cell in row)
+        lines += [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
     return "\n".join(lines) + "\n"
 
 
-def _row(*cells: str) -> list[str]:
-    first, *rest = (cell or "\\ " for cell in cells)
-    return [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
-
-
-def _cells(result: dict[str, Any]) -> list[str]:
-    before, after, peer = result["before"], result["after"], result["peer"]
-    return [
-        str(before["coroutines"]),
-        str(after["converted"]),
-        _outcome(before, before),
-        _outcome(after, before),
-        str(peer["converted"]),
-        _outcome(peer, before),
-    ]
-
-
-def _outcome(done: dict[str, Any], before: dict[str, Any]) -> str:
-    """Return what came of a run; the output of a program is compared, and not shown."""
-    if done["outcome"].startswith(("[", "{")):
-        return "its output" if done is before else _same(done, before)
-    return _escape(done["outcome"])
-
-
-def _same(done: dict[str, Any], before: dict[str, Any]) -> str:
-    return (
-        "the same output" if done["outcome"] == before["outcome"] else "another output"
+def _summary(results: _Results) -> Iterator[_Row]:
+    yield (
+        "Converter",
+        "Bare coroutines",
+        "Bare tests",
+        "Lines added",
+        "Helpers",
+        "Places listed",
+        "Suites as before",
+        "CPU, 10,000 lines",
     )
+    for way, title in WAYS.items():
+        rows = [result for result in results.values() if way in result]
+        suites = [row[way]["suite"]["worse"] for row in rows if "suite" in row[way]]
+        cpu_s = _sum(rows, way, "cpu_s") / max(_sum(rows, "lines"), 1) * 10_000
+        yield (
+            f"{title}, {len(rows)} packages",
+            _share(_sum(rows, way, "bare"), _sum(rows, "coroutines")),
+            _share(_sum(rows, way, "bare tests"), _sum(rows, "tests")),
+            _sum(rows, way, "net lines"),
+            _sum(rows, way, "helpers"),
+            "" if way == "peer" else _sum(rows, way, "listed"),
+            f"{sum(not worse for worse in suites)} of {len(suites)}",
+            f"{cpu_s:.1f} s",
+        )
+    rows = [result for result in results.values() if "evidence" in result]
+    called = _sum(rows, "evidence", "called bare"), _sum(rows, "evidence", "called")
+    yield ("the same, of coroutines that the suites call", _share(*called), *[""] * 6)
 
 
-def _escape(text: str) -> str:
-    """Escape what reStructuredText would read as markup."""
-    return re.sub(r"([\\*`|_])", r"\\\1", text)
+def _packages(results: _Results) -> Iterator[_Row]:
+    yield (
+        "Package",
+        "Lines",
+        "Coroutines",
+        "Bare",
+        "By the peer",
+        "Lines added",
+        "Its tests",
+        "Worse",
+        "Called",
+        "Bare, with evidence",
+        "Worse, with evidence",
+        "Worse by the peer",
+    )
+    for title in sorted(results, key=str.lower):
+        result = results[title]
+        suite, evidence = result.get("suite"), result.get("evidence")
+        yield (
+            title,
+            f"{result['lines']:,}",
+            result["coroutines"],
+            result["plain"]["bare"],
+            result["peer"]["bare"] if "peer" in result else "",
+            result["plain"]["net lines"],
+            _tests(suite) if suite else "",
+            _worse(result, "plain"),
+            evidence["called"] if evidence else "",
+            evidence["called bare"] if evidence else "",
+            _worse(result, "evidence"),
+            _worse(result, "peer"),
+        )
+
+
+def _reasons(results: _Results) -> Iterator[_Row]:
+    yield "Reason", "Functions left", "Packages"
+    functions: collections.Counter[str] = collections.Counter()
+    packages: collections.Counter[str] = collections.Counter()
+    for result in results.values():
+        functions.update(result["plain"]["left"])
+        packages.update(result["plain"]["left"].keys())
+    for reason, count in functions.most_common():
+        yield reason, count, packages[reason]
+
+
+def _by_hand(results: _Results) -> Iterator[_Row]:
+    yield "gencoro", "By hand", "Coroutines"
+    for result in results.values():
+        for fates, names in result.get("by hand", {}).items():
+            here, by_hand = fates.split(", ")
+            yield FATES[here], FATES[by_hand], len(names)
+
+
+def _functions(results: _Results) -> Iterator[_Row]:
+    yield "Function", "gencoro", "By hand"
+    rows = [
+        (name, fates)
+        for result in results.values()
+        for fates, names in result.get("by hand", {}).items()
+        for name in names
+    ]
+    for name, fates in sorted(rows):
+        path, function = name.split()
+        here, by_hand = fates.split(", ")
+        yield f"``{path}`` ``{function}``", FATES[here], FATES[by_hand]
+
+
+TABLES: dict[str, Callable[[_Results], Iterator[_Row]]] = {
+    "summary": _summary,
+    "packages": _packages,
+    "reasons": _reasons,
+    "by hand": _by_hand,
+    "functions": _functions,
+}
+
+
+def _sum(rows: list[_Results], *keys: str) -> Any:
+    total = 0
+    for row in rows:
+        value: Any = row
+        for key in keys:
+            value = value[key]
+        total += value
+    return total
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole:.0%})" if whole else "none"
+
+
+def _tests(suite: _Results) -> str:
+    failing = len(suite["failing"])
+    return f"{suite['tests']}, {failing} failing" if failing else str(suite["tests"])
+
+
+def _worse(result: _Results, way: str) -> object:
+    return len(result[way]["suite"]["worse"]) if "suite" in result.get(way, {}) else ""

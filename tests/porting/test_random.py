@@ -29,7 +29,8 @@ def test_a_random_program_does_as_before(pytestconfig, tmp_path):
     def compare(choices):
         program = written(choices)
         path.write_text(program)
-        convert(tmp_path, "async")
+        # The stand itself calls `f0`, and keeps its Future.
+        convert(tmp_path, "--only-functions", r"program\.(?!f0$)")
 
         before, after = play(program), play(path.read_text())
 

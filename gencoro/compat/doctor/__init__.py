@@ -12,12 +12,16 @@ Inside::
     visitor      visits the syntax tree of a module
     findings     what has been found, and how it is printed
     uses         a use of a legacy name
-    conversions  what `gencoro.porting` does about it
+    conversions  what `gencoro.porting` does about it, and what a person writes
     branches     which alternatives of a module count
     conditions   conditions about the version of Python
     arguments    arguments that only legacy Tornado accepts
     differences  what is served, but not in every case as before
     naming       resolves expressions to names of Tornado
+    resolving    resolves names to a program, to Tornado, or to any other module
+    files        reads source files, and replaces them, for the converter
+    program      the modules of a program, for the converter
+    text         changes of a source that leave the rest as it is
     things       what an expression may refer to
     members      what a class defines
     project      the modules of a project, which import each other

@@ -1,88 +1,87 @@
-"""Which fixer of ``python -m gencoro convert`` replaces a legacy name.
+"""What ``python -m gencoro convert`` does about a legacy name, or what a person writes.
 
-Rule: only the code of the fixer, which decides on each use, or of the reason for which it
-stays; `gencoro.porting` has the rest.
+Rule: callback style is written by hand; ``docs/porting.rst`` has a tested example for each name.
 
-Pure.  Used by `gencoro.compat.doctor.findings` and `gencoro.porting.callbacks.remaining`.
+Pure.  Used by `gencoro.compat.doctor.findings`.
 """
 
 from gencoro.compat.doctor.uses import Use
 
-__all__ = ["CONVERSIONS", "IO_LOOP", "REMOVED", "conversion_of", "reason_of"]
+__all__ = ["by_hand", "conversion_of"]
 
-# The fixers by the names and arguments that they replace.
-CONVERSIONS = {
-    ("tornado.concurrent.return_future", ""): "GC112",
-    ("tornado.gen.Callback", ""): "GC111",
-    ("tornado.gen.Task", ""): "GC105",
-    ("tornado.gen.Wait", ""): "GC111",
-    ("tornado.gen.WaitAll", ""): "GC111",
-    ("tornado.httpclient.AsyncHTTPClient.fetch", "callback"): "GC109",
-    ("tornado.gen.coroutine", "callback"): "GC106",
-    ("tornado.gen.engine", ""): "GC104",
-    ("tornado.ioloop.IOLoop.instance", ""): "GC101",
-    ("tornado.netutil.Resolver.resolve", "callback"): "GC110",
-    ("tornado.stack_context", ""): "GC107",
-    ("tornado.stack_context.NullContext", ""): "GC108",
-    ("tornado.stack_context.StackContext", ""): "GC115",
-    ("tornado.stack_context.wrap", ""): "GC108",
-    ("tornado.tcpclient.TCPClient.connect", "callback"): "GC110",
-    ("tornado.web.RequestHandler.async_callback", ""): "GC103",
-    ("tornado.web.asynchronous", ""): "GC103",
+# The small edits of the converter, by the names that they replace.
+_EDITS = {
+    "tornado.gen.Task": "GC105",
+    "tornado.ioloop.IOLoop.instance": "GC101",
 }
+_EDITS_BY_ARGUMENT = {"io_loop": "GC102"}
 
-# The fixer of an argument that each of Tornado's classes had.
-IO_LOOP = "GC102"
-
-# The reasons for which other uses stay, or these where it is not certain.
-_REASONS_BY_ARGUMENT = {
-    "callback": "GC960",
-    "io_loop": "GC951",
-    "streaming_callback": "GC960",
+# What to write, and the section of docs/porting.rst.
+_BY_HAND = {
+    "tornado.concurrent.return_future": (
+        "make it a coroutine, and return the result",
+        "concurrent.return_future",
+    ),
+    "tornado.gen.Arguments": ("return a tuple, and unpack it", "gen.Arguments"),
+    "tornado.gen.Callback": (
+        "keep the Future that the call returns, and yield it where you waited",
+        "gen.Callback, gen.Wait, gen.WaitAll",
+    ),
+    "tornado.gen.Task": (
+        "yield the call of a coroutine, or of a function that returns a Future",
+        "gen.engine, gen.Task",
+    ),
+    "tornado.gen.YieldPoint": ("join its parts into a coroutine", "gen.YieldPoint"),
+    "tornado.gen.engine": (
+        "decorate it with gen.coroutine, and return what it passed to its callback",
+        "gen.engine, gen.Task",
+    ),
+    "tornado.web.asynchronous": (
+        "decorate the method with gen.coroutine, and yield what its callbacks waited for",
+        "web.asynchronous",
+    ),
 }
-_REASONS_BY_NAME = {
-    "tornado.concurrent.return_future": "GC964",
-    "tornado.gen.Arguments": "GC963",
-    "tornado.gen.Callback": "GC961",
-    "tornado.gen.MultiYieldPoint": "GC962",
-    "tornado.gen.Task": "GC957",
-    "tornado.gen.Wait": "GC961",
-    "tornado.gen.WaitAll": "GC961",
-    "tornado.gen.YieldFuture": "GC962",
-    "tornado.gen.YieldPoint": "GC962",
-    "tornado.gen.engine": "GC956",
-    "tornado.ioloop.IOLoop.instance": "GC950",
-    "tornado.web.asynchronous": "GC954",
+_SAME = {
+    "tornado.gen.MultiYieldPoint": "tornado.gen.YieldPoint",
+    "tornado.gen.Wait": "tornado.gen.Callback",
+    "tornado.gen.WaitAll": "tornado.gen.Callback",
+    "tornado.gen.YieldFuture": "tornado.gen.YieldPoint",
+    "tornado.web.RequestHandler.async_callback": "tornado.web.asynchronous",
 }
-_CONTEXTS = "tornado.stack_context"
-_OF_CONTEXTS = "GC965"
-REMOVED = "GC966"
+_CONTEXTS = (
+    "use a context variable, or `try` around what is yielded",
+    "StackContext, wrap",
+)
+_CALLBACK = (
+    "yield the call without its callback",
+    "callback= of a coroutine or of run_on_executor",
+)
 
 
 def conversion_of(use: Use) -> str:
-    """Return the code of the fixer for a use; empty if there is none.
+    """Return the code of the edit that the converter makes; empty if there is none.
 
     >>> from gencoro.compat.doctor.uses import use_of
-    >>> conversion_of(use_of("tornado.gen.engine", 7))
-    'GC104'
+    >>> conversion_of(use_of("tornado.ioloop.IOLoop.instance", 7))
+    'GC101'
     """
-    if use.argument == "io_loop":
-        return IO_LOOP
-    return CONVERSIONS.get((use.name, use.argument), "")
+    return _EDITS_BY_ARGUMENT.get(use.argument) or _EDITS.get(use.name, "")
 
 
-def reason_of(use: Use) -> str:
-    """Return the code of the reason for which a use stays; empty if Tornado had none.
+def by_hand(use: Use) -> str:
+    """Return what a person writes instead; empty if that is not described.
 
     >>> from gencoro.compat.doctor.uses import use_of
-    >>> reason_of(use_of("tornado.gen.YieldPoint", 7)), reason_of(use_of("tornado.web.b", 7))
-    ('GC962', 'GC966')
+    >>> by_hand(use_of("tornado.gen.Wait", 7)).partition(":")[0]
+    'by hand'
     """
-    if use.note or not use.name.startswith("tornado."):
+    if use.argument == "callback":
+        found = _CALLBACK
+    elif use.name.startswith("tornado.stack_context"):
+        found = _CONTEXTS
+    elif not use.argument and _SAME.get(use.name, use.name) in _BY_HAND:
+        found = _BY_HAND[_SAME.get(use.name, use.name)]
+    else:
         return ""
-    if use.argument in _REASONS_BY_ARGUMENT:
-        return _REASONS_BY_ARGUMENT[use.argument]
-    if use.name.startswith(_CONTEXTS):
-        return _OF_CONTEXTS
-    is_known = use.row is not None or bool(use.argument)
-    return _REASONS_BY_NAME.get(use.name, REMOVED if is_known else "")
+    what, section = found
+    return f"by hand: {what}; see {section!r} in docs/porting.rst"

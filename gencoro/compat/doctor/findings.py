@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gencoro.compat.doctor.conversions import conversion_of, reason_of
+from gencoro.compat.doctor.conversions import by_hand, conversion_of
 from gencoro.compat.doctor.known import ADVICE
 from gencoro.compat.doctor.removed import ASYNC
 from gencoro.compat.doctor.uses import Use
@@ -66,12 +66,14 @@ class Name(NamedTuple):
 
     @property
     def conversion(self) -> str:
-        """What ``convert --to coroutine`` does about it."""
+        """What ``convert`` does about it; empty if it does nothing."""
         code = conversion_of(self.use)
-        if code:
-            return f"convert: {code}, where it is certain"
-        reason = reason_of(self.use)
-        return f"convert: leaves it, {reason}" if reason else "convert: leaves it"
+        return f"convert: {code}, where it is certain" if code else ""
+
+    @property
+    def by_hand(self) -> str:
+        """What a person writes instead; empty if that is not described."""
+        return by_hand(self.use)
 
     @property
     def instead(self) -> str:
@@ -142,7 +144,9 @@ def text_of(findings: Findings, show_all: bool) -> str:
 
 def _lines_of(name: Name, show_all: bool) -> Iterator[str]:
     yield f"{name.title}  ({name.versions}, {_counted(len(name.places), 'use')})"
-    for text in filter(None, (name.instead, name.use.note, name.conversion)):
+    for text in filter(
+        None, (name.instead, name.use.note, name.by_hand, name.conversion)
+    ):
         yield f"{INDENT}{text}"
     shown = name.places if show_all else name.places[:FEW]
     for place in shown:
@@ -177,6 +181,7 @@ def json_of(findings: Findings) -> str:
             "instead": name.instead or None,
             "note": name.use.note or None,
             "convert": conversion_of(name.use) or None,
+            "by_hand": name.by_hand or None,
             "places": [place._asdict() for place in name.places],
         }
         for name in findings.names

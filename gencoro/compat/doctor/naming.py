@@ -23,7 +23,7 @@ from gencoro.compat.doctor.things import (
 )
 from gencoro.compat.doctor.today import Today
 
-__all__ = ["Modules", "Scope"]
+__all__ = ["Binding", "Modules", "Scope"]
 
 # What binds a name: a dotted name, something of another file, an assigned expression, or a
 # definition.
@@ -67,6 +67,12 @@ class Scope:
         modules: What the module may import.
         file: The file of the module.
         ignored: Imports that do not count.
+
+    Attributes:
+        bindings: What binds each of its names: see `Binding`.
+
+    The converter has a subclass, which overrides `known_module`, `things_of_call` and
+    `things_of_parameter`.
     """
 
     def __init__(
@@ -82,9 +88,9 @@ class Scope:
         self.parent = parent
         self.file = file
         self._today = today
-        self._modules = modules
+        self.modules = modules
         self._ignored = ignored
-        self._bindings: dict[str, list[Binding]] = {}
+        self.bindings: dict[str, list[Binding]] = {}
         self._outside: set[str] = set()
         self._things_by_name: dict[str, list[Thing]] = {}
         # Caches for the classes of the module, shared by all its scopes.
@@ -103,7 +109,7 @@ class Scope:
     def inner(self, node: ast.AST) -> "Scope":
         """Return the scope of a class or a function in this one."""
         cls = type(self)
-        return cls(node, self, self._today, self._modules, self.file, self._ignored)
+        return cls(node, self, self._today, self.modules, self.file, self._ignored)
 
     def things(self, node: ast.expr) -> Iterator[Thing]:
         """Yield what an expression may refer to, as far as known."""
@@ -118,7 +124,7 @@ class Scope:
             yield from imported_by(node)
             for callee in self.things(node.func):
                 if not callee.is_object:
-                    yield from self._things_of_call(callee)
+                    yield from self.things_of_call(callee)
         elif isinstance(node, ast.Lambda):
             yield Thing("", node=node)
 
@@ -131,10 +137,10 @@ class Scope:
             node = node.value if isinstance(node, ast.Attribute) else node.func
         if not isinstance(node, ast.Name):
             return True
-        scope = self._scope_of(node.id)
+        scope = self.scope_of(node.id)
         if scope is None:
             return True
-        first, *others = scope._bindings[node.id]
+        first, *others = scope.bindings[node.id]
         is_import = isinstance(first, (str, _Elsewhere))
         return not others or (is_import and all(other == first for other in others))
 
@@ -184,7 +190,7 @@ class Scope:
         return scope
 
     def _bind(self, name: str, binding: Binding) -> None:
-        self._bindings.setdefault(name, []).append(binding)
+        self.bindings.setdefault(name, []).append(binding)
 
     def _bind_all(self, node: ast.stmt) -> None:
         """Record the names that a statement binds, without nested statements."""
@@ -227,7 +233,7 @@ class Scope:
         """Return the name of an imported module if it is known, and not the project's."""
         if level or not has_rows(module):
             return None
-        return None if self._modules.file_of(module, 0, self.file) else module
+        return None if self.modules.file_of(module, 0, self.file) else module
 
     def _imported(
         self, module: str, level: int, alias: ast.alias, own: bool = False
@@ -242,7 +248,7 @@ class Scope:
         known = None if own else self.known_module(module, level)
         if known is not None:
             return known
-        file = self._modules.file_of(module, level, self.file)
+        file = self.modules.file_of(module, level, self.file)
         return _Elsewhere(file, "") if file else None
 
     def _bind_stored(self, node: ast.stmt) -> None:
@@ -262,18 +268,18 @@ class Scope:
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
                 self._bind(child.id, None)
 
-    def _scope_of(self, name: str) -> "Scope | None":
+    def scope_of(self, name: str) -> "Scope | None":
         """Return the scope that binds a name, as seen from this one."""
         scope: Scope | None = self
         while scope is not None:
             is_seen = scope is self or not isinstance(scope.node, ast.ClassDef)
-            if is_seen and name in scope._bindings and name not in scope._outside:
+            if is_seen and name in scope.bindings and name not in scope._outside:
                 return scope
             scope = scope.parent
         return None
 
     def _things_of_name(self, name: str) -> Iterator[Thing]:
-        scope = self._scope_of(name)
+        scope = self.scope_of(name)
         if scope is not None:
             yield from scope._things_of_own_name(name)
         elif not name.startswith("_"):
@@ -285,12 +291,12 @@ class Scope:
 
     def _things_in(self, file: str, name: str) -> Iterator[Thing]:
         """Yield what a name of another scanned module refers to."""
-        scope = self._modules.scope_in(file)
-        if scope is not None and name in scope._bindings:
+        scope = self.modules.scope_in(file)
+        if scope is not None and name in scope.bindings:
             yield from scope._things_of_own_name(name)
             return
         is_package = os.path.basename(file) == "__init__.py"
-        submodule = self._modules.file_of(name, 1, file) if is_package else None
+        submodule = self.modules.file_of(name, 1, file) if is_package else None
         if submodule is not None:
             yield Thing("", file=submodule)
         elif scope is not None and name not in scope._things_by_name:
@@ -305,7 +311,7 @@ class Scope:
         if name not in self._things_by_name:
             # Set first: a binding may refer to the same name, and gets the results so far.
             things = self._things_by_name[name] = []
-            for binding in self._bindings[name]:
+            for binding in self.bindings[name]:
                 found = list(self._things_of_binding(binding, name))
                 things += [thing for thing in found if thing not in things]
         return list(self._things_by_name[name])
@@ -321,11 +327,14 @@ class Scope:
         elif isinstance(binding, (ast.ClassDef, *DEFS)):
             yield Thing("", node=binding, home=self)
         elif isinstance(binding, ast.expr):
-            yield from self.things(binding)
+            # `load = load` in a class means the one around it.
+            is_outer = isinstance(binding, ast.Name) and binding.id == name
+            scope = self.parent if is_outer and self.parent is not None else self
+            yield from scope.things(binding)
         elif isinstance(self.node, DEFS):
-            yield from self._things_of_parameter(self.node, name)
+            yield from self.things_of_parameter(self.node, name)
 
-    def _things_of_parameter(
+    def things_of_parameter(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str
     ) -> Iterator[Thing]:
         owner = self.parent.node if self.parent is not None else None
@@ -381,7 +390,7 @@ class Scope:
                     things += [t for t in scope.things(value) if t not in things]
         return list(things)
 
-    def _things_of_call(self, callee: Thing) -> Iterator[Thing]:
+    def things_of_call(self, callee: Thing) -> Iterator[Thing]:
         if isinstance(callee.node, (ast.ClassDef, *DEFS)):
             yield callee._replace(is_object=True)
         else:

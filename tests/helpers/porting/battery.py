@@ -1,8 +1,9 @@
 """Reads the battery: small programs, each with what should become of its functions.
 
 A file of ``tests/porting/battery`` has a text about its programs, and then each of them
-after a line ``=== name : +converted -left ?either``.  The marks may be left out, and a
-function that is not marked may be converted or left.  A program of several files has a line
+after a line ``=== name : +converted -left ~``.  The marks may be left out, and a function
+that is not marked may be converted or left.  With ``~`` the program may do something else
+after its conversion, as the places that are listed say.  A program of several files has a line
 ``--- path`` before each; one of a single file gets the usual imports, and a last line that
 runs ``main``.
 """
@@ -57,14 +58,14 @@ class Case(NamedTuple):
         files: The bytes of its files, by their paths.
         converted, left: The functions that must be converted, and those that must stay,
             as ``name`` or ``module:name``.
-        target: To what they are converted.
+        is_listed: Whether it may do something else, at places that are listed.
     """
 
     name: str
     files: dict[str, bytes]
     converted: frozenset[str]
     left: frozenset[str]
-    target: str = "async"
+    is_listed: bool = False
 
     def write(self, folder: pathlib.Path) -> None:
         """Write the program's files into a folder."""
@@ -81,13 +82,13 @@ def cases(*names: str) -> list[Case]:
 
 def _read(path: pathlib.Path) -> Iterator[Case]:
     text = path.read_text("utf-8")
-    target = "coroutine" if path.stem == "to_coroutine" else "async"
     _, *parts = ("\n" + text).split("\n=== ")
     for part in parts:
         title, _, source = part.partition("\n")
         name, _, marks = title.partition(" : ")
         converted, left = _marked("+", marks), _marked("-", marks)
-        yield Case(name.strip(), _files(source), converted, left, target)
+        is_listed = "~" in marks.split()
+        yield Case(name.strip(), _files(source), converted, left, is_listed)
 
 
 def _marked(sign: str, marks: str) -> frozenset[str]:

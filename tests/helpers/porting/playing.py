@@ -69,6 +69,7 @@ class Outcome(NamedTuple):
         before, after: Its traces.
         texts: The bytes of its files after, by their paths.
         converted, left: Its functions, as ``module:name``.
+        report: What the conversion printed.
     """
 
     before: str
@@ -76,31 +77,29 @@ class Outcome(NamedTuple):
     texts: dict[str, bytes]
     converted: frozenset[str]
     left: frozenset[str]
+    report: str
 
 
 def outcome(case: Case, folder: pathlib.Path, player: Player) -> Outcome:
     """Play a program, convert it, and play it again."""
     case.write(folder)
     before = player.play(folder)
-    convert(folder, case.target)
+    report = convert(folder)
     texts = {path: (folder / path).read_bytes() for path in case.files}
     converted, left = fates(case, texts)
-    return Outcome(before, player.play(folder), texts, converted, left)
+    return Outcome(before, player.play(folder), texts, converted, left, report)
 
 
-def convert(folder: pathlib.Path, to: str, *options: str) -> str:
+def convert(folder: pathlib.Path, *options: str) -> str:
     """Convert the files of a folder, in this process; return what is printed."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        command_line(["convert", str(folder), "--to", to, "--write", *options])
+        command_line(["convert", str(folder), "--write", *options])
     return printed.getvalue()
 
 
 def fates(case: Case, after: dict[str, bytes]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the functions that have been converted, and those that have not.
-
-    That is, those that have become native, or with ``--to coroutine`` that have changed.
-    """
+    """Return the functions that have become native, and those that have not."""
     converted, left = set(), set()
     for path, text in case.files.items():
         module = path.removesuffix(".py").replace("/", ".")
@@ -108,8 +107,6 @@ def fates(case: Case, after: dict[str, bytes]) -> tuple[frozenset[str], frozense
         for name, node in functions_of(text).items():
             is_new = isinstance(new.get(name), ast.AsyncFunctionDef)
             is_other = is_new and not isinstance(node, ast.AsyncFunctionDef)
-            if case.target == "coroutine":
-                is_other = ast.dump(new[name]) != ast.dump(node)
             (converted if is_other else left).add(f"{module}:{name}")
     return frozenset(converted), frozenset(left)
 

@@ -1,0 +1,67 @@
+"""Records how a running program uses its coroutines: ``python -m gencoro run --record``.
+
+Rule: the program runs as it does without, and pays nothing when it is not recorded: what
+records replaces functions of the running process, and nothing else knows of it.
+
+`gencoro.evidence` describes the file, and what "awaited at once" means.  What becomes
+of a Future is told when the coroutine is called, from the frames of the callers and the
+bytecode that follows their calls.  So each line can be written at once, and a program that
+crashes loses nothing.
+
+Inside::
+
+    recorder   wraps the decorator, and notes calls and yields
+    after      what follows a call, by the bytecode of the caller
+    places     source files and places in them
+    appending  appends to the file
+    startup    the folder of the sitecustomize that records in child processes
+"""
+
+import os
+import sys
+
+from gencoro.compat import install
+from gencoro.evidence import EvidenceError
+from gencoro.recording.appending import Recording
+from gencoro.recording.recorder import Recorder
+
+__all__ = ["start", "start_in_child"]
+
+
+def start(path: str) -> None:
+    """Record this process and all Python processes that it starts, in a file.
+
+    What the file has already stays.  Child processes that ignore the environment (``python
+    -E``), or that run another Python than this one, are not recorded.
+
+    Raises:
+        EvidenceError: the file exists, and is something else.
+        OSError: it cannot be read or written.
+    """
+    global _recorder
+    path = os.path.abspath(path)
+    recording = Recording(path)
+    # Also in child processes, which are to run as this one does.
+    install()
+    if _recorder is None:
+        _recorder = Recorder()
+        _recorder.begin()
+    # A child process that is given another file writes to that one only.
+    _recorder.record_in(recording)
+    startup = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+    python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if startup not in python_path:
+        python_path.insert(0, startup)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
+    os.environ["GENCORO_RECORD"] = f"{sys.prefix}{os.pathsep}{path}"
+
+
+def start_in_child(path: str) -> None:
+    """Record this process; if that is not possible, say so and let it run."""
+    try:
+        start(path)
+    except (EvidenceError, OSError) as exc:
+        print(f"gencoro run: --record: {exc}", file=sys.stderr)
+
+
+_recorder: Recorder | None = None
