@@ -27,6 +27,12 @@ __all__ = ["WAYS", "Measuring"]
 # The ways to convert a package; that of the peer is tornado-async-transformer.
 WAYS = ("plain", "evidence", "peer")
 
+# What is counted of the coroutines that a suite calls.
+CALLED = ("called", "called bare", "at once", "at once bare")
+
+# The recorded uses for which an `async def` does the same.
+AT_ONCE = frozenset({"awaited", "together", "dispatched"})
+
 # Its later versions, and those of LibCST, cannot work together.
 PEER = Environment("tornado-async-transformer==0.2.0 libcst==0.1.2 parso==0.5.2")
 
@@ -265,34 +271,53 @@ def _figures(before: dict[str, str], after: dict[str, str]) -> dict[str, Any]:
 def _called(
     before: dict[str, str], after: dict[str, str], record: Path
 ) -> dict[str, int]:
-    """Return how many coroutines a suite has called, and how many of those are bare."""
+    """Return how many coroutines a suite has called, and how many of those are bare.
+
+    Likewise of those whose Futures were only ever awaited at once: the others cannot be a
+    bare ``async def`` and do the same.
+    """
+    uses = _uses(record)
+    found: collections.Counter[str] = collections.Counter()
+    for (path, *_), function, fate in _fates(before, after):
+        seen = {
+            use
+            for (called_path, line), kinds in uses.items()
+            if line == function.line and called_path.endswith("/" + path)
+            for use in kinds
+        }
+        if seen and not counting.is_test(function):
+            found["called"] += 1
+            found["called bare"] += fate == "bare"
+            found["at once"] += seen <= AT_ONCE
+            found["at once bare"] += seen <= AT_ONCE and fate == "bare"
+    return {key: found[key] for key in CALLED}
+
+
+def _uses(record: Path) -> dict[tuple[str, int], set[str]]:
+    """Return what was recorded of each coroutine, by its path and line."""
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     files = {line["file"]: line["path"] for line in lines if "file" in line}
-    calls = {
-        (files[file], line, name.replace(".<locals>", ""))
-        for file, line, name in (found["call"] for found in lines if "call" in found)
-    }
-    fates = [
-        fate
-        for (path, name, _), function, fate in _fates(before, after)
-        if not counting.is_test(function)
-        and any(
-            called_line == function.line and called_path.endswith("/" + path)
-            for called_path, called_line, _ in calls
-        )
-    ]
-    return {"called": len(fates), "called bare": fates.count("bare")}
+    uses: dict[tuple[str, int], set[str]] = {}
+    for line in lines:
+        if "call" in line:
+            file, number, _ = line["call"]
+            uses.setdefault((files[file], number), set()).add(line["use"])
+    return uses
 
 
 def _reported(report: str) -> dict[str, Any]:
-    """Return what the converter said: why functions were left, and how much is listed.
+    """Return what the converter said: why coroutines were left, and how much is listed.
 
-    The first reason of a function counts.  A converter that failed has reported nothing.
+    The first reason of a coroutine counts.  A converter that failed has reported nothing.
     """
     try:
         found = json.loads(report)
     except ValueError:
         return {"left": {}, "listed": 0, "failed": True}
-    reasons = (left["reasons"][0]["reason"] for left in found["left"])
+    reasons = (
+        left["reasons"][0]["reason"]
+        for left in found["left"]
+        if left["kind"] == "coroutine"
+    )
     left = dict(collections.Counter(reasons).most_common())
     return {"left": left, "listed": len(found["listed"]), "failed": False}

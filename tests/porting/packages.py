@@ -74,7 +74,12 @@ PACKAGES = (
     ),
     Package("sockjs-tornado", "1.0.7", "sockjs examples"),
     Package("sprockets.mixins.http", "1.1.1", "sprockets"),
-    Package("streamz", "0.3.0", "streamz", "streamz/tests"),
+    Package(
+        "streamz",
+        "0.3.0",
+        "streamz",
+        "streamz/tests --ignore streamz/tests/test_dask.py",
+    ),
     Package("tchannel", "2.1.0", "tchannel crossdock"),
     Package("testnado", "1.0.3", "testnado tests", "tests"),
     Package("th2c", "0.4.1", "th2c"),

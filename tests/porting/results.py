@@ -19,6 +19,12 @@ WAYS = {
     "peer": "tornado-async-transformer",
 }
 
+# Of the coroutines that the suites call, with evidence.
+CALLED = {
+    "with evidence, of coroutines that the suites call": "called",
+    "with evidence, of those that they only await at once": "at once",
+}
+
 # What became of a function: here, and when people did it.
 FATES = {
     "bare": "``async def``",
@@ -75,12 +81,13 @@ def _summary(results: _Results) -> Iterator[_Row]:
             _sum(rows, way, "net lines"),
             _sum(rows, way, "helpers"),
             "" if way == "peer" else _sum(rows, way, "listed"),
-            f"{sum(not worse for worse in suites)} of {len(suites)}",
+            f"{sum(not worse for worse in suites)} of {len(suites)}" if suites else "",
             f"{cpu_s:.1f} s",
         )
     rows = [result for result in results.values() if "evidence" in result]
-    called = _sum(rows, "evidence", "called bare"), _sum(rows, "evidence", "called")
-    yield ("the same, of coroutines that the suites call", _share(*called), *[""] * 6)
+    for title, key in CALLED.items():
+        part = _sum(rows, "evidence", f"{key} bare")
+        yield (title, _share(part, _sum(rows, "evidence", key)), *[""] * 6)
 
 
 def _packages(results: _Results) -> Iterator[_Row]:
@@ -118,7 +125,7 @@ def _packages(results: _Results) -> Iterator[_Row]:
 
 
 def _reasons(results: _Results) -> Iterator[_Row]:
-    yield "Reason", "Functions left", "Packages"
+    yield "Reason", "Coroutines left", "Packages"
     functions: collections.Counter[str] = collections.Counter()
     packages: collections.Counter[str] = collections.Counter()
     for result in results.values():
@@ -170,7 +177,7 @@ def _sum(rows: list[_Results], *keys: str) -> Any:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({part / whole:.0%})" if whole else "none"
+    return f"{part} of {whole} ({part / whole:.1%})" if whole else "none"
 
 
 def _tests(suite: _Results) -> str:

@@ -58,7 +58,7 @@ def test_package_is_shown_with_what_is_worse():
 
 
 def test_shares_are_those_of_the_counts():
-    assert "3 of 4 (75%)" in draw("summary", RESULTS)
+    assert "3 of 4 (75.0%)" in draw("summary", RESULTS)
 
 
 def test_functions_are_shown_beside_those_converted_by_hand():
