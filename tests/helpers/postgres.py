@@ -22,6 +22,7 @@ __all__ = [
     "LEASE_S",
     "PAGE",
     "SteppedFrontier",
+    "empty_crawl",
     "found",
     "make_crawl",
     "paths",
@@ -91,6 +92,58 @@ def make_crawl(url, crawl="test", **options):
     return location
 
 
+# Everything but what `install` writes, and the numbers begin again.  Like the deletion of a
+# crawl, it locks first what each step locks first.
+EMPTY = """
+    LOCK TABLE worker IN ACCESS EXCLUSIVE MODE;
+    DO $$
+    DECLARE
+        name regclass;
+    BEGIN
+        FOR name IN SELECT oid FROM pg_class WHERE relnamespace = current_schema::regnamespace
+            AND relkind IN ('r', 'p') AND NOT relispartition AND relname != 'crawl'
+        LOOP
+            EXECUTE format('DELETE FROM %s', name);
+        END LOOP;
+        FOR name IN SELECT oid FROM pg_class WHERE relnamespace = current_schema::regnamespace
+            AND relkind = 'S'
+        LOOP
+            EXECUTE format('ALTER SEQUENCE %s RESTART', name);
+        END LOOP;
+    END $$
+"""
+
+
+def empty_crawl(url, crawl="test", *, gap_s=0.0, max_pages=None, max_bytes=None):
+    """Make a crawl, or empty the one of the same name, in a third of the time.
+
+    For tests that leave its functions and its rights alone; others use `make_crawl`.
+    """
+    location = CrawlLocation(url, crawl)
+
+    @gen.coroutine
+    def empty():
+        path = {"search_path": f'"{location.schema}"'}
+        connection = yield asyncpg.connect(url, server_settings=path)
+        try:
+            yield connection.execute(EMPTY)
+            yield connection.execute(
+                "UPDATE crawl SET created_at = now(), gap_s = $1, pages_left = $2,"
+                " bytes_left = $3, config = NULL",
+                *(gap_s, max_pages, max_bytes),
+            )
+        finally:
+            yield connection.close()
+
+    try:
+        with contextlib.closing(IOLoop(make_current=False)) as loop:
+            loop.run_sync(empty)
+    except asyncpg.UndefinedTableError:
+        limits = {"gap_s": gap_s, "max_pages": max_pages, "max_bytes": max_bytes}
+        make_crawl(url, crawl, **limits)
+    return location
+
+
 def run_sql(url, *statements):
     """Run statements on a server."""
 
@@ -151,7 +204,7 @@ class SteppedFrontier(PostgresFrontier):
     @classmethod
     def of_new_crawl(cls, url, crawl="test", **options):
         """Return the first worker of a crawl, which replaces one of the same name."""
-        make_crawl(url, crawl, **options)
+        empty_crawl(url, crawl, **options)
         return cls(url, crawl)
 
     def another(self):

@@ -29,6 +29,7 @@ __all__ = [
     "identity",
     "newest_binaries",
     "running",
+    "temporary_directory",
     "url_of",
 ]
 
@@ -65,11 +66,28 @@ def identity():
     return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
+def temporary_directory():
+    """Make a directory for a server, in memory where the tests are (see `conftest.py`).
+
+    Each crawl has a hundred files, which take a disk longer than the server.
+    """
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    return Path(tempfile.mkdtemp(prefix="gencrawl-postgres-", dir=root))
+
+
 def make_data(path, *options):
     """Make the data of a server."""
     subprocess.run(
         [newest_binaries() / "initdb", "-D", path, "-U", USER, "-A", "trust", "-N"]
-        + ["-E", "UTF8", "--locale=C", "--no-instructions", *options],
+        # The least log, which is written with the data, and copied with them.
+        + [
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-instructions",
+            "--wal-segsize=1",
+            *options,
+        ],
         check=True,
         stdout=subprocess.DEVNULL,
         cwd=path.parent,
@@ -80,7 +98,7 @@ def make_data(path, *options):
 @functools.cache
 def template():
     """Return data of a new server, to be copied: that takes a tenth of the time."""
-    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    directory = temporary_directory()
     atexit.register(shutil.rmtree, directory)
     if who := identity():
         os.chown(directory, who["user"], who["group"])
@@ -187,7 +205,7 @@ def running(directory=None, *initdb_options, **settings):
     """Run a server; its directory is a temporary one unless it is given."""
     with contextlib.ExitStack() as stack:
         if directory is None:
-            directory = tempfile.mkdtemp(prefix="gencrawl-postgres-")
+            directory = temporary_directory()
             stack.callback(shutil.rmtree, directory)
         server = Server(directory, *initdb_options, **settings)
         try:

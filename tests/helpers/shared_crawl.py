@@ -15,7 +15,7 @@ from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFronti
 from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.web.fetcher import HttpFetcher, make_fetcher
 from gencoro import gen
-from tests.helpers.postgres import make_crawl
+from tests.helpers.postgres import empty_crawl
 
 __all__ = ["PAGES", "PATHS", "crawl", "crawl_shared", "tree", "until_fetched"]
 
@@ -63,7 +63,7 @@ def crawl(tree, postgres_url, run_sync):
         location = (
             CrawlLocation(urls[0], "test")
             if continues
-            else make_crawl(urls[0], **limits)
+            else empty_crawl(urls[0], **limits)
         )
         seeds = (f"{tree.url}0",)
         config = CrawlConfig(seeds, robots=False, retry_pause_s=0.01)
@@ -152,7 +152,7 @@ def crawl_shared(postgres_url, run_sync):
         fetcher=None,
         **options,
     ):
-        location = make_crawl(url or postgres_url, gap_s=gap_s, **dict(limits))
+        location = empty_crawl(url or postgres_url, gap_s=gap_s, **dict(limits))
         options = {"retry_pause_s": 0.01, "robots": False} | options
         config = CrawlConfig((seed,), **options)
         crawls = []

@@ -7,7 +7,6 @@ import re
 import shutil
 import socket
 import subprocess
-import tempfile
 import traceback
 from pathlib import Path
 from subprocess import DEVNULL
@@ -38,6 +37,7 @@ from tests.helpers.postgres_server import (
     identity,
     newest_binaries,
     running,
+    temporary_directory,
 )
 from tests.helpers.shared_crawl import PAGES
 
@@ -271,7 +271,7 @@ def tls(tmp_path_factory):
     """Return a URL of a server that has a certificate for localhost, and two authorities."""
     if newest_binaries() is None:
         pytest.skip("PostgreSQL is not installed")
-    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    directory = temporary_directory()
     authority, other = trustme.CA(), trustme.CA()
     authority.cert_pem.write_to_path(directory / "right.pem")
     other.cert_pem.write_to_path(directory / "wrong.pem")

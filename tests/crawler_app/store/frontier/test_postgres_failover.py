@@ -4,8 +4,6 @@ import contextlib
 import dataclasses
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -24,6 +22,7 @@ from tests.helpers.postgres_server import (
     USER,
     newest_binaries,
     running,
+    temporary_directory,
 )
 from tests.helpers.shared_crawl import PATHS, until_fetched
 
@@ -39,7 +38,7 @@ def pair():
     """Return a primary, a replica of it, and a URL of both."""
     with contextlib.ExitStack() as stack:
         primary = stack.enter_context(running())
-        directory = tempfile.mkdtemp(prefix="gencrawl-postgres-")
+        directory = temporary_directory()
         stack.callback(shutil.rmtree, directory)
         replica = primary.follower(directory)
         stack.callback(lambda: replica.process.poll() is None and replica.stop())
@@ -130,7 +129,7 @@ def test_commits_that_a_replica_lacks_are_made_again(pair):
 @pytest.fixture
 def small_disk():
     """Return a directory on a file system of its own."""
-    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    directory = temporary_directory()
     mount = ["mount", "-t", "tmpfs", "-o", "size=100m", "gencrawl", directory]
     try:
         if subprocess.run(mount, check=False, capture_output=True).returncode:
