@@ -41,7 +41,7 @@ def saved_by_bucket(known):
 
 
 def test_a_key_takes_ten_bytes():
-    rows = [(n * 2**KEY_BITS // 200_000,) for n in range(200_000)]
+    rows = [(n * 2**KEY_BITS // 100_000,) for n in range(100_000)]
     tracemalloc.start()
     try:
         keys = KeySet()

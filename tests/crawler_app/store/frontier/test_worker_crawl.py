@@ -85,7 +85,7 @@ def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_s
     @gen.coroutine
     def stop_the_busy(crawls):
         while not (busy := [each for each in crawls if each.stats["fetched"] >= 2]):
-            yield gen.moment
+            yield gen.sleep(0.001)  # it takes seconds
         busy[0].stop()
 
     shared = crawl_shared(f"{site.url}0", 2, during=stop_the_busy, max_depth=20)
