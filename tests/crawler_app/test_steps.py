@@ -15,7 +15,7 @@ from crawler_app.store.frontier import saved_keys
 from crawler_app.store.index.columns import columns_of
 
 HOST = "127.0.0.1:9"  # nothing listens there
-FEW, MANY = 1_000, 20_000
+FEW, MANY = 1_000, 10_000
 LINKS = 10
 
 # Steps of SQLite's virtual machine that are counted as one.

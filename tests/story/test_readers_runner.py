@@ -13,7 +13,7 @@ from tests.helpers.gencoro.playing import play
 from tests.helpers.gencoro.programs import written
 from tests.helpers.story import STORY, load
 
-ORDINARY_PROGRAMS = 500
+ORDINARY_PROGRAMS = 300
 
 
 def readers_gen():

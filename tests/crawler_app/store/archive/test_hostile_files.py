@@ -139,7 +139,7 @@ def read_all(directory):
 
 
 def test_any_records_are_read_or_skipped(records):
-    @settings(max_examples=examples(100))
+    @settings(max_examples=examples(60))
     @given(st.lists(EDITS, min_size=len(records), max_size=len(records)))
     def read_edited(edits_of_records):
         members = []

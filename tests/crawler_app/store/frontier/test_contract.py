@@ -648,7 +648,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 def test_random_walks_match_the_model():
-    walk(FrontierMachine, max_examples=30)
+    walk(FrontierMachine, max_examples=20)
 
 
 def walk(machine, max_examples, phases=tuple(Phase)):

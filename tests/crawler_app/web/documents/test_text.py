@@ -249,7 +249,7 @@ def test_page_without_a_body_has_no_text(markup):
 
 def test_text_is_of_limited_length():
     page = read(
-        "<h1>" + "worded " * 500_000 + "</h1>" + "<p>x</p>" * 900_000 + "<a href=x>"
+        "<h1>" + "worded " * 50_000 + "</h1>" + "<p>x</p>" * 150_000 + "<a href=x>"
     )
 
     assert len(page.text) == len(page.headings) == MAX_TEXT_CHARS
@@ -304,7 +304,7 @@ BYTES = st.binary(max_size=12) | st.sampled_from(
 CHARSETS = ["", "utf-16", "utf-8", "x-user-defined", "iso-8859-8-i", "big5"]
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(300))
 @given(st.lists(BYTES, max_size=30).map(b"".join), st.sampled_from(CHARSETS))
 @example(b"\xff\xfe\x00\xd8<\x00", "")
 @example(b"<nav><p><nav><p>x<h1 hidden><button>", "")

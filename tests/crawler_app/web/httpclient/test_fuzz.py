@@ -28,8 +28,8 @@ pytestmark = pytest.mark.once
 
 OK = head(b"Content-Length: 2") + b"ok"
 
-often = settings(max_examples=examples(150))
-seldom = settings(max_examples=examples(60))
+often = settings(max_examples=examples(90))
+seldom = settings(max_examples=examples(40))
 
 
 def answer_with(parts, *, lenient=False, **options):

@@ -19,7 +19,7 @@ from tests.helpers.http.whole_responses import BODY, pieces_of
 
 ERRORS = (BadResponseError, ResponseTooLargeError)
 
-often = settings(max_examples=examples(300))
+often = settings(max_examples=examples(180))
 
 
 PACKERS = {
