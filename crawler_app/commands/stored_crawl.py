@@ -38,7 +38,7 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
         if arguments.crawl_name != DEFAULT_CRAWL:
             raise ConfigError(
                 "--crawl is the name of a crawl in PostgreSQL; give the URL of its server "
-                "in location of the directory"
+                "in place of the directory"
             )
         return stored_at(where, **options)
     require_frontier("URL", where)
