@@ -15,7 +15,7 @@ from tests.helpers.gencoro.cancelling_programs import written
 from tests.helpers.gencoro.cancelling_sides import Sides, as_generators
 from tests.helpers.gencoro.comparing import compare_random
 
-ORDINARY_PROGRAMS = 250
+ORDINARY_PROGRAMS = 100
 
 # Programs with loops in loops are long, and their points much alike.
 MAX_POINTS = 16

@@ -16,7 +16,7 @@ from tests.helpers.gencoro.comparing import compare_random
 from tests.helpers.gencoro.playing import play
 from tests.helpers.gencoro.programs import written
 
-ORDINARY_PROGRAMS = 2000
+ORDINARY_PROGRAMS = 500
 
 
 def test_a_random_program_does_the_same_on_both(pytestconfig):

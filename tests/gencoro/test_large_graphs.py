@@ -106,7 +106,7 @@ class Graph:
 
 
 @given(st.lists(parts, min_size=1, max_size=4), st.integers(0, 10**6))
-@settings(max_examples=examples(200), deadline=None, derandomize=FACTOR == 1)
+@settings(max_examples=examples(60), deadline=None, derandomize=FACTOR == 1)
 def test_reachable_coroutines_end_and_the_rest_ends_with_the_loop(parts, place):
     async def main():
         graph = Graph(parts)

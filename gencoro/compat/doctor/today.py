@@ -46,13 +46,15 @@ class Today:
     def __init__(self) -> None:
         self.members = functools.cache(self._members)
         self.find = functools.cache(self._find)
+        self.module_of = functools.cache(self._module_of)
+        self.owners = functools.cache(self._owners)
         self.path_of = functools.cache(self._path_of)
 
     def has(self, name: str) -> bool:
         """Return True if a module exists, or a name in a module."""
         return self.find(name) is not None
 
-    def module_of(self, name: str) -> str:
+    def _module_of(self, name: str) -> str:
         """Return the longest part of a dotted name that is a module of Tornado."""
         parts = name.split(".")
         if parts[0] != "tornado":
@@ -62,7 +64,7 @@ class Today:
                 return ".".join(parts[:count])
         return ""
 
-    def owners(self, name: str) -> list[str]:
+    def _owners(self, name: str) -> list[str]:
         """Return a class of Tornado and its base classes, by their defining names."""
         own_name, node = self.find(name) or ("", None)
         if not isinstance(node, ast.ClassDef):

