@@ -112,6 +112,11 @@ def pytest_collection_modifyitems(
         items.remove(item)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Have one worker more than cores: many tests wait, for a server or a process."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_xdist_make_scheduler(
     config: pytest.Config, log: Producer
 ) -> WorkStealingScheduling | None:
