@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 
 import hypothesis
 import pytest
-from _pytest.assertion.rewrite import AssertionRewritingHook
 from _pytest.doctest import DoctestModule  # which pytest does not export
 from xdist.remote import Producer
 from xdist.scheduler import WorkStealingScheduling
@@ -20,13 +19,6 @@ from xdist.scheduler import WorkStealingScheduling
 # of pytest-xdist every test.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-# pytest rewrites the assertions of every package whose distribution has a plugin, and so
-# compiles each of our modules once more than the processes of tests do: a sixth of the CPU of
-# collecting in a fresh clone.  There is no option against it, hence the private name.
-for finder in sys.meta_path:
-    if isinstance(finder, AssertionRewritingHook):
-        finder._must_rewrite -= {"gencoro", "crawler_app"}
 
 # What a script starts in the background ignores Ctrl-C, and so do the programs that it starts:
 # tests that send them one would wait for long.
