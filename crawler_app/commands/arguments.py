@@ -62,6 +62,9 @@ PAGE_NAME, ROWS_NAME = "report.html", "report.csv"
 
 STDOUT = "-"
 
+# As of the options of a crawl; SQLite refuses numbers of more than 64 bits.
+MAX_COUNT = 999_999_999
+
 SHELLS = ("bash", "zsh", "fish")
 
 INSTALL = """\
@@ -426,7 +429,7 @@ def _count(text: str) -> int:
     """Parse a positive number.
 
     Raises:
-        argparse.ArgumentTypeError: it is not a number, or less than 1.
+        argparse.ArgumentTypeError: it is not a number, or not in the range.
 
     >>> _count("10")
     10
@@ -435,9 +438,9 @@ def _count(text: str) -> int:
         number = int(text)
     except ValueError:
         number = 0
-    if number < 1:
+    if not 1 <= number <= MAX_COUNT:
         raise argparse.ArgumentTypeError(
-            f"is {text!r}; it must be a whole number, at least 1"
+            f"is {text!r}; it must be a whole number, at least 1 and at most {MAX_COUNT}"
         )
     return number
 

@@ -67,6 +67,10 @@ NO_START = "cannot start from this URL:"
             "--scope is 'hots'; it must be host or domain or prefix",
         ),
         ("search x --limit 0", "--limit is '0'; it must be a whole number, at least 1"),
+        (
+            f"search x --limit {2**64}",
+            f"--limit is '{2**64}'; it must be a whole number",
+        ),
         ("search x --limit a", "--limit is 'a'; it must be a whole number, at least 1"),
         ("check --format jsno .", "--format is 'jsno'; it must be text or json or jso"),
         ("help crwl", "there is no command 'crwl'; did you mean crawl?"),
