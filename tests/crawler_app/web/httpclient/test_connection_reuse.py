@@ -240,7 +240,7 @@ def test_shortest_keep_alive_timeouts_work_under_uvloop(timeout):
                 fetched += await asyncio.gather(*fetches)
             client.close()
             await server.all_gone()
-            return [response.body for response in fetched]
+            return [each.body for each in fetched]
 
     with asyncio.Runner(loop_factory=LoopWithoutDueTimers) as runner:
         bodies = runner.run(main())
