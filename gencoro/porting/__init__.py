@@ -27,7 +27,7 @@ a method of ``self`` may be that of any subclass (`families`).  A resolved use t
 wait keeps the coroutine.  A use that only may be one, by the name of the method and its
 arguments, does not: it is listed, for a person to look at.  One name is as good as resolved:
 that which nothing but coroutines of the program has (`common_names`).  A coroutine that
-nobody in the program calls is converted, since who yields it is served either way.
+is not called in the program is converted, since its callers may yield it either way.
 
 **Values** (`values`).  ``yield x`` becomes ``await x``, or ``await gen.multi(x)`` for a list
 or a dict.  A wrapper is written only where the value is known to need it.  An unknown value

@@ -196,7 +196,7 @@ class Decisions:
         """Return why the uses of a coroutine keep it, and what is doubtful about them."""
         function = coroutine.function
         if coroutine.kind == GEN_TEST:
-            return [], []  # the decorator runs it, whoever calls it
+            return [], []  # the decorator runs it for every caller
         seen = self._seen(function)
         stays: list[Finding] = []
         listed: list[Finding] = []

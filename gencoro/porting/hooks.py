@@ -53,7 +53,7 @@ _TEST_CASES = ("unittest.", "tornado.testing.", "twisted.trial.")
 def caller_that_does_not_wait(
     function: Function, program: Program, families: Families
 ) -> str:
-    """Return who calls a function and drops its result; empty if nobody is known to."""
+    """Return who calls a function and drops its result; empty if no known caller does."""
     name = function.node.name
     if function.owner is None:
         is_test = name.startswith("test") and function.name == name

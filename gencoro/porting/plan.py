@@ -62,7 +62,7 @@ def _components(callees: dict[Function, list[Function]]) -> list[list[Function]]
 
 
 def _reached(callees: dict[Function, list[Function]], start: Function) -> set[Function]:
-    """Return a function and all that it calls, directly or not."""
+    """Return a function and everything it calls, directly or not."""
     found, pending = {start}, [start]
     while pending:
         new = set(callees[pending.pop()]) - found

@@ -172,7 +172,7 @@ def _last_use(code: CodeType) -> tuple[str, Next]:
         is_yielded = not _is_genexpr(code)
         return "YIELD_VALUE", Next.YIELDED if is_yielded else Next.RETURNED
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        return "", Next.KEPT  # its value goes to whoever awaits it, later
+        return "", Next.KEPT  # its value goes to a later await
     return "RETURN_VALUE", Next.RETURNED
 
 

@@ -1,7 +1,7 @@
 """Turns what is read in a sandbox into built-in types there, and back here.
 
-Whoever takes over the process of a sandbox chooses what it sends.  A class or a function in
-it would be one that we call, so none may cross; see `crawler_app.web.sandbox`.
+An attacker who takes over a sandbox process chooses what it sends.  A class or a function
+in that would be called here, so none may cross; see `crawler_app.web.sandbox`.
 
 Named tuples are packed by column: pickling them one by one takes three times as long.
 """

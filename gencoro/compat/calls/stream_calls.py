@@ -88,7 +88,7 @@ class Reading(Waiting):
 
     def give_up(self) -> None:
         """Cancel the read; data that arrives is left to the next read."""
-        # All that `BaseIOStream._start_read` and its callers set for one read.
+        # Everything that `BaseIOStream._start_read` and its callers set for one read.
         stream = self._stream
         stream._read_future = None
         stream._read_bytes = stream._read_delimiter = stream._read_regex = None

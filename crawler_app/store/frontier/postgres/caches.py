@@ -1,7 +1,7 @@
 """What a worker remembers of the server's answers: counts, recent URLs and recent origins.
 
 A crawl may have more URLs and origins than fit into memory.  The oldest are forgotten; then
-the server is sent a link, or asked about an origin, once more.  Pure.
+the server is sent a link, or asked about an origin, again.  Pure.
 """
 
 from collections import Counter
