@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-__all__ = ["keep_formatted"]
+__all__ = ["find_ruff", "keep_formatted"]
 
 
 def keep_formatted(
@@ -21,7 +21,7 @@ def keep_formatted(
 
     Without ruff, they are returned as they are.
     """
-    ruff = _find_ruff()
+    ruff = find_ruff()
     if ruff is None:
         return dict(after)
     return {
@@ -32,7 +32,7 @@ def keep_formatted(
     }
 
 
-def _find_ruff() -> str | None:
+def find_ruff() -> str | None:
     """Return the ruff of this environment, or the one on the path."""
     return shutil.which("ruff", path=os.path.dirname(sys.executable)) or shutil.which(
         "ruff"

@@ -7,17 +7,17 @@
 import collections
 import io
 import pathlib
-import shutil
 import subprocess
 import tokenize
 from typing import Any
 
 import pytest
 
+from gencoro.porting.formatting import find_ruff
 from tests.helpers.fuzzing import some
 from tests.helpers.porting.battery import PROGRAM, Case, cases
 from tests.helpers.porting.player import HANGS
-from tests.helpers.porting.playing import ROOT, Outcome, convert, outcome
+from tests.helpers.porting.playing import Outcome, convert, outcome
 
 pytestmark = pytest.mark.once
 
@@ -138,10 +138,7 @@ def _endings(text: bytes) -> list[bytes]:
 
 
 def test_output_passes_the_syntax_checks_of_ruff(tmp_path):
-    if not (
-        ruff := shutil.which("ruff", path=str(ROOT / ".venv/bin"))
-        or shutil.which("ruff")
-    ):
+    if (ruff := find_ruff()) is None:
         pytest.skip("ruff is not installed")
     # Few, because converting takes long; all are compiled, and run, above.
     for number, case in enumerate(some(cases(), 16)):

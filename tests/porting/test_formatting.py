@@ -16,7 +16,7 @@ LONG = (
 
 @pytest.fixture
 def _ruff():
-    if formatting._find_ruff() is None:
+    if formatting.find_ruff() is None:
         pytest.skip("ruff is not installed")
 
 
@@ -33,6 +33,6 @@ def test_other_file_is_not_formatted():
 
 
 def test_without_ruff_nothing_is_formatted(monkeypatch):
-    monkeypatch.setattr(formatting, "_find_ruff", lambda: None)
+    monkeypatch.setattr(formatting, "find_ruff", lambda: None)
 
     assert keep_formatted({"m.py": FORMATTED}, {"m.py": LONG}) == {"m.py": LONG}
