@@ -4,6 +4,7 @@ A script of `crawl_peers` is what a user of its library would write.  It runs on
 Python that has the library; all competitors except ours are optional.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,8 @@ def wget2(name, title, *options):
     # Without the user's settings, and without files in the user's home.
     fixed = ("--quiet", "--no-config", "--no-hsts", "--no-robots", "-r", "-l", "inf")
     threads = "--max-threads={concurrency}"
-    command = ("wget2", *fixed, threads, "{span_hosts}", *options, "{start}")
+    hosts = ("{span_hosts}", "{certificates}")
+    command = ("wget2", *fixed, threads, *hosts, *options, "{start}")
     return Candidate(name, title, command)
 
 
@@ -99,11 +101,15 @@ class Competitor(NamedTuple):
     command: tuple[str, ...]
 
     def command_for(self, start, concurrency, hosts=1):
+        authority = os.environ.get("SSL_CERT_FILE")
         values = {
             "start": start,
             "concurrency": concurrency,
             "scope": "host" if hosts == 1 else "any",
             "span_hosts": "--no-span-hosts" if hosts == 1 else "--span-hosts",
+            "certificates": f"--ca-certificate={authority}"
+            if authority
+            else "--check-certificate",
         }
         return [part.format(**values) for part in self.command]
 
