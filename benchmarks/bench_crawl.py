@@ -48,7 +48,7 @@ BARS = {
 }
 
 # Our maximum time for one page, in milliseconds.
-BARS_MS = {"crawl:both": 0.8}
+BARS_MS = {"crawl:gencoro": 0.301, "crawl:both": 0.8}
 
 USUAL = (10_000, 2_500, 1)  # pages, their size, hosts
 
@@ -61,6 +61,7 @@ WEB_NAMES = (
     "crawl:both",
     "crawl:aiohttp",
     "crawl:wget2",
+    "crawl:wget",
     "crawl:scrapy",
 )
 

@@ -62,6 +62,23 @@ def wget2(name, title, *options):
     return Candidate(name, title, command)
 
 
+def wget_with_archive():
+    fixed = (
+        "--quiet",
+        "--no-config",
+        "--no-hsts",
+        "-e",
+        "robots=off",
+        "-r",
+        "-l",
+        "inf",
+    )
+    options = ("{span_hosts}", "{certificates}", "--delete-after", "--warc-file=all")
+    return Candidate(
+        "crawl:wget", "wget, WARC only", ("wget", *fixed, *options, "{start}")
+    )
+
+
 CANDIDATES = (
     tornado_client(
         "pooled", "crawler_app.httpclient", "PooledAsyncHTTPClient", package="gencoro"
@@ -89,6 +106,7 @@ CANDIDATES = (
     # It writes no files, which is its cheapest mode.
     wget2("crawl:wget2", "wget2, keeps nothing", "--delete-after"),
     wget2("crawl:wget2-files", "wget2, keeps files"),
+    wget_with_archive(),
     peer_crawl("scrapy", "Scrapy + lexbor"),
 )
 
