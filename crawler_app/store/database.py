@@ -21,6 +21,9 @@ __all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
 # How long to wait for another process's commit or checkpoint, which takes milliseconds.
 PATIENCE_S = 10.0
 
+# Reached while many seeds are added, or if something is written during each checkpoint.
+LOG_PAGES = 20_000
+
 DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 
 
@@ -33,15 +36,15 @@ class Schema:
         version: Stored in the file; a file with another version is refused, not misread.
         tables: The required tables; a file without them belongs to another program.
         statements: The SQL that creates them.
-        log_pages: Pages in the write-ahead log that trigger a checkpoint; SQLite's
-            default is 1000.
+        log_pages: Pages in the write-ahead log after which SQLite makes a checkpoint by
+            itself, if `crawler_app.store.checkpoints` made none.
     """
 
     name: str
     version: int
     tables: frozenset[str]
     statements: str
-    log_pages: int = 1000
+    log_pages: int = LOG_PAGES
 
 
 def open_database(

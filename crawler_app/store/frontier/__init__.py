@@ -44,7 +44,6 @@ Of those on disk::
     frontier_schema  the tables
     schedule         the order of claims
     commit_group     commits many steps at once
-    checkpoints      copies SQLite's log into the file, in another thread
     stored_counts    the counts, and the slowest fetches
     key_set          the keys of known URLs
     saved_keys       saves them

@@ -30,6 +30,7 @@ from crawler_app.base.models import (
 )
 from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key
+from crawler_app.store.checkpoints import Checkpoints
 from crawler_app.store.frontier import (
     PATIENCE_S,
     Frontier,
@@ -37,7 +38,6 @@ from crawler_app.store.frontier import (
     stored_url,
     turn_of,
 )
-from crawler_app.store.frontier.checkpoints import Checkpoints
 from crawler_app.store.frontier.commit_group import CommitGroup
 from crawler_app.store.frontier.frontier_schema import (
     CLEAR_OUTCOME,

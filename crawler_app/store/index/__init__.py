@@ -18,7 +18,7 @@ Inside::
     searching     what matches a query, best match first
     hits          search results
     rendering     the results as text and JSON
-    index_writer  the thread that writes the index of a crawl
+    index_writer  writes the index of a crawl, without holding the event loop
 """
 
 import contextlib
@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError, SearchIndexError
+from crawler_app.store.checkpoints import Checkpoints
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.index_schema import COLUMNS, open_database
@@ -72,6 +73,7 @@ class PageIndex:
         self, path: Path | str, *, read_only: bool = False, any_thread: bool = False
     ) -> None:
         self._db = open_database(path, read_only=read_only, any_thread=any_thread)
+        self._checkpoints = Checkpoints(self._db)
         self._texts = PageTexts(self._db)
         self._is_closed = False
         # Why pages were lost since the last flush; the next flush raises it.
@@ -110,14 +112,14 @@ class PageIndex:
             (last,) = self._db.execute("SELECT max(id) FROM block").fetchone()
             return last is None or int(last) <= self._words_to()
 
-    def holds(self, url: str) -> bool:
-        """Return whether a page was flushed.
+    def holds(self, *urls: str) -> bool:
+        """Return whether any of some pages was flushed.
 
         Raises:
             SearchIndexError: the file is damaged, or the disk has failed.
         """
         with self._reading():
-            return bool(self._texts.ids_of([url]))
+            return bool(self._texts.ids_of(urls))
 
     def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
         """Add a page, or replace the one at its URL.
@@ -261,6 +263,10 @@ class PageIndex:
                     self._db.execute("COMMIT")
         finally:
             self._lost = None  # the error raised here reports it
+
+    def checkpoint(self) -> None:
+        """Copy what was flushed from SQLite's log into the file, which waits for the disk."""
+        self._checkpoints.make()
 
     def close(self) -> None:
         """Flush and close; may be called twice.

@@ -20,7 +20,8 @@ from crawler_app.base.errors import (
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import dedup_key
-from crawler_app.store.frontier import checkpoints, saved_keys, sqlite
+from crawler_app.store import checkpoints
+from crawler_app.store.frontier import saved_keys, sqlite
 from crawler_app.store.frontier.commit_group import MAX_AGE_S, MAX_ENDS
 from crawler_app.store.frontier.count_types import RANKED
 from crawler_app.store.frontier.sqlite import SqliteFrontier
