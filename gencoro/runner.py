@@ -246,10 +246,15 @@ class Runner(Generic[T]):
 
     def _break_off(self, msg: Any) -> None:
         """End the wait for a Future that is not to be cancelled, or in a circle."""
-        assert self.future is not None, "it waits"
-        self.future.remove_done_callback(self)
+        self._stop_waiting()
         self.future = self._cancelled(msg)
         self.loop.call_soon(self, context=self.context)
+
+    def _stop_waiting(self) -> None:
+        """Take the Runner off the Future that it waits for, which may live long."""
+        assert self.future is not None, "it waits"
+        if not self.future.done():
+            self.future.remove_done_callback(self)
 
     def ending(self) -> "Future[T] | None":
         """Return a Future that is done when the generator has ended; None if it has.
@@ -272,6 +277,7 @@ class Runner(Generic[T]):
             return False
         # It replaces a cancel that has not taken effect.
         self._cancelling_with = None
+        self._stop_waiting()
         self._wait_for_error(value)
         del value, _tb
         self.context.run(self.run)

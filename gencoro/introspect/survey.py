@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gencoro.futures import ASYNCIO_FUTURES, Future
 from gencoro.runner import Runner
-from gencoro.waiting import WaitIterator, _TimeLimit
+from gencoro.waiting import WaitIterator, _Next, _TimeLimit
 
 __all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # Callbacks that complete another Future, and the closure variable that holds it.
 CELLS = {
-    ("gencoro.futures", "chain_future.<locals>.<lambda>"): "target",
+    ("gencoro.futures", "chain_future.<locals>.copy"): "target",
     ("tornado.concurrent", "chain_future.<locals>.copy"): "b",
     ("tornado.gen", "multi_future.<locals>.callback"): "future",
     ("asyncio.tasks", "shield.<locals>._inner_done_callback"): "outer",
@@ -102,14 +102,14 @@ class Survey:
         if getattr(future, "_loop", None) is None or future.done():
             return
         self.futures.append(future)
+        if issubclass(type(future), _Next):
+            iterator = getattr(future, "iterator", None)
+            if iterator is not None:
+                self.iterators[future] = iterator
         for callback in callbacks_of(future):
             target = _completed_by(callback)
             if target is not None:
                 self.sources.setdefault(target, []).append(future)
-            elif _is_method_of(callback, WaitIterator):
-                running = callback.__self__._running
-                if running is not None:
-                    self.iterators[running] = callback.__self__
 
     def _look_at_timer(self, timer: asyncio.TimerHandle) -> None:
         callback = getattr(timer, "_callback", None)

@@ -5,12 +5,13 @@ and then to `handle_callback_exception`; it never leaves the loop.
 """
 
 import asyncio
+import concurrent.futures
 import contextlib
 import contextvars
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tornado.platform.asyncio import AsyncIOLoop
 
@@ -23,10 +24,13 @@ from gencoro.futures import (
     app_log,
     future_add_done_callback,
     is_future,
+    storable,
 )
 from gencoro.yieldables import Moment, as_future
 
 __all__ = ["CallbackLoop"]
+
+T = TypeVar("T")
 
 
 class _ErrorLog:
@@ -144,6 +148,15 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
                 self._run_callback, callback, context=context
             )
 
+    def run_in_executor(
+        self,
+        executor: concurrent.futures.Executor | None,
+        func: Callable[..., T],
+        *args: Any,
+    ) -> "Future[T]":
+        """Run a function on a thread (or process) of an executor."""
+        return super().run_in_executor(executor, _call, func, *args)
+
     def spawn_callback(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> None:
@@ -197,6 +210,14 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
             function(*args, **kwargs)
         else:
             hook.without(function, *args, **kwargs)
+
+
+def _call(func: Callable[..., T], *args: Any) -> T:
+    # As `of_other_thread` says, asyncio's Future might wait forever.
+    try:
+        return func(*args)
+    except StopIteration as exc:
+        raise storable(exc) from exc
 
 
 def _is_of_stream(handler: Callable[..., Any]) -> bool:

@@ -98,6 +98,8 @@ class MainCall:
 
     def close(self) -> None:
         self.active = False
+        if self.future is not None:
+            self.future.remove_done_callback(self._stop)
         if self.timer is not None:
             self.timer.cancel()
 

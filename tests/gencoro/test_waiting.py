@@ -4,6 +4,7 @@ Sleeps are in `test_leaks` and `test_differential`.
 """
 
 import asyncio
+import gc
 import time
 import weakref
 from datetime import timedelta
@@ -111,3 +112,36 @@ def test_results_that_were_returned_are_let_go(run):
         return len(alive)
 
     assert run(main) == 3
+
+
+def test_closed_iterator_leaves_its_futures_and_cancels_who_waits(run):
+    async def main():
+        shared = asyncio.get_running_loop().create_future()
+        with gen.WaitIterator(shared) as iterator:
+            waiting = iterator.next()
+            waiting.add_done_callback(lambda _: None)
+        return waiting.cancelled(), iterator.done(), shared.done(), shared._callbacks
+
+    assert run(main) == (True, True, False, None)
+
+
+def test_unused_iterator_leaves_the_futures_of_a_loop_at_rest():
+    loop = asyncio.new_event_loop()
+    shared = loop.create_future()
+    gen.WaitIterator(shared)
+
+    loop.run_until_complete(asyncio.sleep(0))
+
+    assert not shared._callbacks
+    loop.close()
+
+
+def test_next_result_arrives_although_only_a_callback_waits_for_it(run):
+    async def main():
+        arrived = []
+        gen.WaitIterator(after(1, 42)).next().add_done_callback(arrived.append)
+        gc.collect()
+        await asyncio.sleep(2)
+        return [future.result() for future in arrived]
+
+    assert run(main) == [42]
