@@ -285,6 +285,7 @@ class WaitIterator:
         current_future: That Future.
 
     Raises:
+        TypeError: a list or dict was passed in place of its Futures.
         ValueError: Futures were passed both by position and by name.
 
     >>> async def main():
@@ -310,6 +311,12 @@ class WaitIterator:
         self.current_future: AnyFuture[Any] | None = None
         if futures and named:
             raise ValueError("pass Futures by position or by name, not both")
+        for given in futures or named.values():
+            if isinstance(given, (list, dict, tuple, set)):
+                raise TypeError(
+                    f"WaitIterator got a {type(given).__name__}; pass the Futures "
+                    "themselves: WaitIterator(*futures), or by name"
+                )
         converted = {
             given: convert_yielded(given) for given in futures or named.values()
         }

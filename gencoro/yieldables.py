@@ -18,6 +18,8 @@ from collections.abc import (
     Generator,
     Hashable,
     Iterable,
+    Iterator,
+    MappingView,
     Sequence,
 )
 from functools import singledispatch
@@ -353,6 +355,7 @@ def multi(
 
     Raises:
         BadYieldError: a child cannot be waited for; the text names it.
+        TypeError: children is a single yieldable.
 
     >>> from gencoro import gen
     >>> async def double(x):
@@ -366,6 +369,11 @@ def multi(
         other = _multi_otherwise(children, quiet_exceptions)
         if other is not None:
             return cast("Future[Any]", other)
+    if asyncio.isfuture(children) or not isinstance(children, Iterable):
+        raise TypeError(
+            f"multi() takes one list or dict of what to wait for, and got {children!r}; "
+            "write multi([a, b])"
+        )
     keys = list(children) if isinstance(children, dict) else None
     places = children.items() if isinstance(children, dict) else enumerate(children)
     result: MultiFuture[Any] = MultiFuture(keys, quiet_exceptions)
@@ -439,6 +447,11 @@ def maybe_future(x: Any) -> "Future[Any]":
 
 def _explain(yielded: object) -> str:
     """Say why a value cannot be yielded, and what its author probably meant."""
+    if _is_many(yielded):
+        return (
+            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
+            "at once, yield a list or a dict of them"
+        )
     if isinstance(yielded, Generator):
         name = getattr(yielded, "__qualname__", type(yielded).__name__)
         return (
@@ -449,11 +462,6 @@ def _explain(yielded: object) -> str:
         return (
             f"yielded an async generator {yielded!r}; iterate over it with `async for` "
             "in an `async def` function, and yield that function's result"
-        )
-    if isinstance(yielded, (tuple, set, frozenset)):
-        return (
-            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
-            "at once, yield a list or a dict of them"
         )
     if callable(yielded):
         name = getattr(yielded, "__qualname__", repr(yielded))
@@ -466,3 +474,12 @@ def _explain(yielded: object) -> str:
         "if a function returned it, either that function lacks @gen.coroutine or its "
         "call needs no `yield`"
     )
+
+
+def _is_many(yielded: object) -> bool:
+    """Return True for a collection, or an iterator that a built-in made of one."""
+    if isinstance(yielded, types.GeneratorType):
+        return yielded.gi_code.co_name == "<genexpr>"
+    if isinstance(yielded, Iterator):
+        return type(yielded).__module__ in ("builtins", "itertools")
+    return isinstance(yielded, (tuple, set, frozenset, MappingView))

@@ -10,6 +10,8 @@ import contextlib
 import contextvars
 import functools
 import sys
+import types
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,6 +20,7 @@ from tornado.platform.asyncio import AsyncIOLoop
 from gencoro import context_hook
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import BadYieldError
+from gencoro.frames import name_of
 from gencoro.futures import (
     AnyFuture,
     Future,
@@ -28,7 +31,7 @@ from gencoro.futures import (
 )
 from gencoro.yieldables import Moment, as_future
 
-__all__ = ["CallbackLoop"]
+__all__ = ["CallbackLoop", "note_plain_generator"]
 
 T = TypeVar("T")
 
@@ -70,6 +73,7 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
         try:
             future = as_future(result)
         except BadYieldError:  # a function may return anything
+            note_plain_generator(result)
             return
         if not isinstance(future, Moment):
             self._without_contexts(self.add_future, future, self._discard_future_result)
@@ -210,6 +214,26 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
             function(*args, **kwargs)
         else:
             hook.without(function, *args, **kwargs)
+
+
+def note_plain_generator(result: Any) -> None:
+    """Log that a callback is a generator function without decorator, once for each."""
+    if isinstance(result, types.GeneratorType):
+        code, cure = result.gi_code, "decorate it with @gen.coroutine"
+    elif isinstance(result, types.AsyncGeneratorType):
+        code, cure = result.ag_code, "write `async for` in a callback that calls it"
+    else:
+        return
+    if code not in _noted_codes and code.co_name != "<genexpr>":
+        _noted_codes.add(code)
+        app_log.error(
+            "The callback %s() is a generator function, of which a call runs nothing; %s",
+            name_of(result),
+            cure,
+        )
+
+
+_noted_codes: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
 
 
 def _call(func: Callable[..., T], *args: Any) -> T:
