@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.cancelling import cancel
+from gencoro.closing import Closable, end_with
 from gencoro.errors import BadYieldError, Return
 from gencoro.frames import name_of
 from gencoro.futures import (
@@ -53,7 +54,7 @@ RETURNS = (StopIteration, Return)
 INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 
-class Runner(Generic[T]):
+class Runner(Closable, Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
     It is created inside the coroutine's context, if one is given, and needs a running or
@@ -103,6 +104,8 @@ class Runner(Generic[T]):
         # The message of a `cancel` that could not take effect at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
+        if not hasattr(self.loop, "_gencoro_coroutines"):
+            end_with(self.loop)
         if context is None:
             self.context.run(self._begin_by_hand, first_yielded)
         elif self.handle_yield(first_yielded):
