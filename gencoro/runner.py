@@ -30,6 +30,7 @@ from gencoro.futures import (
     storable,
     without_our_frame,
 )
+from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
 from gencoro.yieldables import NeedsRunner, as_future, moment, refuse_other_loop
 
@@ -310,6 +311,7 @@ class Runner(Closable, Generic[T]):
         self._cancelling_with = None
         if future.cancelled() or isinstance(future.exception(), asyncio.CancelledError):
             return future
+        hand_back(future)
         return self._cancelled(message)
 
     def _cancelled(self, message: Any) -> "Future[Any]":

@@ -22,7 +22,11 @@ from gencoro.futures import (
     current_loop,
     future_add_done_callback,
 )
+from gencoro.handed_over import HandedOver
 from gencoro.yieldables import (
+    DictOf,
+    K,
+    ListOf,
     QuietExceptions,
     Waitable,
     Yieldable,
@@ -30,7 +34,14 @@ from gencoro.yieldables import (
     refuse_other_loop,
 )
 
-__all__ = ["WaitIterator", "sleep", "wall_time", "with_timeout"]
+__all__ = [
+    "Deadline",
+    "WaitIterator",
+    "seconds_from_now",
+    "sleep",
+    "wall_time",
+    "with_timeout",
+]
 
 T = TypeVar("T")
 
@@ -95,6 +106,28 @@ def with_timeout(
 @overload
 def with_timeout(
     timeout: Deadline,
+    future: ListOf[T],
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[list[T]]": ...
+
+
+@overload
+def with_timeout(
+    timeout: Deadline,
+    future: DictOf[K, T],
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[dict[K, T]]": ...
+
+
+@overload
+def with_timeout(
+    timeout: Deadline,
     future: C,
     *places: Any,
     quiet_exceptions: QuietExceptions = (),
@@ -141,7 +174,7 @@ def with_timeout(
     """
     quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
     result: _TimeLimit[Any] = _TimeLimit(message, quiet_exceptions)
-    delay = _seconds_from_now(timeout, result.get_loop())
+    delay = seconds_from_now(timeout, result.get_loop())
     waited_for = convert_yielded(future)
     if waited_for.done():
         chain_future(waited_for, result)
@@ -260,7 +293,17 @@ def wall_time(loop: asyncio.AbstractEventLoop) -> float:
     return clock()
 
 
-def _seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> float:
+def seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> float:
+    """Return how long it is until a deadline.
+
+    Raises:
+        TypeError: timeout has another type.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> seconds_from_now(datetime.timedelta(minutes=1), loop), seconds_from_now(0, loop)
+    (60.0, 0.0)
+    >>> loop.close()
+    """
     if isinstance(timeout, datetime.timedelta):
         return timeout.total_seconds()
     if isinstance(timeout, (int, float)):
@@ -396,7 +439,8 @@ class WaitIterator:
     def _hand_over(self, future: "Future[Any]", running: "_Next") -> None:
         copy_outcome(future, running)
         running.let_go()
-        self.current_index = self._unfinished.pop(future)
+        self.current_index = place = self._unfinished.pop(future)
+        running._take_back = lambda _: self._take_back(future, place)
         self.current_future = self._given.get(future, future)
         if future in self._repeated:
             self._repeat(future)
@@ -408,6 +452,17 @@ class WaitIterator:
         self._unfinished[future] = places.popleft()
         if not places:
             del self._repeated[future]
+
+    def _take_back(self, future: "Future[Any]", place: int | str) -> None:
+        if future in self._unfinished:
+            later = self._repeated.setdefault(future, collections.deque())
+            later.appendleft(self._unfinished[future])
+        self._unfinished[future] = place
+        self.current_index = self.current_future = None
+        self._finished.appendleft(future)
+        running = self._running()
+        if running is not None and not running.done():
+            self._hand_over(self._finished.popleft(), running)
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
@@ -447,14 +502,12 @@ class _Arrivals:
                 future.remove_done_callback(self)
 
 
-class _Next(Future[Any]):
+class _Next(HandedOver[Any]):
     """The Future of the next result of a WaitIterator.
 
     Attributes:
         iterator: The iterator; None when it is done.
     """
-
-    __slots__ = ("iterator",)
 
     def __init__(self, iterator: WaitIterator, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop=loop)

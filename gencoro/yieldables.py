@@ -23,7 +23,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import singledispatch
-from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast, overload
 
 from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError
@@ -36,9 +36,12 @@ from gencoro.futures import (
     is_future,
     without_our_frame,
 )
+from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_moment, registered_with_tornado
 
 __all__ = [
+    "DictOf",
+    "ListOf",
     "Moment",
     "MultiFuture",
     "NeedsRunner",
@@ -58,11 +61,18 @@ __all__ = [
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What has a result of its own, unlike a list or a dict of such things.
 Waitable: TypeAlias = Awaitable[T] | concurrent.futures.Future[T]
 
 Yieldable: TypeAlias = None | Waitable[T] | list[Any] | dict[Any, Any]
+
+# Lists and dicts are invariant: their types have to be named one by one.
+ListOf: TypeAlias = list[Future[T]] | list[Coroutine[Any, Any, T]] | list[Waitable[T]]
+DictOf: TypeAlias = (
+    dict[K, Future[T]] | dict[K, Coroutine[Any, Any, T]] | dict[K, Waitable[T]]
+)
 
 QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
 
@@ -115,6 +125,33 @@ moment = cast("Future[None]", Moment("moment"))
 _null_future = cast("Future[None]", Moment("_null_future"))
 
 
+class _Convert(Protocol):
+    """The type of `convert_yielded`, a function of `functools.singledispatch`."""
+
+    @overload
+    def __call__(self, yielded: Waitable[T]) -> "Future[T]": ...
+
+    @overload
+    def __call__(self, yielded: ListOf[T]) -> "Future[list[T]]": ...
+
+    @overload
+    def __call__(self, yielded: DictOf[K, T]) -> "Future[dict[K, T]]": ...
+
+    @overload
+    def __call__(self, yielded: Any) -> "Future[Any]": ...
+
+    def register(self, cls: type) -> Callable[[F], F]:
+        """Return a decorator for the function that converts objects of a class."""
+
+    def dispatch(self, cls: type) -> "Callable[[Any], Future[Any]]":
+        """Return the function that converts objects of a class."""
+
+
+def _typed(convert: Any) -> _Convert:
+    return cast("_Convert", convert)
+
+
+@_typed
 @singledispatch
 def convert_yielded(yielded: Any) -> "Future[Any]":
     """Return the Future (or `moment`) for a yielded value.
@@ -264,6 +301,7 @@ class MultiFuture(Future[T]):
         """Take the results of the children, or the first error."""
         if self._cancelling_with is not None:
             super().cancel(*self._cancelling_with)
+            self.hand_back()
         values = []
         for child in self.children:
             try:
@@ -288,6 +326,11 @@ class MultiFuture(Future[T]):
             return False
         return cancel(self, msg)
 
+    def hand_back(self) -> None:
+        """Tell the children that nothing takes their results."""
+        for child in self.children:
+            hand_back(child)
+
     # As what waits for the list does: see `gencoro.cancelling`.
     _spares_futures = None
 
@@ -306,7 +349,6 @@ class MultiFuture(Future[T]):
 OUR_FUTURES.add(MultiFuture)
 
 
-# A dict is invariant: these types have to be named one by one.
 @overload
 def multi(
     children: "dict[K, Future[T]] | dict[K, Coroutine[Any, Any, T]]",

@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 
 from gencoro import gen
-from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now
+from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now, pending
 
 
 def test_result_in_time_is_handed_on_and_the_timer_taken_back(run):
@@ -145,3 +145,29 @@ def test_next_result_arrives_although_only_a_callback_waits_for_it(run):
         return [future.result() for future in arrived]
 
     assert run(main) == [42]
+
+
+@pytest.mark.parametrize("futures", [1, 2])
+@pytest.mark.parametrize("turns", range(4))
+def test_result_whose_waiter_is_cancelled_comes_again(run, turns, futures):
+    @gen.coroutine
+    def take(iterator, taken):
+        taken.append(((yield iterator.next()), iterator.current_index))
+
+    async def main():
+        first, second = pending(), pending()
+        # Where there is one Future, it is passed twice, and returned twice.
+        iterator = gen.WaitIterator(first, second if futures == 2 else first)
+        taken = []
+        taker = take(iterator, taken)
+        first.set_result(1)
+        second.set_result(1)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        taker.cancel()
+        await asyncio.wait([taker])
+        while not iterator.done():
+            await take(iterator, taken)
+        return taken
+
+    assert run(main) == [(1, 0), (1, 1)]
