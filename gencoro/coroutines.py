@@ -61,7 +61,8 @@ def coroutine(
 
     Raises:
         TypeError: the function is an ``async def``, which needs no decorator; if that is
-            hidden by another decorator, the Future fails with it.
+            hidden by another decorator, the Future fails with it.  Or it is decorated
+            already, or is no function but, for example, a property.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -91,10 +92,12 @@ def returning(
             declare is called with the result.
 
     Raises:
-        TypeError: the function is an ``async def``.
+        TypeError: the function is not one that can become a coroutine.
     """
     if _is_native(func):
         raise _needs_no_decorator(func)
+    if not callable(func):
+        raise _decorates_functions(func)
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
@@ -144,6 +147,12 @@ def returning(
         finally:
             del future  # Rule 3 of `gencoro.runner`.
 
+    # Not by the attribute, which functools.wraps copies to other functions.
+    if getattr(func, "__code__", None) is wrapper.__code__:  # type: ignore[attr-defined]
+        raise TypeError(
+            f"{name_of(func)} is decorated with @gen.coroutine twice, and would return a "
+            "Future of a Future; drop one of them"
+        )
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
 
@@ -189,9 +198,18 @@ def _needs_no_decorator(func: Any) -> TypeError:
     )
 
 
+def _decorates_functions(what: Any) -> TypeError:
+    cure = ""
+    if hasattr(what, "__get__"):
+        cure = f"; write @{type(what).__name__} above @gen.coroutine"
+    return TypeError(f"@gen.coroutine got {what!r}, which is not a function{cure}")
+
+
 def _future_without_loop(new_future: Callable[..., F], func: Any) -> F:
     try:
         return new_future(loop=current_loop())
+    except RecursionError:
+        raise
     except RuntimeError as exc:
         exc.add_note(_how_to_run(func))
         raise
@@ -202,7 +220,7 @@ def _how_to_run(func: Any) -> str:
     return (
         f"{name}() was called without an event loop; run it with "
         f"IOLoop.current().run_sync({name}), or call it in an `async def` that "
-        "asyncio.run() runs"
+        "asyncio.run() or, from another thread, asyncio.run_coroutine_threadsafe() runs"
     )
 
 

@@ -29,7 +29,6 @@ from gencoro.yieldables import (
     MultiFuture,
     Waitable,
     convert_yielded,
-    held_tasks,
     maybe_future,
 )
 
@@ -284,8 +283,6 @@ def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
     finally:
         try:
             if not asyncio_loop.is_closed():
-                # All tasks that still run, including those of other code.
-                held_tasks(asyncio_loop).update(asyncio.all_tasks(asyncio_loop))
                 io_loop.close(all_fds=True)
         finally:
             asyncio.set_event_loop(None)

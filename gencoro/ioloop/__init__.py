@@ -9,7 +9,6 @@ Inside::
 
     run_sync    one call of run_sync, from start to outcome
     callbacks   how callbacks run, and what happens to their errors
-    closing     ends what is left on a loop that is closed
     periodic    PeriodicCallback
     signals     wakes up a waiting loop when a signal arrives
     watchdog    reports a blocked loop
@@ -33,17 +32,16 @@ from typing import Any, TypeVar, cast, overload
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
+from gencoro import closing
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import app_log
-from gencoro.ioloop import run_sync
 from gencoro.ioloop.callbacks import CallbackLoop
-from gencoro.ioloop.closing import finish_leftovers
 from gencoro.ioloop.periodic import PeriodicCallback
 from gencoro.ioloop.run_sync import MainCall
 from gencoro.ioloop.signals import woken_by_signals
 from gencoro.ioloop.watchdog import Action, Watch
 from gencoro.waiting import wall_time
-from gencoro.yieldables import Waitable, held_tasks
+from gencoro.yieldables import Waitable
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
@@ -291,8 +289,8 @@ class IOLoop(CallbackLoop):
     def close(self, all_fds: bool = False) -> None:
         """Close the loop after ending what is left on it.
 
-        Suspended coroutines, including native ones that were yielded, are cancelled and
-        may clean up; then asynchronous generators are closed, then the default executor.
+        Suspended coroutines and Tasks are cancelled and may clean up; then asynchronous
+        generators are closed, then the default executor.
         Each of these steps takes at most 5 seconds.  Inside another running loop close()
         cannot wait, and suspended coroutines are abandoned.  Closing it again has no effect.
 
@@ -306,8 +304,7 @@ class IOLoop(CallbackLoop):
             self.is_current = IOLoop.current(instance=False) is self
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
-                tasks = held_tasks(self.asyncio_loop)
-                finish_leftovers(self.asyncio_loop, tasks, run_sync.CLEAN_UP_S)
+                closing.finish_leftovers(self.asyncio_loop)
         finally:
             # Tornado deletes it from there, also if it has done so before: without the entry,
             # closing twice would be a KeyError.
@@ -427,8 +424,7 @@ def _finish_at_exit() -> None:
         if not is_idle or asyncio_loop.is_running() or asyncio_loop.is_closed():
             continue
         try:
-            tasks = asyncio.all_tasks(asyncio_loop)
-            finish_leftovers(asyncio_loop, tasks, run_sync.CLEAN_UP_S)
+            closing.finish_leftovers(asyncio_loop)
         except KeyboardInterrupt:  # the user does not want to wait
             return
         except BaseException:  # must not keep Python from waiting for other threads

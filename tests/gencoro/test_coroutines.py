@@ -246,7 +246,7 @@ def test_call_without_a_loop_says_how_to_run_it():
     assert note == (
         "_later() was called without an event loop; run it with "
         "IOLoop.current().run_sync(_later), or call it in an `async def` that "
-        "asyncio.run() runs"
+        "asyncio.run() or, from another thread, asyncio.run_coroutine_threadsafe() runs"
     )
 
 

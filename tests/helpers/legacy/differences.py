@@ -282,6 +282,10 @@ DIFFERENCES = (
         ),
     ),
     Difference(
+        "The decorator refuses a coroutine, which would become a Future of a Future.",
+        ("coroutine_looks_like_its_function",),
+    ),
+    Difference(
         "run_on_executor needs no io_loop, and wrong arguments are a TypeError.",
         (
             "run_on_executor_is_misused",
