@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
+from gencoro import loop_hook
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
@@ -107,6 +108,9 @@ def returning(
         try:
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
+            hook = loop_hook.hook
+            if hook and (begun := hook.begin(new_future, func, args, kwargs)):
+                return begun  # type: ignore[no-any-return]
             future = _future_without_loop(new_future, func)
         # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]

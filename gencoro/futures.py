@@ -17,6 +17,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from gencoro import loop_hook
 from gencoro.frames import Standing, is_ours, name_of, standing_of
 
 __all__ = [
@@ -200,6 +201,9 @@ def current_loop() -> asyncio.AbstractEventLoop:
         try:
             return asyncio.get_event_loop()
         except RuntimeError:
+            given = None if loop_hook.hook is None else loop_hook.hook.loop()
+            if given is not None:
+                return given
             if (
                 sys.version_info < (3, 14)
                 or threading.current_thread() is not threading.main_thread()

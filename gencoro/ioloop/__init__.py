@@ -168,9 +168,13 @@ class IOLoop(CallbackLoop):
         if threading.current_thread() is not threading.main_thread():
             super().start()
             return
-        _program.started = self
-        with woken_by_signals(self.asyncio_loop):
-            self._start_watched()
+        outer, _program.started = _program.started, self
+        try:
+            with woken_by_signals(self.asyncio_loop):
+                self._start_watched()
+        finally:
+            if outer is not None and outer.asyncio_loop.is_running():
+                _program.started = outer  # one of its callbacks has run this one
 
     def _start_watched(self) -> None:
         if self._watch is None:
@@ -313,7 +317,7 @@ class IOLoop(CallbackLoop):
             _program.forget(self)
 
 
-class _MainLoop(IOLoop, AsyncIOMainLoop):
+class MainLoop(IOLoop, AsyncIOMainLoop):
     """An IOLoop for an asyncio loop that the program created, and will close.
 
     `tornado.testing` decides by the class which loops to close.
@@ -329,7 +333,7 @@ def adopt(loop: tornado.ioloop.IOLoop) -> None:
     if type(loop) is AsyncIOLoop:
         loop.__class__ = IOLoop
     elif type(loop) is AsyncIOMainLoop:
-        loop.__class__ = _MainLoop
+        loop.__class__ = MainLoop
 
 
 def _current_at_rest(instance: bool) -> IOLoop | None:
