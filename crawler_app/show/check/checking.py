@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ from crawler_app.show.check.reference_tracker import ReferenceTracker
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
+
+# Of the findings that are listed and kept; about 100 MB, for 200,000 usual ones.
+MAX_FINDINGS_CHARS = 64_000_000
 
 # The file in the directory of a crawl with the findings of the last check.
 LAST_NAME = "check.json"
@@ -85,6 +89,8 @@ class Check:
     _baseline: Baseline | None = None
     _crawler: Crawler | None = None
     _failure: OSError | None = None
+    _chars_left: int = field(default_factory=lambda: MAX_FINDINGS_CHARS)
+    _unlisted: Counter[FindingKind] = field(default_factory=Counter)
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, bool]:
@@ -120,7 +126,8 @@ class Check:
             tracker.summary.is_empty = not (summary.pages or summary.files)
             self._compare(last, config)
             self._finish(tracker, config)
-        return not any(finding.kind in self.options.kinds for finding in self.findings)
+        kinds = {finding.kind for finding in self.findings} | self._unlisted.keys()
+        return kinds.isdisjoint(self.options.kinds)
 
     def _served(
         self, cleanup: contextlib.ExitStack
@@ -186,6 +193,10 @@ class Check:
         if self._baseline is not None and self._baseline.accepts(key):
             self._accepted.append(finding)
             return
+        self._chars_left -= 200 + len(finding.href) + len(finding.target)
+        if self._chars_left < 0:
+            self._unlisted[finding.kind] += 1
+            return
         self.findings.append(finding)
         try:
             self.output.add(finding)
@@ -212,6 +223,8 @@ class Check:
         summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
         summary.counts.update(finding.kind.value for finding in self.findings)
+        summary.counts.update(self._unlisted)
+        summary.unlisted = self._unlisted.total()
         if not config.fetches_assets:
             summary.options_off.append("images, style sheets, scripts and frames")
         self.output.end(self.findings, summary)

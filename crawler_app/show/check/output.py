@@ -224,6 +224,10 @@ def summary_lines(summary: CheckSummary) -> list[str]:
             f"Left out: {summary.accepted:,} accepted by the baseline, "
             f"{summary.ignored:,} ignored."
         )
+    if summary.unlisted:
+        lines.append(
+            f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
+        )
     parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
     if summary.unread:
         unread = number(summary.unread, "fragment")
