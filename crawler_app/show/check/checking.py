@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,6 +15,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.patterns import any_of
 from crawler_app.base.safe_files import refusal
 from crawler_app.base.text.formatting import number
+from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.show.check.baseline import Baseline, write_baseline
@@ -27,6 +29,7 @@ from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_port
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.reference_tracker import ReferenceTracker
+from crawler_app.web.fetcher.addresses import is_private_host
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
@@ -171,6 +174,13 @@ class Check:
             return url
 
         config = CrawlConfig(**values | {"seeds": tuple(seeds)})
+        if folders and config.deny_private is None:
+            # Others may have written what its pages link to, so only its own port is open.
+            own = {host_of(folder.url) for folder in folders}
+            others = {host_of(seed) for seed in config.seeds} - own
+            others |= {host_of(canonicalize(base_url))} if base_url else set()
+            is_denied = not any(map(is_private_host, others))
+            config = dataclasses.replace(config, deny_private=is_denied)
         if into and ports:
             adopt_seeds(into, config.seeds)
         elif into:
