@@ -92,7 +92,7 @@ class Admission:
         """Return the candidate that a reference stands for, canonicalized and checked.
 
         A refused URL is a candidate too: it is recorded with its reason.  None if the
-        reference is not an http(s) URL, or if the frontier already has it.
+        reference is not an http(s) URL, or if the frontier already has it or is full.
 
         Args:
             reference: As written in a page or a header, or an absolute URL.
@@ -112,7 +112,11 @@ class Admission:
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
-        refusal = self.check(url, depth, nofollow=nofollow, role=role)
+        is_full = self._frontier.is_full
+        if is_full:
+            refusal: Reason | None = Reason.TOO_MANY_URLS
+        else:
+            refusal = self.check(url, depth, nofollow=nofollow, role=role)
         if refusal in CHECKED_EXTERNALLY and self._checks_external:
             role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
@@ -127,7 +131,7 @@ class Admission:
             trace.note_refusal(candidate, base)
             if self._observer is not None:
                 self._observer.saw_refusal(candidate)
-        return candidate
+        return None if is_full else candidate
 
     def admit_received(self, candidate: Candidate) -> Candidate:
         """Return a candidate that another process has admitted, with its query counted.

@@ -6,13 +6,13 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 import abc
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.escaping import json_text, printable
 from crawler_app.base.text.formatting import number
+from crawler_app.run.results.url_export import defused
 from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
@@ -64,10 +64,10 @@ class JsonLines(Output):
     """One object a line, and one with the summary at the end."""
 
     def add(self, finding: CheckFinding) -> None:
-        self.write(_json(finding.to_json()) + "\n")
+        self.write(json_text(finding.to_json()) + "\n")
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
-        self.write(_json({"summary": summary.to_json()}) + "\n")
+        self.write(json_text({"summary": summary.to_json()}) + "\n")
 
 
 class Json(Output):
@@ -76,7 +76,7 @@ class Json(Output):
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
         whole = {"summary": summary.to_json(), "findings": found}
-        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        self.write(json_text(whole, indent=2) + "\n")
 
 
 class Csv(Output):
@@ -92,7 +92,7 @@ class Csv(Output):
 
     def add(self, finding: CheckFinding) -> None:
         values = finding.to_json()
-        self._write_row([_cell(values[name]) for name in self.COLUMNS])
+        self._write_row([defused(values[name]) for name in self.COLUMNS])
 
     def _write_row(self, row: Iterable[Any]) -> None:
         line = io.StringIO()
@@ -161,7 +161,7 @@ class Sarif(Output):
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         whole = sarif_of(findings, summary_lines(summary))
-        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        self.write(json_text(whole, indent=2) + "\n")
 
 
 # The singular of the kinds that are nouns; the others are adjectives.
@@ -224,6 +224,10 @@ def summary_lines(summary: CheckSummary) -> list[str]:
             f"Left out: {summary.accepted:,} accepted by the baseline, "
             f"{summary.ignored:,} ignored."
         )
+    if summary.unlisted:
+        lines.append(
+            f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
+        )
     parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
     if summary.unread:
         unread = number(summary.unread, "fragment")
@@ -234,18 +238,9 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def _json(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet evaluates as a formula."""
-    is_formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
-    return f"'{value}" if is_formula else value
-
-
 def _of_command(text: str, more: str = "") -> str:
     """Escape a value of a workflow command."""
+    text = printable(text)
     for char in "%\r\n" + more:
         text = text.replace(char, f"%{ord(char):02X}")
     return text

@@ -302,6 +302,11 @@ class Frontier(FrontierReader, NothingToCommit):
         Returns how many.
         """
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no further URL should be added, because memory is used up."""
+        return False
+
     @abc.abstractmethod
     def queries(self) -> Iterable[str]:
         """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.

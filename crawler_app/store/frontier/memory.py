@@ -1,6 +1,7 @@
 """The in-memory frontier, for tests and for crawls that need not survive.
 
-Kept simple, as the reference for the contract; about 500 bytes per URL.
+Kept simple, as the reference for the contract; about 500 bytes per URL.  It says when it is
+full: a site can name any number of URLs.
 """
 
 import collections
@@ -40,6 +41,11 @@ from crawler_app.store.frontier.count_types import (
 __all__ = ["MemoryFrontier"]
 
 
+# About, with the size of a URL besides its characters: room for 250,000 usual ones.
+MAX_BYTES = 128 * 2**20
+URL_BYTES = 450
+
+
 @dataclasses.dataclass(slots=True)
 class _Url:
     """A URL's record, and the fields that only the frontier needs.
@@ -63,6 +69,7 @@ class MemoryFrontier(Frontier):
     def __init__(self) -> None:
         self._urls: list[_Url] = []
         self._counts = StateCounts()
+        self._bytes_left = MAX_BYTES
         self._url_by_key: dict[str, _Url] = {}
         self._known_url_by_origin: dict[str, str] = {}
         self._schedule = schedule.Schedule()
@@ -80,6 +87,10 @@ class MemoryFrontier(Frontier):
     def knows(self, key: str) -> bool:
         known = self._url_by_key.get(key)
         return known is not None and not _is_provisional(known.record)
+
+    @property
+    def is_full(self) -> bool:
+        return self._bytes_left <= 0
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         # A list first: if the iterable raises midway, nothing must have been added.
@@ -111,6 +122,7 @@ class MemoryFrontier(Frontier):
             via.id if via else None,
         )
         self._urls[url_id : url_id + 1] = [url]
+        self._bytes_left -= URL_BYTES + len(candidate.url)
         self._url_by_key[key] = url
         self._counts.add(state, 1, candidate.role.is_non_page)
         if candidate.refusal:

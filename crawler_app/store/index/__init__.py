@@ -43,6 +43,9 @@ NEW_PAGES = 200
 # Words of a page, with the id of the page.
 WORDS = f"words (rowid, {', '.join(COLUMNS)})"
 
+# Pages whose words are added by one statement.  FTS5 writes a segment before each.
+WORDS_PAGES = 4096
+
 
 class PageIndex:
     """Stores pages in one SQLite file, and finds them by their words.
@@ -198,15 +201,28 @@ class PageIndex:
             rows: list[tuple[object, ...]] = []
             for last, pages in self._texts.after(words_to):
                 rows += ((page_id, *columns) for page_id, columns in pages)
-            # FTS5 writes a segment before each statement, so all rows are in one.
             most = self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 4
+            most = min(most, WORDS_PAGES)
             for start in range(0, len(rows), most):
-                marks, values = rows_of(rows[start : start + most])
-                self._db.execute(f"INSERT INTO {WORDS} VALUES {marks}", values)
+                self._insert_words(rows[start : start + most], most)
             if last != words_to:
                 self._db.execute("UPDATE progress SET words_to = ?", (last,))
         self._texts.forget_recent()
         self.wordless_chars = 0
+
+    def _insert_words(self, rows: list[tuple[object, ...]], most: int) -> None:
+        """Insert the words of pages, by one statement whatever their number.
+
+        Python keeps the last 128 statements, each with the texts that were bound to it: a
+        statement for each number of pages would hold hundreds of megabytes.
+        """
+        marks, nothing = rows_of([(None, None, None, None)] * most)
+        add = (
+            f"INSERT INTO {WORDS} SELECT * FROM (VALUES {marks}) WHERE column1 NOTNULL"
+        )
+        texts = [value for row in rows for value in row]
+        self._db.execute(add, texts + nothing[len(texts) :])
+        self._db.execute(add, nothing)  # lets go of the texts
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ name and password of a proxy are sent only to the proxy.
 """
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders
@@ -59,9 +60,13 @@ class RequestPolicy:
     ) -> None:
         self.proxy = proxy_of(config.proxy)
         self._denies_private = denies_private(config)
+        hosts = map(host_of, config.seeds)
+        self._private_seeds = frozenset(filter(is_private_host, hosts))
         # If a proxy resolves the names, checking the addresses is the proxy's task.
         is_checked = self._denies_private and self.proxy is None
-        self.check_address: AddressCheck | None = require_public if is_checked else None
+        self.check_address: AddressCheck | None = (
+            self._require_allowed if is_checked else None
+        )
         defaults = {
             "User-Agent": config.full_user_agent,
             "Accept": ACCEPT,
@@ -121,14 +126,24 @@ class RequestPolicy:
         Raises:
             FetchError: ``private_address``.
         """
-        if self._denies_private:
-            require_public_host(host_of(url))
+        host = host_of(url)
+        if self._denies_private and host not in self._private_seeds:
+            require_public_host(host)
+
+    def _require_allowed(self, host: str, sockaddr: Any) -> None:
+        """Raise FetchError if an address is not public, nor that of a private seed."""
+        name = f"[{host}]" if ":" in host else host
+        port = sockaddr[1] if isinstance(sockaddr, tuple) else None
+        is_default = port in (80, 443) and name in self._private_seeds
+        if not is_default and f"{name}:{port}" not in self._private_seeds:
+            require_public(host, sockaddr)
 
 
 def denies_private(config: CrawlConfig) -> bool:
     """Return whether addresses that are not public are refused.
 
     By default they are, unless a seed is a private host, which shows the user's intention.
+    Such a seed itself is never refused.
 
     >>> denies_private(CrawlConfig(("http://a.test/",)))
     True

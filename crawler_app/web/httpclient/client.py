@@ -57,10 +57,10 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             for each redirect; raises to refuse.  Not called with a proxy, which resolves
             the names itself.
         lenient: Whether to accept what browsers accept and RFC 9112 allows, and note it in
-            the response: header lines that are folded, end in a bare line feed or contain
-            control characters, white space in the status line, equal lengths, spaces after a
-            chunk size, a compressed body without its checksum.  What remains ambiguous is refused with
-            AmbiguousResponseError.
+            the response: header lines that are folded, malformed, end in a bare line feed or
+            contain control characters, an irregular status line, equal lengths, spaces after
+            a chunk size, a compressed body without its checksum.  What remains ambiguous is
+            refused with AmbiguousResponseError.
 
     >>> from gencoro.ioloop import IOLoop
     >>> async def main():
