@@ -242,15 +242,18 @@ def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
 
 
 @pytest.mark.parametrize("frontier", SCHEDULED, indirect=True)
-def test_claim_takes_as_many_steps_among_many_hosts(frontier):
+@pytest.mark.parametrize("max_depth", [None, 0])
+def test_claim_takes_as_many_steps_among_many_hosts(frontier, max_depth):
     def steps_among(hosts, first):
+        shallow = hosts if max_depth is None else 20
+        depths = [1] * (hosts - shallow) + [0] * shallow
         names = [f"{number}.test" for number in range(first, first + hosts)]
-        frontier.add(found("x", host=name) for name in names)
+        frontier.add(found("x", *each) for each in zip(depths, [""] * hosts, names))
         return steps_of(one_after_the_other)
 
     def one_after_the_other():
         for now in range(20):
-            claim = frontier.claim(now, LEASE_S)
+            claim = frontier.claim(now, LEASE_S, max_depth)
             frontier.hold_host(claim.host, now + 1_000.0)
             frontier.next_at(-1.0)  # as when no host may be asked yet
             frontier.depth_in_work(now)
