@@ -893,11 +893,19 @@ CREATE FUNCTION frontier_join(
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     now_s float8 := coalesce(p_now, server_time());
-    own_store integer := store_of(p_key, p_machine, p_location);
+    own_store integer;
     joined worker;
     -- At random: after a failover, numbers are given again that a lost commit has given.
     new_epoch bigint := random() * 9e15;
 BEGIN
+    -- One process at a time has a directory, so an earlier worker with this store is dead: what it
+    -- had claimed need not wait.  But for one that is just making a step, its last.
+    UPDATE worker SET alive_until = 0 WHERE id = ANY (ARRAY(
+        SELECT worker.id FROM worker JOIN store ON store.id = worker.store
+        WHERE store.key = p_key AND store.machine = p_machine AND p_location <> ''
+        FOR NO KEY UPDATE OF worker SKIP LOCKED
+    ));
+    own_store := store_of(p_key, p_machine, p_location);
     SELECT * INTO joined FROM worker
     WHERE alive_until <= now_s AND NOT EXISTS (SELECT FROM claim WHERE claim.worker = worker.id)
     ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
