@@ -83,7 +83,9 @@ class CommitGroup:
 
     def is_due(self, now: float) -> bool:
         """Return whether it is time to commit."""
-        return self._ends >= MAX_ENDS or now >= self._due_at
+        if not self._ends or self._ends >= MAX_ENDS:
+            return self._ends > 0
+        return not now < self._due_at <= now + MAX_AGE_S  # it may have been set back
 
     def has_changes(self) -> bool:
         """Return whether anything has changed since the last commit."""

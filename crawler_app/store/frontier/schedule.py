@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from crawler_app.store.frontier import LONGEST_HOLD_S, MAX_SETBACK_S
+
 __all__ = ["Host", "Queued", "Schedule"]
 
 # Limits for the URLs held in memory: about, for all hosts together, and exactly, for one host.
@@ -63,6 +65,8 @@ class Schedule:
         load: Returns queued URLs of a host in their order: those behind a turn and an id,
             up to a number; None if there is no file, so that all are held in memory.
         is_claimed: Returns whether a URL is claimed, by its id; the file does not know.
+        seen_at: A time that has come, in seconds since the epoch.
+        held_to: When the last of the holds and retries of an earlier run ends.
 
     >>> schedule = Schedule()
     >>> host = schedule.meet(7, "a.test", free_at=50.0)
@@ -77,6 +81,8 @@ class Schedule:
         self,
         load: Callable[[int, tuple[int, int], int], list[Queued]] | None = None,
         is_claimed: Callable[[int], bool] = lambda url_id: False,
+        seen_at: float = -math.inf,
+        held_to: float = -math.inf,
     ) -> None:
         self._load = load
         self._is_claimed = is_claimed
@@ -87,7 +93,8 @@ class Schedule:
         # Whether URLs are claimed by depth; otherwise only those at any depth have a turn before
         # the others, and there are two heaps.
         self._has_levels = False
-        self._now = -math.inf
+        self._now = seen_at
+        self._held_to = held_to
         self._per_host: int | None = None
         self._most_held = MAX_HELD_PER_HOST
 
@@ -133,6 +140,23 @@ class Schedule:
         host.free_at = free_at
         self._offer(host)
         return True
+
+    def note_time(self, now: float) -> float:
+        """Note the time; if the clock was set back, shorten all holds by as much.
+
+        Returns by how much; 0.0 if it was not.
+        """
+        latest = self._now
+        if self._held_to > now + LONGEST_HOLD_S:
+            latest = max(latest, self._held_to)
+        step_s = latest - now
+        if step_s <= MAX_SETBACK_S:
+            return 0.0
+        self._now, self._held_to = now, -math.inf
+        for host in self._host_by_id.values():
+            host.free_at -= step_s
+        self._offer_all()
+        return step_s
 
     def put(self, host: Host, queued: Queued) -> None:
         """Note a URL that may be given out as soon as its host may be asked."""
