@@ -61,9 +61,12 @@ class CommitGroup:
         self._written_changes = self._db.total_changes
 
     def __enter__(self) -> None:
-        if not self._db.in_transaction:
-            self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("SAVEPOINT step")
+        try:
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("SAVEPOINT step")
+        except sqlite3.Error as exc:  # such as a lock that another process keeps
+            raise self._lost(exc) from exc
 
     def __exit__(self, _: object, exc: BaseException | None, __: object) -> None:
         if exc is None:
