@@ -18,8 +18,9 @@ from crawler_app.base.safe_files import is_disk_fault, refusal
 
 __all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
 
-# How long to wait for another process's commit or checkpoint, which takes milliseconds.
-PATIENCE_S = 10.0
+# How long to wait for another process's commit or checkpoint, which takes milliseconds, or for a
+# person who has locked the file with a tool.
+PATIENCE_S = 30.0
 
 # Reached while many seeds are added, or if something is written during each checkpoint.
 LOG_PAGES = 20_000

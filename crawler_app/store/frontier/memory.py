@@ -135,6 +135,8 @@ class MemoryFrontier(Frontier):
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
+        if step_s := self._schedule.note_time(now):
+            self._retries = [(at - step_s, url_id) for at, url_id in self._retries]
         self._ring_alarms(now)
         taken = self._schedule.take(now, max_depth)
         if taken is None:

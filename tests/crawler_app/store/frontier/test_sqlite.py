@@ -258,6 +258,24 @@ def finish(frontier, now=0.0, outlinks=()):
     frontier.finish(frontier.claim(now, LEASE_S), PAGE, now, outlinks)
 
 
+@pytest.mark.parametrize(
+    "ahead_s, has_finished, due_at",
+    [(3_600.0, True, 5.0), (400 * 86_400.0, False, 0.0)],
+)
+def test_holds_of_an_earlier_run_with_a_wrong_clock_end_at_the_right_time(
+    tmp_path, ahead_s, has_finished, due_at
+):
+    with contextlib.closing(SqliteFrontier(tmp_path / "frontier.sqlite3")) as frontier:
+        frontier.add([found("x"), found("y"), found("z")])
+        if has_finished:
+            finish(frontier, ahead_s)
+        frontier.hold_host("a.test", ahead_s + 5.0)
+
+    with contextlib.closing(SqliteFrontier(tmp_path / "frontier.sqlite3")) as frontier:
+        assert bool(frontier.claim(0.0, LEASE_S)) is not bool(due_at)
+        assert frontier.claim(due_at, LEASE_S)
+
+
 def test_group_is_due_when_there_are_enough_ends(open_frontier):
     frontier = open_frontier()
     frontier.add(found(str(n)) for n in range(2 * MAX_ENDS))
