@@ -307,7 +307,7 @@ class Interpreter:
         self, index: IndexWriter, url: str, page: Page, directives: Collection[str]
     ) -> Subgenerator[None]:
         if "noindex" in directives:
-            index.remove(url)  # an earlier crawl may have added it
+            index.leave_out(url)
             return
         columns = yield from self._columns_of(page)
         index.put(url, columns, self._clock())

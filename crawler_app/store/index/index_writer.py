@@ -5,9 +5,10 @@ loop.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index import PageIndex
@@ -16,6 +17,8 @@ from crawler_app.store.store_thread import StoreThread
 from gencoro import gen
 
 __all__ = ["IndexWriter"]
+
+T = TypeVar("T")
 
 # A batch of this many pages is handed to the thread; so is any batch on a flush, which is
 # usually sooner.
@@ -49,6 +52,24 @@ class IndexWriter:
         self.flush()
         return len(self._index)
 
+    def known_pages(self) -> int:
+        """Return the number of pages, with those that are left out."""
+        return self._read(self._index.known_pages)
+
+    def lacking(self, urls: Collection[str]) -> frozenset[str]:
+        """Return which pages are neither in the index nor left out."""
+        return self._read(
+            lambda: frozenset(url for url in urls if not self._index.knows(url))
+        )
+
+    def _read(self, read: Callable[[], T]) -> T:
+        found: list[T] = []
+        self._hand_over()
+        self._thread.run(self._index.flush)
+        self._thread.run(lambda: found.append(read()))
+        self._thread.wait()
+        return found[0]
+
     def put(self, url: str, columns: Columns, now: float) -> None:
         """Queue a page to be added, or to replace the one at its URL.
 
@@ -64,6 +85,14 @@ class IndexWriter:
             SearchIndexError: writing has failed; nothing more will be written.
         """
         self._take(partial(self._index.remove, url))
+
+    def leave_out(self, url: str) -> None:
+        """Queue a page to be noted as one that must not be found.
+
+        Raises:
+            SearchIndexError: writing has failed; nothing more will be written.
+        """
+        self._take(partial(self._index.leave_out, url))
 
     def _take(self, change: Callable[[], object]) -> None:
         self._thread.raise_error()
