@@ -338,6 +338,7 @@ def _make_client(
         options["max_header_size"] = MAX_HEAD_BYTES
     if config.client == "pooled":
         options["lenient"] = True
+        options["resends"] = False  # the crawl does, when the host may be asked again
         options["max_idle"] = _max_idle(config.concurrency)
         options["resolver"] = resolver
         options["check_address"] = check_address
