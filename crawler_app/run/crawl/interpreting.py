@@ -159,6 +159,7 @@ class Interpreter:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
         outcome.title = page.title
+        self._admission.note_page(claim.url, page, len(fetched.body))
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
         outcome.canonical = join_or_nothing(base, page.canonical)
         directives = self._robots_directives(page, fetched)
