@@ -77,6 +77,7 @@ class Reason(StrEnum):
     ROBOTS = "robots"
     SHOULD_FETCH = "should_fetch"
     TOO_DEEP = "too_deep"
+    TOO_MANY_ALIKE = "too_many_alike"
     TOO_MANY_PARAMETERS = "too_many_parameters"
     TOO_MANY_QUERIES = "too_many_queries"
     TOO_MANY_URLS = "too_many_urls"
@@ -249,6 +250,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         Category.SKIP,
         "it is more links away from the start than --max-depth allows",
         is_provisional=True,
+    ),
+    Reason.TOO_MANY_ALIKE: _skips(
+        "too many pages at URLs like it say the same; max-queries-per-path raises the limit"
     ),
     Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
     Reason.TOO_MANY_QUERIES: _skips("too many other queries of its path were found"),

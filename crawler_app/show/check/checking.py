@@ -90,6 +90,7 @@ class Check:
     _accepted: list[CheckFinding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _baseline: Baseline | None = None
+    _own_hosts: set[str] = field(default_factory=set)
     _crawler: Crawler | None = None
     _failure: OSError | None = None
     _chars_left: int = field(default_factory=lambda: MAX_FINDINGS_CHARS)
@@ -117,7 +118,12 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                self._crawler = Crawler(config, watch=self.watch, observer=tracker)
+                self._crawler = Crawler(
+                    config,
+                    watch=self.watch,
+                    observer=tracker,
+                    own_hosts=self._own_hosts,
+                )
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
                 self._finish(tracker, config)
@@ -174,10 +180,10 @@ class Check:
             return url
 
         config = CrawlConfig(**values | {"seeds": tuple(seeds)})
+        self._own_hosts = {host_of(folder.url) for folder in folders}
         if folders and config.deny_private is None:
             # Others may have written what its pages link to, so only its own port is open.
-            own = {host_of(folder.url) for folder in folders}
-            others = {host_of(seed) for seed in config.seeds} - own
+            others = {host_of(seed) for seed in config.seeds} - self._own_hosts
             others |= {host_of(canonicalize(base_url))} if base_url else set()
             is_denied = not any(map(is_private_host, others))
             config = dataclasses.replace(config, deny_private=is_denied)

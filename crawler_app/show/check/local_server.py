@@ -192,18 +192,20 @@ class _Handler(RequestHandler):
         kind, coding = mimetypes.guess_type(path.name)
         # The charset is that of the page itself, as it is for a file in a browser.
         self.set_header("Content-Type", kind if kind and not coding else UNKNOWN)
-        with file, contextlib.suppress(StreamClosedError):  # more than a body may have
+        with file:
             size = os.fstat(file.fileno()).st_size
-            is_large = size > CHUNK_BYTES
-            if is_large:
-                self.set_header("Content-Length", size)
-            while not (is_large and self.request.method == "HEAD"):
-                chunk = yield run(None, file.read, CHUNK_BYTES)
-                if not chunk:
-                    break
-                self.write(chunk)
-                if is_large:
+            if size <= CHUNK_BYTES:
+                self.write((yield run(None, file.read, CHUNK_BYTES)))
+                return
+            self.set_header("Content-Length", size)
+            if self.request.method == "HEAD":
+                return
+            try:
+                while chunk := (yield run(None, file.read, CHUNK_BYTES)):
+                    self.write(chunk)
                     yield self.flush()
+            except StreamClosedError:  # it is larger than a body may be
+                self.detach()
 
     def _opened(self, path: Path) -> BinaryIO:
         real = path.resolve(strict=True)

@@ -404,6 +404,11 @@ class Frontier(FrontierReader, NothingToCommit):
         """Return how many of these were fetched, at least."""
         return self.count(State.DONE)
 
+    def own_pages(self) -> int:
+        """Return how many of these are pages."""
+        counts = self.outcome_counts().items()
+        return sum(amount.urls for kind, amount in counts if kind.is_html)
+
 
 def key_of(candidate: Candidate) -> str:
     """Return the key of a candidate."""

@@ -43,6 +43,9 @@ NEW_PAGES = 200
 # Words of a page, with the id of the page.
 WORDS = f"words (rowid, {', '.join(COLUMNS)})"
 
+# Pages that the crawl has read and that ask not to be found.  An older index has no such table.
+LEFT_OUT = "CREATE TABLE IF NOT EXISTS left_out (url TEXT PRIMARY KEY) WITHOUT ROWID"
+
 # Pages whose words are added by one statement.  FTS5 writes a segment before each.
 WORDS_PAGES = 4096
 
@@ -87,6 +90,7 @@ class PageIndex:
         self.wordless_chars = 0
         if not read_only:
             try:
+                self._db.execute(LEFT_OUT)
                 if not self.is_complete():
                     self._add_words()
                     self.flush()
@@ -123,6 +127,33 @@ class PageIndex:
         """
         with self._reading():
             return bool(self._texts.ids_of(urls))
+
+    def known_pages(self) -> int:
+        """Return the number of pages, with those that are left out."""
+        with self._reading():
+            sql = (
+                "SELECT count(*) FROM left_out WHERE url NOT IN (SELECT url FROM page)"
+            )
+            return len(self) + int(self._db.execute(sql).fetchone()[0])
+
+    def knows(self, url: str) -> bool:
+        """Return whether a page was flushed, or left out."""
+        with self._reading():
+            sql = "SELECT 1 FROM left_out WHERE url = ?"
+            is_left_out = self._db.execute(sql, (url,)).fetchone() is not None
+            return is_left_out or self.holds(url)
+
+    def leave_out(self, url: str) -> None:
+        """Remove a page, and note that it must not be found.
+
+        So it differs from one that was lost, as in a power failure.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        self.remove(url)
+        with self._writing():
+            self._db.execute("INSERT OR IGNORE INTO left_out VALUES (?)", (url,))
 
     def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
         """Add a page, or replace the one at its URL.

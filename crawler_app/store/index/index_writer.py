@@ -6,18 +6,20 @@ does without the interpreter's lock, replacing pages, and checkpoints.
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index import PageIndex
 from crawler_app.store.index.columns import Columns
-from crawler_app.store.index.texts import NewPage
 from crawler_app.store.store_thread import StoreThread
 from gencoro import gen
 
 __all__ = ["IndexWriter"]
+
+T = TypeVar("T")
 
 # A batch of this many pages is written; so is any batch on a flush, which is usually sooner.
 BATCH_PAGES = 100
@@ -40,8 +42,8 @@ class IndexWriter:
     def __init__(self, path: Path | str) -> None:
         self._index = PageIndex(path, any_thread=True)
         self._thread = StoreThread("index", _error_of)
-        # By URL; None for a page to be removed.
-        self._batch: dict[str, NewPage | None] = {}
+        # By URL: only the last change of a page counts.
+        self._batch: dict[str, Callable[[], object]] = {}
         # When it ends, words are added.
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -51,13 +53,31 @@ class IndexWriter:
         self.flush()
         return len(self._index)
 
+    def known_pages(self) -> int:
+        """Return the number of pages, with those that are left out."""
+        return self._read(self._index.known_pages)
+
+    def lacking(self, urls: Collection[str]) -> frozenset[str]:
+        """Return which pages are neither in the index nor left out."""
+        return self._read(
+            lambda: frozenset(url for url in urls if not self._index.knows(url))
+        )
+
+    def _read(self, read: Callable[[], T]) -> T:
+        found: list[T] = []
+        self._write_batch()
+        self._thread.run(self._index.flush)
+        self._thread.run(lambda: found.append(read()))
+        self._thread.wait()
+        return found[0]
+
     def put(self, url: str, columns: Columns, now: float) -> None:
         """Add a page, or replace the one at its URL, by the next flush.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._take(url, NewPage(columns, now))
+        self._take(url, partial(self._index.put, url, columns, now))
 
     def remove(self, url: str) -> None:
         """Remove a page, which may be missing, by the next flush.
@@ -65,11 +85,19 @@ class IndexWriter:
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._take(url, None)
+        self._take(url, partial(self._index.remove, url))
 
-    def _take(self, url: str, page: NewPage | None) -> None:
+    def leave_out(self, url: str) -> None:
+        """Note a page as one that must not be found, by the next flush.
+
+        Raises:
+            SearchIndexError: writing has failed; nothing more will be written.
+        """
+        self._take(url, partial(self._index.leave_out, url))
+
+    def _take(self, url: str, change: Callable[[], object]) -> None:
         self._thread.raise_error()
-        self._batch[url] = page
+        self._batch[url] = change
         if len(self._batch) >= BATCH_PAGES:
             self._write_batch()
 
@@ -78,20 +106,13 @@ class IndexWriter:
         if batch:
             # FTS5 takes as long to remove the words of a page as to add them.
             is_long = not self._thread.is_busy() and self._holds_any(batch)
-            self._thread.run(partial(self._change, batch), is_long=is_long)
+            self._thread.run(partial(_make, batch.values()), is_long=is_long)
 
     def _holds_any(self, urls: Collection[str]) -> bool:
         try:
             return self._index.holds(*urls)
         except SearchIndexError:
             return True  # the step will meet the same error
-
-    def _change(self, batch: dict[str, NewPage | None]) -> None:
-        for url, page in batch.items():
-            if page is None:
-                self._index.remove(url)
-            else:
-                self._index.put(url, *page)
 
     def flush(self) -> None:
         """Wait until every change is committed, and can be found.
@@ -146,6 +167,11 @@ class IndexWriter:
             self._thread.close()
         finally:
             self._index.close()
+
+
+def _make(changes: Iterable[Callable[[], object]]) -> None:
+    for change in changes:
+        change()
 
 
 def _error_of(exc: Exception) -> SearchIndexError:

@@ -6,7 +6,7 @@ seeds: not to another port of the same host, nor over http if the seed is https.
 name and password of a proxy are sent only to the proxy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -40,6 +40,7 @@ class RequestPolicy:
 
     Attributes:
         proxy: None if there is none.
+        own_hosts: Hosts with their ports that are allowed although they are private.
         cookies: What servers have set; None if cookies are not enabled.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
@@ -60,8 +61,7 @@ class RequestPolicy:
     ) -> None:
         self.proxy = proxy_of(config.proxy)
         self._denies_private = denies_private(config)
-        hosts = map(host_of, config.seeds)
-        self._private_seeds = frozenset(filter(is_private_host, hosts))
+        self.own_hosts: Collection[str] = ()
         # If a proxy resolves the names, checking the addresses is the proxy's task.
         is_checked = self._denies_private and self.proxy is None
         self.check_address: AddressCheck | None = (
@@ -127,15 +127,13 @@ class RequestPolicy:
             FetchError: ``private_address``.
         """
         host = host_of(url)
-        if self._denies_private and host not in self._private_seeds:
+        if self._denies_private and host not in self.own_hosts:
             require_public_host(host)
 
     def _require_allowed(self, host: str, sockaddr: Any) -> None:
-        """Raise FetchError if an address is not public, nor that of a private seed."""
-        name = f"[{host}]" if ":" in host else host
-        port = sockaddr[1] if isinstance(sockaddr, tuple) else None
-        is_default = port in (80, 443) and name in self._private_seeds
-        if not is_default and f"{name}:{port}" not in self._private_seeds:
+        """Raise FetchError if an address is neither public nor one of our own."""
+        port = sockaddr[1] if isinstance(sockaddr, tuple) else 0
+        if f"{host}:{port}" not in self.own_hosts:
             require_public(host, sockaddr)
 
 
@@ -143,7 +141,6 @@ def denies_private(config: CrawlConfig) -> bool:
     """Return whether addresses that are not public are refused.
 
     By default they are, unless a seed is a private host, which shows the user's intention.
-    Such a seed itself is never refused.
 
     >>> denies_private(CrawlConfig(("http://a.test/",)))
     True

@@ -24,6 +24,7 @@ from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
     BadResponseError,
+    ConnectionWasIdleError,
     ProxyError,
     ResponseTooLargeError,
 )
@@ -32,6 +33,7 @@ from crawler_app.web.httpclient.response import PooledHTTPResponse
 __all__ = [
     "AmbiguousResponseError",
     "BadResponseError",
+    "ConnectionWasIdleError",
     "PooledAsyncHTTPClient",
     "PooledHTTPResponse",
     "ProxyError",
