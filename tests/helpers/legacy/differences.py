@@ -282,6 +282,10 @@ DIFFERENCES = (
         ),
     ),
     Difference(
+        "What a coroutine wraps is not a generator function to frameworks that ask.",
+        ("coroutine_looks_like_its_function",),
+    ),
+    Difference(
         "run_on_executor needs no io_loop, and wrong arguments are a TypeError.",
         (
             "run_on_executor_is_misused",
