@@ -4,6 +4,7 @@ The body starts at once.  If it ends before its first yield, its Future is alrea
 no Runner is created (except in debug mode).
 """
 
+import asyncio
 import contextvars
 import functools
 import inspect
@@ -20,11 +21,20 @@ from gencoro.futures import CoroutineFuture, Future, current_loop, without_our_f
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
-__all__ = ["coroutine", "is_coroutine_function", "returning", "wraps_native"]
+__all__ = [
+    "coroutine",
+    "is_coroutine_function",
+    "returning",
+    "without_mark",
+    "wraps_native",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=CoroutineFuture[Any])
+
+# The attributes by which Python up to 3.11, and from 3.12 on, knows an async function.
+_MARKS = ("_is_coroutine", "_is_coroutine_marker")
 
 
 @overload
@@ -77,7 +87,49 @@ def coroutine(
     42
     """
     del replace_callback
-    return returning(CoroutineFuture, func)
+    wrapper = returning(CoroutineFuture, func)
+    _mark_as_async(wrapper, func)
+    return wrapper
+
+
+def _mark_as_async(wrapper: Any, func: Callable[..., Any]) -> None:
+    """Make frameworks call a coroutine in their loop, and await it.
+
+    They ask for the mark of async functions.  Some, such as FastAPI, also look through
+    decorators for a generator function, which they would take for a stream.
+    """
+    if hasattr(inspect, "markcoroutinefunction"):
+        inspect.markcoroutinefunction(wrapper)
+    else:
+        wrapper._is_coroutine = asyncio.coroutines._is_coroutine  # type: ignore[attr-defined]
+    if inspect.isfunction(func) and inspect.isgeneratorfunction(func):
+        wrapper.__wrapped__ = _no_generator_function(func)
+
+
+def without_mark(function: Callable[P, T]) -> Callable[P, T]:
+    """Take the mark back that `functools.wraps` has copied to a plain function."""
+    for name in _MARKS:
+        vars(function).pop(name, None)
+    return function
+
+
+def _no_generator_function(func: types.FunctionType) -> types.FunctionType:
+    """Return a function that calls another one, and looks like it, apart from the flag."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    code = call.__code__.replace(
+        co_filename=func.__code__.co_filename,
+        co_firstlineno=func.__code__.co_firstlineno,
+        co_name=func.__code__.co_name,
+        co_qualname=func.__code__.co_qualname,
+    )
+    same = types.FunctionType(code, func.__globals__, closure=call.__closure__)
+    functools.update_wrapper(same, func)
+    del same.__wrapped__  # type: ignore[attr-defined]
+    same.__signature__ = inspect.signature(func)  # type: ignore[attr-defined]
+    return same
 
 
 def returning(
@@ -167,7 +219,8 @@ def _is_native(func: Any) -> bool:
 
 
 def _is_async_def(func: Any) -> bool:
-    return inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func)
+    is_marked = inspect.iscoroutinefunction(func) and not is_coroutine_function(func)
+    return is_marked or inspect.isasyncgenfunction(func)
 
 
 def _call_of(func: Any) -> Any:

@@ -15,6 +15,9 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 from tornado.platform.asyncio import BaseAsyncIOLoop
 from tornado.testing import get_async_test_timeout
 

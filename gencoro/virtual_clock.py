@@ -27,6 +27,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVarTuple
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from gencoro.errors import DeadlockError

@@ -29,6 +29,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast, overload
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 

@@ -39,6 +39,7 @@ for _name, _program in stage.load_programs().items():
 OTHERWISE = {
     # What they show is as in Tornado 4.5.3 or 5.1.1, and gencoro's own is not.
     "chain_future_ahead_to_a_third_and_to_two_at_once",
+    "coroutine_looks_like_its_function",
     "done_callback_of_a_future_does_not_keep_the_contexts",
     "gen_has_the_names_of_its_neighbors",
     "gen_names_that_are_there",

@@ -113,7 +113,9 @@ def test_wrapper_looks_like_its_function():
     wrapped = gen.coroutine(named)
 
     assert (wrapped.__name__, wrapped.__doc__) == ("named", "Say so.")
-    assert wrapped.__wrapped__.__code__ is named.__code__
+    assert inspect.getsource(wrapped) == inspect.getsource(named)
+    assert list(wrapped.__wrapped__(1)) == list(named(1))
+    assert not inspect.isgeneratorfunction(wrapped.__wrapped__)
     assert inspect.signature(wrapped) == inspect.signature(named)
 
 

@@ -282,7 +282,8 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "The decorator refuses a coroutine, which would become a Future of a Future.",
+        "The decorator refuses a coroutine, and the function that it wraps is none of generators"
+        " to frameworks that ask.",
         ("coroutine_looks_like_its_function",),
     ),
     Difference(
