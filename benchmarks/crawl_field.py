@@ -63,20 +63,15 @@ def wget2(name, title, *options):
 
 
 def wget_with_archive():
-    fixed = (
-        "--quiet",
-        "--no-config",
-        "--no-hsts",
-        "-e",
-        "robots=off",
-        "-r",
-        "-l",
-        "inf",
+    fixed = "--quiet --no-config --no-hsts -e robots=off -r -l inf --delete-after"
+    options = (
+        "{span_hosts}",
+        "{certificates}",
+        "--compression=auto",
+        "--warc-file=all",
     )
-    options = ("{span_hosts}", "{certificates}", "--delete-after", "--warc-file=all")
-    return Candidate(
-        "crawl:wget", "wget, WARC only", ("wget", *fixed, *options, "{start}")
-    )
+    command = ("wget", *fixed.split(), *options, "{start}")
+    return Candidate("crawl:wget", "wget, WARC only", command)
 
 
 CANDIDATES = (

@@ -17,6 +17,7 @@ It imports nothing else of the crawler.  The modules, from the call to the wire 
     codings        gzip, deflate, br, zstd decoders with a size limit         pure
     redirect       the request that follows a redirect                        pure
     tls            cached TLS contexts
+    tls_transport  TLS over a connected transport, with a shared buffer
     errors         the exceptions
 """
 
