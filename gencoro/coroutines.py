@@ -87,7 +87,7 @@ def coroutine(
     42
     """
     del replace_callback
-    wrapper = returning(CoroutineFuture, func)
+    wrapper: Callable[..., Future[Any]] = returning(CoroutineFuture, func)
     _mark_as_async(wrapper, func)
     return wrapper
 
