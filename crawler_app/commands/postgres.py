@@ -7,11 +7,12 @@ from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.interruptible import run
-from crawler_app.commands.stored_crawl import cache_of, postgres_module
+from crawler_app.commands.stored_crawl import cache_of
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["copy", "drop", "forget", "init", "list_"]

@@ -1,7 +1,6 @@
 """Opens the crawl that a command reads: in a directory, or in PostgreSQL."""
 
 import argparse
-from importlib import import_module
 from typing import Any
 
 from crawler_app.base.config.validators import (
@@ -10,12 +9,13 @@ from crawler_app.base.config.validators import (
     require_frontier,
 )
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.progress import OnStep, no_step
 from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stored import StoredCrawl
 
-__all__ = ["cache_of", "opened", "postgres_module", "stored_at"]
+__all__ = ["cache_of", "opened", "stored_at"]
 
 
 def cache_of(arguments: argparse.Namespace) -> Cache:
@@ -74,20 +74,3 @@ def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCra
         "crawler_app.run.directory.server_crawl"
     ).ServerCrawl(location, path, **options)
     return crawl
-
-
-def postgres_module(name: str) -> Any:
-    """Import a module that needs the PostgreSQL driver.
-
-    Raises:
-        ConfigError: the driver is not installed.
-    """
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as exc:
-        if exc.name != "asyncpg":
-            raise
-        raise ConfigError(
-            f"a frontier in PostgreSQL needs asyncpg ({exc}); "
-            "pip install 'gencoro[postgres]'"
-        ) from None

@@ -10,13 +10,13 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.config.validators import DEFAULT_CRAWL
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run, run_interruptible
 from crawler_app.commands.live_view import LiveView, check_dashboard_address
-from crawler_app.commands.stored_crawl import postgres_module
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
@@ -76,7 +76,8 @@ def resume_work(
     if not LIMITS.isdisjoint(given):
         run(module.limit_shared, config)
     if retried_reasons:
-        module.retry_failed(config, retried_reasons)
+        location = module.CrawlLocation(config.frontier, config.crawl_name)
+        module.retry_failed(location, retried_reasons)
     return work_on(arguments, config)
 
 
@@ -96,7 +97,7 @@ def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
     """Return the class of one worker, or of several; a directory with parts keeps these."""
     has_parts = config.processes > 1 or bool(CrawlDirectory(config.into).parts())
     found: type[CrawlWorker] = (
-        postgres_module("crawler_app.run.processes.postgres_workers").CrawlWorkers
+        postgres_module("crawler_app.run.processes.crawl_workers").CrawlWorkers
         if has_parts
         else postgres_module("crawler_app.run.crawl_worker").CrawlWorker
     )

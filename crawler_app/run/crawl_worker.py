@@ -37,6 +37,7 @@ from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.crawls import begin, set_limits
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.private_server import PrivateLocation
 from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.politeness import least_gap_s
@@ -45,11 +46,17 @@ from gencoro import gen
 __all__ = [
     "CrawlWorker",
     "WorkerResult",
+    "begin_private",
     "begin_shared",
     "limit_shared",
+    "location_of",
     "retry_failed",
     "shared_config",
 ]
+
+
+# Claims that a worker has in reserve.
+MAX_BUFFERED = 10
 
 
 @dataclass(slots=True, frozen=True)
@@ -69,6 +76,17 @@ class WorkerResult:
     left: int
     limit_reached: str
     was_stopped: bool
+
+
+def location_of(config: CrawlConfig) -> CrawlLocation:
+    """Return where the frontier of a crawl is; without ``frontier``, its own server is started.
+
+    Raises:
+        ConfigError: the URL is invalid, or the server cannot be started.
+    """
+    if config.frontier:
+        return CrawlLocation(config.frontier, config.crawl_name)
+    return PrivateLocation(Path(config.into))
 
 
 @gen.coroutine
@@ -104,6 +122,23 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
             )
 
 
+@gen.coroutine
+def begin_private(
+    config: CrawlConfig, location: CrawlLocation
+) -> Generator[Any, Any, None]:
+    """Begin or continue a crawl of several processes on its own server.
+
+    Its options may be others than when it began, and each run may receive ``max_bytes``.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    text = config.shared_json()
+    gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
+    yield begin(location, text, gap_s=gap_s)
+    yield set_limits(location, text, config.max_pages, None, gap_s=gap_s)
+
+
 def shared_config(location: CrawlLocation, **local: Any) -> CrawlConfig:
     """Return the configuration of a worker of a crawl that has begun.
 
@@ -134,13 +169,12 @@ def limit_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     yield set_limits(location, config.shared_json(), config.max_pages, config.max_bytes)
 
 
-def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
+def retry_failed(location: CrawlLocation, reasons: Collection[str]) -> None:
     """Queue the URLs of a crawl again that failed for one of these reasons.
 
     Raises:
         ConfigError: the server cannot be used.
     """
-    location = CrawlLocation(config.frontier, config.crawl_name)
     with contextlib.closing(PostgresReader(location)) as reader:
         reader.requeue_failed(reasons)
 
@@ -197,7 +231,7 @@ class CrawlWorker:
     ) -> None:
         self.config = config = staged(config)
         self._own = own
-        self._location = CrawlLocation(config.frontier, config.crawl_name)
+        self._location = location_of(config)
         self._watch = watch or contextlib.nullcontext
         self._on_step = on_step
         self._crawl: Watched | None = None
@@ -320,5 +354,7 @@ class CrawlWorker:
             StoreLocation(
                 directory.make_store_key(), machine, self._store_location(directory)
             ),
+            # More would be kept from the other workers.
+            buffered=min(MAX_BUFFERED, self.config.concurrency),
             before_commit=before_commit,
         )

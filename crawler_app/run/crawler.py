@@ -4,6 +4,7 @@ The command line uses it like any other program.  The path of a URL is in
 `crawler_app.run.crawl`, the files of a crawl directory in `crawler_app.run.directory`.
 """
 
+import asyncio
 import contextlib
 import functools
 import logging
@@ -15,6 +16,7 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import CrawledPage, Link, UrlRecord
+from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.reasons import AnyReason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl import Crawl
@@ -26,12 +28,11 @@ from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
-from crawler_app.run.processes.parts_run import PartsRun
+from crawler_app.run.processes.workers_run import WorkersRun
 from crawler_app.run.results.comparison import Comparison, compare
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.store.frontier.memory import MemoryFrontier
-from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from gencoro import gen
 
@@ -133,17 +134,20 @@ class Crawler:
         self._watch = watch or contextlib.nullcontext
         self._observer = observer
         self._own_hosts = own_hosts
-        self._crawl: Crawl | PartsRun | None = None
+        self._crawl: Crawl | WorkersRun | None = None
         self._is_stopped = False
         check_fetcher(config)
         if config.frontier:
             raise ConfigError("a crawl with a shared frontier is run by a CrawlWorker")
         if config.processes > 1:
-            self._require_no_callbacks()
+            self._require_one_process()
 
-    def _require_no_callbacks(self) -> None:
+    def _require_one_process(self) -> None:
+        """Raise ConfigError if something is wanted that several processes cannot do."""
         if not self.config.into:
             raise ConfigError("several processes need a directory; `into` is empty")
+        if self.config.soft_404:
+            raise ConfigError("--soft-404 is not possible with --processes")
         callbacks = {
             "on_page": self._hooks.on_page,
             "on_link": self._hooks.on_link,
@@ -181,7 +185,7 @@ class Crawler:
         with contextlib.ExitStack() as cleanup:
             directory = self._enter_directory(cleanup)
             if directory is not None and self.config.processes > 1:
-                return (yield from self._run_parts(directory))
+                return (yield from self._run_processes(directory))
             if directory is None:
                 stores = Stores(MemoryFrontier(), None, None)
             else:
@@ -191,22 +195,27 @@ class Crawler:
                 stores.frontier, directory, functools.partial(_forget_vanished, stores)
             )
 
-    def _run_parts(self, directory: CrawlDirectory) -> Subgenerator[Result]:
-        """Crawl with several processes."""
-        run = self._crawl = PartsRun(self.config, self._retried_reasons)
-        if self._is_stopped:
-            run.stop()
-        with self._watch(run):
-            yield run.run()
-        yield gen.moment  # as for a single process
-
-        def forget(comparison: Comparison) -> None:
-            for part in directory.parts():
-                with part, open_stores(part, self.config, PartFrontier) as stores:
-                    _forget_vanished(stores, comparison)
-
-        with contextlib.closing(directory.frontier()) as frontier:
-            return self._result(frontier, directory, forget)
+    def _run_processes(self, directory: CrawlDirectory) -> Subgenerator[Result]:
+        """Crawl with several processes, which share a frontier on a server of their own."""
+        shared = postgres_module("crawler_app.run.crawl_worker")
+        config = self.config
+        # It takes a second to make the data of a server.
+        location = yield asyncio.get_running_loop().run_in_executor(
+            None, shared.location_of, config
+        )
+        with contextlib.closing(location):
+            yield shared.begin_private(config, location)
+            if self._retried_reasons:
+                shared.retry_failed(location, self._retried_reasons)
+            directory.make_parts(config.processes)
+            run = self._crawl = WorkersRun(config, location.keep_running)
+            if self._is_stopped:
+                run.stop()
+            with self._watch(run):
+                yield run.run()
+            yield gen.moment  # as for a single process
+            with contextlib.closing(directory.frontier()) as frontier:
+                return self._result(frontier, directory, lambda _: None)
 
     def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
         """Lock the directory, and prepare it for the run."""
@@ -223,8 +232,13 @@ class Crawler:
                 "continue with `gencrawl resume`, or choose another directory"
             )
         self._require_same_seeds(saved.seeds)
+        directory.require_current()
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
+        if config.processes > 1:
+            self._require_resume()
+            directory.save(config)
+            return directory
         is_unfinished = not self._resumes and not begin_recrawl(directory, config)
         if is_unfinished and self._observer is None:
             logger.warning(
@@ -242,11 +256,19 @@ class Crawler:
             )
 
     def _require_same_processes(self, processes: int) -> None:
-        if processes != self.config.processes:
+        if (processes > 1) is not (self.config.processes > 1):
             raise ConfigError(
-                f"the hosts of the crawl in {self.config.into} are shared out among "
-                f"{processes} processes, not {self.config.processes}; give --processes "
-                f"{processes}, or choose another directory"
+                f"the crawl in {self.config.into} was begun with --processes {processes}, and "
+                "its frontier is in another place with one process than with several; choose "
+                "another directory"
+            )
+
+    def _require_resume(self) -> None:
+        if not self._resumes:
+            raise ConfigError(
+                f"{self.config.into} holds a crawl of several processes, which cannot be "
+                "compared with a new one; continue it with `resume`, or choose another "
+                "directory"
             )
 
     def _run_with(

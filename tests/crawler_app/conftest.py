@@ -17,6 +17,14 @@ from tests.helpers.site import Site
 fuzzing.load_profile()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory):
+    """The servers that are made by tests are not noted in the home directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture
 def sockets():
     """Return a function that lists the open sockets, by what the kernel calls them."""

@@ -111,13 +111,13 @@ class CrawlConfig:
         is_common=True,
     )
 
-    # Each process crawls a part of the hosts, so more than there are hosts do not help, unless
-    # the frontier is in PostgreSQL.
+    # Several share a frontier in PostgreSQL.
     processes: int = option(
         1,
-        "number of worker processes",
+        "number of worker processes; several need PostgreSQL",
         group=LIMITS,
         rule=count(1, 64),
+        is_resumable=True,
         is_local=True,
     )
 

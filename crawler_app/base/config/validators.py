@@ -326,7 +326,7 @@ def require_frontier(name: str, url: str) -> None:
     try:
         parts = urlsplit(url)
         options = parse_qs(parts.query).keys()
-        has_password = parts.password is not None or not options.isdisjoint(SECRETS)
+        has_password = bool(parts.password) or not options.isdisjoint(SECRETS)
     except ValueError:
         has_password = "@" in url  # an error would show the URL
     if has_password:

@@ -53,7 +53,6 @@ import math
 from collections.abc import (
     Collection,
     Generator,
-    Iterable,
     Iterator,
 )
 from typing import Any
@@ -176,9 +175,7 @@ class Crawl:
         self._limit_hosts()
         # Before the seeds: they count after the URLs of earlier runs.
         self._parts.admission.remember()
-        seeds = [self.admit(seed) for seed in self._seeds()]
-        self.frontier.add(seed for seed in seeds if seed is not None)
-        self.frontier.flush()
+        self._add_seeds()
         with self._time_limit(), contextlib.closing(self._parts.reader):
             yield from self._all_work()
             if self._requeue_unread():
@@ -190,9 +187,10 @@ class Crawl:
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
 
-    def _seeds(self) -> Iterable[str]:
-        """Return the seeds that this process adds to the frontier."""
-        return self.config.seeds
+    def _add_seeds(self) -> None:
+        seeds = [self.admit(seed) for seed in self.config.seeds]
+        self.frontier.add(seed for seed in seeds if seed is not None)
+        self.frontier.flush()
 
     def _limit_hosts(self) -> None:
         self.frontier.limit_hosts(

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import replace
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import UrlError
@@ -149,19 +148,6 @@ class Admission:
             if self._observer is not None:
                 self._observer.saw_refusal(candidate)
         return None if is_full else candidate
-
-    def admit_received(self, candidate: Candidate) -> Candidate:
-        """Return a candidate that another process has admitted, with its query counted.
-
-        Only the process that owns a host sees all URLs of a path.  External URLs do not count.
-        """
-        url, is_external = candidate.url, candidate.role is Role.EXTERNAL
-        if candidate.refusal or is_external or url in self._seeds:
-            return candidate
-        if self._queries.admit(url):
-            return candidate
-        self._stats.add(f"skipped/{Reason.TOO_MANY_QUERIES}")
-        return replace(candidate, refusal=Reason.TOO_MANY_QUERIES)
 
     def in_turns(
         self, admitted: Iterable[Candidate | None], via: Claim | None

@@ -214,6 +214,10 @@ class Interpreter:
         read_page = self._reader.page(body, content_type, **options, agent=agent)
         return (yield from read_page), None
 
+    def forget_links(self) -> None:
+        """Admit links again that were settled: the frontier may have lost them."""
+        self._seen_links, self._seen_assets = LinkCache(), LinkCache()
+
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""
         for cache, links in (

@@ -56,8 +56,16 @@ class WorkerCrawl(Crawl, FrontierObserver):
         """Begin no fetch while there is no room for it; `unpause` does not end this."""
         if is_held is not self._is_held:
             self._is_held = is_held
-            self.frontier.hold(is_held)
+            self.frontier.hold(is_held or self.is_paused)
             self._changed.notify_all()
+
+    def pause(self) -> None:
+        super().pause()
+        self.frontier.hold(True)  # others may not be paused
+
+    def unpause(self) -> None:
+        self.frontier.hold(self._is_held)
+        super().unpause()
 
     def next_at(self, now: float) -> float | None:
         # Not the end of a lease: what another worker has may lead to more long before.
@@ -103,6 +111,11 @@ class WorkerCrawl(Crawl, FrontierObserver):
         """Remove a page from the index that another worker will fetch."""
         if self._parts.index is not None:
             self._parts.index.remove(url)
+
+    def links_forgotten(self) -> None:
+        """Find again what the server may have lost, from the start URLs on."""
+        self._parts.interpreter.forget_links()
+        self._add_seeds()
 
     def origin_learned(self, news: OriginNews) -> Subgenerator[None]:
         """Use what other workers know of an origin."""

@@ -10,14 +10,15 @@
     DIR/storage.url              where the files of the archive go, if to object storage
     DIR/uploads.json             which of them are there
     DIR/lock                     locked by the process that crawls
-    DIR/part-0                   the same files for a part of the hosts, and part-1 and up,
-                                 if several processes crawl
+    DIR/part-0                   the archive and the index of a process, and part-1 and up, if
+                                 several processes crawl
+    DIR/postgres                 their frontier, unless it is on a server of others
 
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
-finds what was lost since the last run; `stored` is read access to a crawl, `union` reads its
-parts as one, and `server_crawl` the directories of workers on many machines; `moving` turns a
+finds what was lost since the last run; `stored` is read access to a crawl, `union` searches
+the indexes of several processes, and `server_crawl` the directories of workers on many machines; `moving` turns a
 directory into that of a worker.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
@@ -33,12 +34,13 @@ import dataclasses
 import os
 import re
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Self
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, SearchIndexError
+from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.safe_files import create, open_regular
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
@@ -49,11 +51,9 @@ from crawler_app.run.directory.signature import (
     signature_of,
 )
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
-from crawler_app.run.directory.union import UnionFrontier
 from crawler_app.store.archive.captures import database_path
 from crawler_app.store.archive.totals import summary
 from crawler_app.store.frontier import FrontierReader
-from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index import PageIndex
 
@@ -62,6 +62,7 @@ __all__ = ["CrawlDirectory", "CrawlSizes"]
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
 EXTERNAL_CACHE_NAME = "external.sqlite3"
+SERVER_NAME = "postgres"
 INDEX_NAME = "crawl.sqlite"
 STORE_NAME = "store"
 CRAWL_ID_NAME = "crawl-id"
@@ -73,6 +74,7 @@ OWN_NAMES = (
     FRONTIER_NAME,
     INDEX_NAME,
     LOCK_NAME,
+    SERVER_NAME,
 )
 
 _PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
@@ -302,12 +304,25 @@ class CrawlDirectory(StoredCrawl):
         return self.path / EXTERNAL_CACHE_NAME
 
     def frontier(self) -> FrontierReader:
-        found = _opened(
-            [part.frontier_path for part in self.parts()], self.frontier_path
-        )
-        if found is None:
+        self.require_current()
+        if (self.path / SERVER_NAME).is_dir():
+            driver = "crawler_app.store.frontier.postgres."
+            reader = postgres_module(f"{driver}blocking_reader").PostgresReader
+            server = postgres_module(f"{driver}private_server").PrivateLocation
+            found: FrontierReader = reader(server(self.path))
+            return found
+        if not self.frontier_path.exists():
             raise ConfigError(f"the crawl in {self.path} has not begun yet")
-        return found
+        return SqliteFrontier(self.frontier_path, read_only=True)
+
+    def require_current(self) -> None:
+        """Raise ConfigError if an earlier version has made the frontier of several processes."""
+        if any(part.frontier_path.exists() for part in self.parts()):
+            raise ConfigError(
+                f"the crawl in {self.path} was begun with --processes by an earlier version, "
+                "which alone can read and continue it; crawl into another directory, or "
+                "use that version"
+            )
 
     def store_key(self) -> str:
         """Return the UUID of the directory for a frontier on a server; empty if it has none."""
@@ -412,17 +427,3 @@ class CrawlDirectory(StoredCrawl):
 
     def __exit__(self, *exc_info: object) -> None:
         self._lock.release()
-
-
-def _opened(parts: Sequence[Path], whole: Path) -> FrontierReader | None:
-    """Open the files of the parts, or the only file; None if there is none of them."""
-    if not parts:
-        return SqliteFrontier(whole, read_only=True) if whole.exists() else None
-    with contextlib.ExitStack() as cleanup:
-        frontiers = []
-        for path in parts:
-            if path.exists():
-                frontiers.append(PartFrontier(path, read_only=True))
-                cleanup.callback(frontiers[-1].close)
-        cleanup.pop_all()
-    return UnionFrontier(frontiers) if frontiers else None

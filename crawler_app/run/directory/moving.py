@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import logging
 import socket
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -49,47 +49,30 @@ def move_frontier(
     """
     directory = CrawlDirectory.open(path)
     config = directory.config()
-    if config.frontier:
+    if config.frontier or config.processes > 1:
         raise ConfigError(f"the frontier of {path} is in PostgreSQL already")
     moved = dataclasses.replace(
         config, frontier=location.url, crawl_name=location.crawl
     )
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(directory)
-        files = list(_opened(directory, cleanup))
-        if not files:
+        if not directory.frontier_path.exists():
             raise ConfigError(f"the crawl in {path} has not begun yet")
-        if any(file.has_previous() for file in files):
+        own = str(directory.path.resolve())
+        store = StoreLocation(directory.make_store_key(), socket.gethostname(), own)
+        file = StoredFile(directory.frontier_path, store)
+        cleanup.callback(file.close)
+        if file.has_previous():
             logger.warning("The comparison with the previous crawl is not copied.")
         urls: int = yield copy_frontier(
             location,
-            files,
+            file,
             _beginning(config),
             partitions=partitions,
             on_step=on_step,
         )
         directory.save(moved)
     return urls
-
-
-def _opened(
-    directory: CrawlDirectory, cleanup: contextlib.ExitStack
-) -> Iterator[StoredFile]:
-    """Yield the files of the frontier, or of its parts, which are locked too."""
-    parts = directory.parts()
-    begun = [each for each in parts or [directory] if each.frontier_path.exists()]
-    for number, each in enumerate(begun):
-        if parts:
-            cleanup.enter_context(each)
-        location = str(each.path.resolve())
-        file = StoredFile(
-            each.frontier_path,
-            StoreLocation(each.make_store_key(), socket.gethostname(), location),
-            *(number, len(begun)),
-            is_part=bool(parts),
-        )
-        cleanup.callback(file.close)
-        yield file
 
 
 def _beginning(config: CrawlConfig) -> Beginning:

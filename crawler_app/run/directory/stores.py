@@ -1,7 +1,7 @@
 """Opens the frontier, archive and index of a crawl, and closes them in order."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crawler_app.base.config import CrawlConfig
@@ -11,8 +11,7 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.store.archive.gzip_members import max_record_bytes
 from crawler_app.store.archive.store import Archive
-from crawler_app.store.frontier import Frontier, FrontierReader
-from crawler_app.store.frontier.part import PartFrontier
+from crawler_app.store.frontier import Frontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index.index_writer import IndexWriter
 
@@ -85,7 +84,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Returns whether the last crawl had finished, that is, had no URLs left.  If it had not,
     or had fetched nothing, and there already is a previous crawl, that one is kept and the
     last one is dropped: the previous one is better to compare with.  The directory must be
-    locked.  All of it is one transaction of each frontier.
+    locked.  All of it is one transaction.
 
     Args:
         config: Configuration of the new crawl; its stores are opened before anything is
@@ -94,34 +93,17 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Raises:
         ConfigError: as in `open_stores`.
     """
-    parts = directory.parts()
-    begun = [each for each in parts or [directory] if each.frontier_path.exists()]
-    make_frontier = PartFrontier if parts else SqliteFrontier
-    with contextlib.ExitStack() as opened:
-        frontiers: list[SqliteFrontier] = []
-        for each in begun:
-            if parts:
-                opened.enter_context(each)
-            stores = opened.enter_context(open_stores(each, config, make_frontier))
-            assert isinstance(stores.frontier, SqliteFrontier)
-            frontiers.append(stores.frontier)
-        is_finished = all(frontier.is_drained() for frontier in frontiers)
-        is_better = is_finished and any(f.count(State.DONE) for f in frontiers)
-        is_recrawl = any(frontier.is_recrawl for frontier in frontiers)
-        if any(frontier.total() for frontier in frontiers):
-            loops = _urls_of_loops(frontiers)
-            for frontier in frontiers:
-                frontier.begin_anew(
-                    is_compared=is_better or not is_recrawl, loops=loops
-                )
-                loops = []  # one frontier has them for all
+    if not directory.frontier_path.exists():
+        return True
+    with open_stores(directory, config) as stores:
+        frontier = stores.frontier
+        assert isinstance(frontier, SqliteFrontier)
+        is_finished = frontier.is_drained()
+        is_better = is_finished and frontier.count(State.DONE) > 0
+        if frontier.total():
+            loops = Redirects(frontier.redirects()).loop_by_key.values()
+            frontier.begin_anew(
+                is_compared=is_better or not frontier.is_recrawl,
+                loops=[url for loop in loops for url in loop],
+            )
     return is_finished
-
-
-def _urls_of_loops(frontiers: Iterable[FrontierReader]) -> list[str]:
-    """Return the URLs of redirect loops, which may lead from one part to another."""
-    target_by_url: dict[str, str] = {}
-    for frontier in frontiers:
-        target_by_url |= frontier.redirects()
-    loops = Redirects(target_by_url).loop_by_key.values()
-    return [url for loop in loops for url in loop]

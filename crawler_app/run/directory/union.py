@@ -1,124 +1,18 @@
-"""Reads the parts of a crawl by several processes as one crawl."""
+"""Searches the indexes of several processes as one."""
 
 import contextlib
 import heapq
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from crawler_app.base.models import State, UrlRecord
-from crawler_app.store.frontier import FrontierReader
-from crawler_app.store.frontier.count_types import (
-    RANKED,
-    Amount,
-    HostCounts,
-    OutcomeKey,
-)
-from crawler_app.store.frontier.part import PartFrontier
-from crawler_app.store.frontier.previous_crawl import Differences
 from crawler_app.store.index import PageIndex, SearchResult
 from crawler_app.store.index.searching import Rank, Searching
 
-__all__ = ["UnionFrontier", "UnionIndex"]
+__all__ = ["UnionIndex"]
 
 # For searching, which is the work of SQLite, without the GIL.
 MAX_THREADS = os.cpu_count() or 1
-
-
-class UnionFrontier(FrontierReader):
-    """The frontiers of all parts.
-
-    Links that are still on their way from one part to another count as queued URLs; some
-    may turn out to be known.
-    """
-
-    def __init__(self, parts: Sequence[PartFrontier]) -> None:
-        self._parts = parts
-
-    def count(self, state: State) -> int:
-        found = sum(part.count(state) for part in self._parts)
-        if state is State.QUEUED:
-            found += sum(part.outgoing_urls() for part in self._parts)
-        return found
-
-    def count_non_pages(self, state: State) -> int:
-        found = sum(part.count_non_pages(state) for part in self._parts)
-        if state is State.QUEUED:
-            found += sum(part.outgoing_non_pages() for part in self._parts)
-        return found
-
-    def is_drained(self) -> bool:
-        return all(part.is_drained() for part in self._parts)
-
-    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
-        total: dict[OutcomeKey, Amount] = {}
-        for part in self._parts:
-            for kind, amount in part.outcome_counts().items():
-                total.setdefault(kind, Amount()).add(amount)
-        return total
-
-    def hosts(self) -> list[HostCounts]:
-        return [host for part in self._parts for host in part.hosts()]
-
-    def slowest(self) -> list[UrlRecord]:
-        found = [record for part in self._parts for record in part.slowest()]
-        return sorted(found, key=_took_s, reverse=True)[:RANKED]
-
-    def redirects(self) -> dict[str, str]:
-        target_by_url: dict[str, str] = {}
-        for part in self._parts:
-            target_by_url |= part.redirects()
-        return target_by_url
-
-    def soft_404s(self) -> list[str]:
-        return [url for part in self._parts for url in part.soft_404s()]
-
-    def find(self, key: str) -> UrlRecord | None:
-        found = (part.find(key) for part in self._parts)
-        return next((record for record in found if record is not None), None)
-
-    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        """Return the records of one part after the other."""
-        return itertools.chain.from_iterable(
-            part.records(state) for part in self._parts
-        )
-
-    @property
-    def is_recrawl(self) -> bool:
-        return any(part.is_recrawl for part in self._parts)
-
-    def differences(self) -> Differences | None:
-        found = [part.differences() for part in self._parts]
-        known = [differences for differences in found if differences is not None]
-        if not known:
-            return None
-        return Differences(
-            new=[url for each in known for url in each.new],
-            changed=[url for each in known for url in each.changed],
-            unchanged=sum(each.unchanged for each in known),
-            vanished=[page for each in known for page in each.vanished],
-            unreachable=[url for each in known for url in each.unreachable],
-            was_whole=all(each.was_whole for each in known),
-        )
-
-    def unmet(self) -> list[str]:
-        return [url for part in self._parts for url in part.unmet()]
-
-    def broken_before(self) -> list[str]:
-        return [url for part in self._parts for url in part.broken_before()]
-
-    def gone(self, *, is_whole: bool) -> list[str]:
-        return [url for part in self._parts for url in part.gone(is_whole=is_whole)]
-
-    def close(self) -> None:
-        with contextlib.ExitStack() as cleanup:
-            for part in self._parts:
-                cleanup.callback(part.close)
-
-
-def _took_s(record: UrlRecord) -> float:
-    return (record.outcome and record.outcome.took_s) or 0.0
 
 
 class UnionIndex:

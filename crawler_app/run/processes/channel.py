@@ -25,10 +25,7 @@ class Channel:
         self._stream = IOStream(connection)
 
     def send(self, frame: Frame) -> None:
-        """Send a frame; if the other process has ended, it is dropped.
-
-        It is buffered without a limit: what may be sent is limited by acknowledgements.
-        """
+        """Send a frame; if the other process has ended, it is dropped."""
         with contextlib.suppress(StreamClosedError):
             self._stream.write(frame.encode())
 
@@ -38,9 +35,9 @@ class Channel:
         with contextlib.suppress(StreamClosedError):
             while True:
                 head = yield self._stream.read_bytes(HEAD.size)
-                kind, part, size = HEAD.unpack(head)
+                kind, size = HEAD.unpack(head)
                 payload = (yield self._stream.read_bytes(size)) if size else b""
-                handle(Frame(MessageType(kind), payload, part))
+                handle(Frame(MessageType(kind), payload))
                 yield gen.moment  # many frames in a row must not block the loop
 
     @gen.coroutine

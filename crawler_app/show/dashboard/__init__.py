@@ -92,7 +92,7 @@ class Dashboard:
         monitor: Takes the samples; the caller enters it.
         address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free port.
         index_path: The file of the crawl's index; None if it has none.
-        index_paths: The files of all parts of the index, if several processes crawl.
+        index_paths: The files of all indexes, if several processes crawl.
         token: The secret that requests must carry; None for the one in the environment,
             or a new one.
 

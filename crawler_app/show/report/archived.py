@@ -37,7 +37,7 @@ class Archived:
                 with table_errors(path):
                     raise
             if capture is not None:
-                # A part has its own hosts, so the next URL is probably of the same one.
+                # The next URL was probably fetched by the same process.
                 self._archives.insert(0, self._archives.pop(at))
                 try:
                     return read_capture(path, captures, capture, self._max_body_bytes)

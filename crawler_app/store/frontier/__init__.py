@@ -35,8 +35,7 @@ Backends::
 
     memory           for tests and small crawls
     sqlite           the default, on disk
-    part             the same for one part of a crawl by several processes
-    postgres         in PostgreSQL, shared by the workers of many machines
+    postgres         in PostgreSQL, shared by the workers of a crawl, on one machine or many
 
 Of those on disk::
 

@@ -245,12 +245,10 @@ def record_of(row: Iterable[Any]) -> UrlRecord:
     )
 
 
-def open_database(
-    path: Path | str, *, read_only: bool, schema: database.Schema = SCHEMA
-) -> sqlite3.Connection:
+def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
     """Open or create the file of a frontier; the caller controls transactions.
 
     Raises:
         ConfigError: it is not a frontier, or has another version, or cannot be opened.
     """
-    return database.open_database(path, schema, read_only=read_only)
+    return database.open_database(path, SCHEMA, read_only=read_only)

@@ -204,7 +204,6 @@ class PreviousCrawl:
         *,
         is_compared: bool,
         was_whole: bool,
-        more_tables: Iterable[str] = (),
         loops: Iterable[str] = (),
     ) -> None:
         """Delete the URLs of the crawl, and keep what the next one is compared with.
@@ -212,7 +211,6 @@ class PreviousCrawl:
         Args:
             is_compared: Whether that is this crawl, and not the one before it.
             was_whole: Whether this crawl had finished.
-            more_tables: Tables that are emptied besides.
             loops: The URLs of redirect loops in this crawl.
         """
         db = self._db
@@ -229,7 +227,7 @@ class PreviousCrawl:
         else:
             db.execute("UPDATE previous SET is_met = 0 WHERE is_met")
         db.execute(INSERT_CONTENT, (is_compared,))
-        for table in (*CRAWL_TABLES, *more_tables):
+        for table in CRAWL_TABLES:
             db.execute(f"DELETE FROM {table}")
 
 

@@ -17,7 +17,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from crawler_app.base.errors import FrontierError, LeaseLostError
 from crawler_app.base.models import (
@@ -52,7 +52,7 @@ from crawler_app.store.frontier.saved_keys import load_keys, save_keys
 from crawler_app.store.frontier.schedule import Host, Queued, Schedule
 from crawler_app.store.frontier.sqlite_reading import SqliteReader
 
-__all__ = ["Source", "SqliteFrontier"]
+__all__ = ["SqliteFrontier"]
 
 # URLs that may be claimed, in the format of `Queued`.
 SELECT_QUEUED = """
@@ -95,20 +95,6 @@ FINISH = f"UPDATE url SET state = ?, {SET_OUTCOME}, finished_at = ? WHERE id = ?
 SELECT_PROVISIONAL = f"SELECT key FROM url WHERE {IS_PROVISIONAL}"
 
 
-class Source(Protocol):
-    """What led to URLs: a claim, or what has no row in this file, and so no id."""
-
-    @property
-    def id(self) -> int | None:
-        """The id of its row; None if it has none."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """The URL."""
-        ...
-
-
 class SqliteFrontier(SqliteReader, Frontier):
     """A frontier in one SQLite file.
 
@@ -130,9 +116,6 @@ class SqliteFrontier(SqliteReader, Frontier):
     'http://a.test/'
     >>> frontier.close()
     """
-
-    # Replaced for one part of a crawl, whose file has more tables.
-    _more_tables: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -419,7 +402,6 @@ class SqliteFrontier(SqliteReader, Frontier):
             self._previous.begin_anew(
                 is_compared=is_compared,
                 was_whole=self.is_drained(),
-                more_tables=self._more_tables,
                 loops=loops,
             )
         self.flush()
@@ -468,7 +450,7 @@ class SqliteFrontier(SqliteReader, Frontier):
             save_keys(self._db, self._keys)
         self.flush()
 
-    def _add(self, candidates: Iterable[Candidate], via: Source | None) -> int:
+    def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         # Counted together, by host and depth.
         queued: dict[tuple[int, int, bool], int] = {}
         for candidate in candidates:
@@ -533,7 +515,7 @@ class SqliteFrontier(SqliteReader, Frontier):
         key: int,
         candidate: Candidate,
         host_id: int,
-        via: Source | None,
+        via: Claim | None,
         old_id: int | None,
     ) -> int:
         """Insert a row for a candidate, or replace that of its refusal; return the id."""

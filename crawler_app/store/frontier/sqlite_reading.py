@@ -42,12 +42,8 @@ class SqliteReader(FrontierReader):
         ConfigError: the file is not a frontier, or has another version.
     """
 
-    # Replaced for one part of a crawl, whose file has more tables.
-    _schema = SCHEMA
-    _select_records = SELECT_RECORDS
-
     def __init__(self, path: Path | str, *, read_only: bool) -> None:
-        self._db = open_database(path, read_only=read_only, schema=self._schema)
+        self._db = open_database(path, read_only=read_only)
         self._is_read_only = read_only
         try:
             if read_only:
@@ -55,7 +51,7 @@ class SqliteReader(FrontierReader):
             self._load()
         except sqlite3.Error as exc:
             self._db.close()
-            raise unusable(path, self._schema, exc) from None
+            raise unusable(path, SCHEMA, exc) from None
         except BaseException:
             self._db.close()
             raise
@@ -93,7 +89,7 @@ class SqliteReader(FrontierReader):
         return [self._record(url_id) for url_id in self._slowest.url_ids()]
 
     def _record(self, url_id: int) -> UrlRecord:
-        rows = self._db.execute(f"{self._select_records} WHERE url.id = ?", (url_id,))
+        rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
         return self._record_of(rows.fetchone())
 
     @property
@@ -146,9 +142,7 @@ class SqliteReader(FrontierReader):
         # In the file, a claimed URL is queued.
         stored = State.QUEUED if state is State.CLAIMED else state
         condition = "" if stored is None else f"WHERE url.state = '{stored}'"
-        for row in self._db.execute(
-            f"{self._select_records} {condition} ORDER BY url.id"
-        ):
+        for row in self._db.execute(f"{SELECT_RECORDS} {condition} ORDER BY url.id"):
             record = self._record_of(row)
             if state is None or record.state is state:
                 yield record

@@ -32,6 +32,12 @@ ORDER BY 1
 
 SET_PATH = "SELECT set_config('search_path', quote_ident($1), false)"
 
+# Hosts with a longer gap are slow, or ask for it.
+SET_GAP = """
+WITH before AS (SELECT gap_s FROM crawl), changed AS (UPDATE crawl SET gap_s = $1)
+UPDATE host SET gap_s = $1 FROM before WHERE host.gap_s = before.gap_s AND host.gap_s <> $1
+"""
+
 AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
 
 
@@ -88,18 +94,27 @@ def begin(
 
 @gen.coroutine
 def set_limits(
-    location: CrawlLocation, config: str, max_pages: int | None, max_bytes: int | None
+    location: CrawlLocation,
+    config: str,
+    max_pages: int | None,
+    max_bytes: int | None,
+    *,
+    gap_s: float | None = None,
 ) -> Generator[Any, Any, None]:
     """Set other limits for all workers of a crawl; see `begin`.
 
     Args:
         config: What all workers crawl, with these limits, as JSON.
+        gap_s: None to leave it as it is; otherwise this user owns the crawl, and no worker is at
+            it.
 
     Raises:
         ConfigError: the server cannot be used.
     """
     sql = "SELECT frontier_limit($1, $2, $3)"
     yield from _asked(location, sql, config, max_pages, max_bytes)
+    if gap_s is not None:
+        yield from _asked(location, SET_GAP, gap_s)
 
 
 def _asked(location: CrawlLocation, sql: str, *args: Any) -> Generator[Any, Any, Any]:

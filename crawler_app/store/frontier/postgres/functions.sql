@@ -545,6 +545,12 @@ BEGIN
     );
 END $$;
 
+-- Return a token, which grows.  A server that has crashed may give its last numbers again, and what
+-- a worker tells of a lease from before must not be taken for another.
+CREATE FUNCTION new_token() RETURNS bigint VOLATILE LANGUAGE sql AS $$
+    SELECT nextval('claim_token') << 20 | floor(random() * (1 << 20))::bigint
+$$;
+
 -- Lease the next URLs, one after the other from each host; return their tokens.
 CREATE FUNCTION lease(
     p_worker integer, hosts integer[], wanted integer, max_turn integer, per_host integer,
@@ -573,7 +579,7 @@ BEGIN
         DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT row_id FROM next))
     ), leased AS (
         INSERT INTO claim
-        SELECT nextval('claim_token'), id, ends_at, p_worker, host_id, turn, depth, tries, role
+        SELECT new_token(), id, ends_at, p_worker, host_id, turn, depth, tries, role
         FROM (SELECT * FROM next ORDER BY rank, place) AS in_order
         RETURNING token, host_id, role
     )

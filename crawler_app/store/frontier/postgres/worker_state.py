@@ -12,7 +12,8 @@ Used by `crawler_app.store.frontier.postgres.step_exchange`.
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from crawler_app.base.config import CrawlConfig
@@ -57,6 +58,9 @@ class FrontierObserver:
 
     def claim_lost(self, url: str) -> None:
         """Note a URL whose outcome was not taken: another worker fetches it."""
+
+    def links_forgotten(self) -> None:
+        """Note that links that this worker has found may not be on the server."""
 
     def origin_learned(self, news: OriginNews) -> Subgenerator[None]:
         """Note what other workers know of an origin; its claims are handed out after that."""
@@ -251,7 +255,7 @@ class WorkerState:
         self.shift_s = answer["sent_at"] - answer["at"]
         self._note_limit(answer)
         # Before the claims, which wait if they come with a newer version than is known here.
-        self._note_versions(answer)
+        self._note_versions(answer, observer)
         self._drop_ended_leases(answer)
         # Before the new claims: a URL that was lost may be leased to this worker again.
         self._note_lost(batch, answer.get("lost", ()), observer)
@@ -264,15 +268,17 @@ class WorkerState:
         if has_more or self.has_drained or self.limit_reached:
             observer.claims_changed()
 
-    def _note_versions(self, answer: dict[str, Any]) -> None:
+    def _note_versions(
+        self, answer: dict[str, Any], observer: FrontierObserver
+    ) -> None:
         for origin, version in answer.get("versions", ()):
             # Otherwise it has news of others too.
             if version == self._version_by_origin.get(origin, 0) + 1:
                 self._version_by_origin.note(origin, version)
         if answer["is_replaced"] or answer.get("is_repeated"):
             # What was sent may not have been taken; nothing says which.
-            self.known.clear()
             self._version_by_origin.clear()
+            self._forget_links(observer)
 
     def _drop_ended_leases(self, answer: dict[str, Any]) -> None:
         if answer["is_replaced"]:
@@ -315,7 +321,7 @@ class WorkerState:
         )
 
     def _note_lost(
-        self, batch: ChangeBatch, tokens: Iterable[int], observer: FrontierObserver
+        self, batch: ChangeBatch, tokens: Collection[int], observer: FrontierObserver
     ) -> None:
         """Note outcomes that the server did not take, because the lease had ended.
 
@@ -324,8 +330,19 @@ class WorkerState:
         for token in tokens:
             url = batch.claims[token].url
             logger.warning("the lease on %s has expired; it will be fetched again", url)
-            self.known.clear()
-            observer.claim_lost(url)
+            if not self._has_again(url):
+                observer.claim_lost(url)
+        if tokens:
+            self._forget_links(observer)
+
+    def _has_again(self, url: str) -> bool:
+        """Return whether a URL whose lease was lost has another one here, or has ended again."""
+        batches = (batch.claims.values() for batch in self.queue.pending())
+        return any(each.url == url for each in chain(self.leases, *batches))
+
+    def _forget_links(self, observer: FrontierObserver) -> None:
+        self.known.clear()
+        observer.links_forgotten()
 
     def _note_claim(self, row: list[Any]) -> None:
         claim = self.leases.note(row, self.shift_s)

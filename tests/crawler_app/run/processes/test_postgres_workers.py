@@ -12,7 +12,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import State
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.run.crawl_worker import begin_shared
-from crawler_app.run.processes.postgres_workers import CrawlWorkers
+from crawler_app.run.processes.crawl_workers import CrawlWorkers
 from crawler_app.show.dashboard.metrics import Metrics
 from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.location import CrawlLocation

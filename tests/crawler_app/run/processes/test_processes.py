@@ -35,7 +35,7 @@ def records_of(directory):
         )
 
 
-def options(web, tmp_path, name="crawl"):
+def options_of(web, tmp_path, name="crawl"):
     return ["crawl", web.url(0, "0"), "--scope", "any", "--into", tmp_path / name]
 
 
@@ -67,9 +67,9 @@ def test_several_processes_find_what_one_finds(
 ):
     limits = [*limits, "--quiet"]
 
-    one = gencrawl(*options(web, tmp_path, "one"), *limits)
+    one = gencrawl(*options_of(web, tmp_path, "one"), *limits)
     requests = web.requests
-    three = gencrawl(*options(web, tmp_path, "three"), *limits, "--processes", 3)
+    three = gencrawl(*options_of(web, tmp_path, "three"), *limits, "--processes", 3)
 
     assert (one.status, three.status) == (0, 0), three.err
     assert records_of(tmp_path / "three") == records_of(tmp_path / "one")
@@ -87,7 +87,7 @@ def test_several_processes_find_what_one_finds(
 
 def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
     web.tree(120)
-    command = [*options(web, tmp_path), "--processes", 2, "--no-robots"]
+    command = [*options_of(web, tmp_path), "--processes", 2, "--no-robots"]
 
     for max_pages in (0, 1, 40):
         ended = gencrawl(*command, "--quiet", "--max-pages", max_pages)
@@ -113,25 +113,6 @@ def test_one_process_can_use_up_the_page_limit(web, gencrawl, tmp_path):
     assert web.requests.total() == 30
 
 
-@pytest.mark.parametrize(("max_pages", "asked"), [(100, 2), (3, 0)])
-def test_soft_404s_are_detected_once_per_host_at_the_end(
-    web, gencrawl, tmp_path, max_pages, asked
-):
-    # The part of the first host is done long before the other one.
-    web.sites[0].page("/0")
-    for i in range(10):
-        web.sites[1].page(f"/{i}", f"/{i + 1}")
-    seeds = [web.url(n, "0") for n in range(2)]
-
-    gencrawl(
-        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 2, "--quiet"),
-        *("--soft-404", "--no-robots", "--max-pages", max_pages),
-    )
-
-    made_up = [len(path) > 30 for site in web.sites for path in site.paths]
-    assert sum(made_up) == asked
-
-
 @pytest.mark.parametrize(
     ("limit", "value"), [("--max-bytes", 3_000), ("--max-time", 0.8)]
 )
@@ -142,7 +123,7 @@ def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, valu
             site.page(f"/{i}", web.url((number + 1) % 4, str(i + 1)))
 
     ended = gencrawl(
-        *options(web, tmp_path),
+        *options_of(web, tmp_path),
         "--processes",
         2,
         "--quiet",
@@ -156,25 +137,26 @@ def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, valu
 
 
 def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
-    processes, concurrency, kills = 2, 6, examples(3)
+    processes, concurrency, kills = 2, 6, examples(4)
     pages = 70 * kills
     wanted = web.tree(pages)
     dice = random.Random(1)
     deaths = 0
 
-    command = [*options(web, tmp_path), "--processes", processes]
+    command = [*options_of(web, tmp_path), "--processes", processes]
     command += ["--concurrency", concurrency]
     for kill in range(kills):
         running = start(*command, "--quiet")
         seen = web.requests.total()
         wait_until(lambda seen=seen: web.requests.total() > seen + dice.randrange(30))
         children = children_of(running.pid)
-        if kill % 3 == 0:  # one process, which is started again, and then the main one
-            os.kill(dice.choice(children), signal.SIGKILL)
-            deaths += 1
+        if kill % 4 < 2:  # a process, or the server, which is started again
+            victim = dice.choice(children) if kill % 4 else server_of(tmp_path)
+            os.kill(victim, signal.SIGKILL)
+            deaths += 1 if kill % 4 else processes
             seen = web.requests.total()
             wait_until(lambda seen=seen: web.requests.total() > seen + 10)
-        if kill % 3 == 1:
+        if kill % 4 == 2:
             for child in children:
                 os.kill(child, signal.SIGKILL)
         running.kill()
@@ -187,23 +169,33 @@ def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tm
     assert last.status == 0, last.err
     requests = web.requests
     assert set(requests) == set(wanted)
-    # A process that dies repeats what it had under way, and its last group.
+    # A process that dies repeats what it had under way, and its last groups.
     repeats = requests.total() - len(requests)
-    assert repeats <= deaths * (concurrency + MAX_ENDS)
+    assert repeats <= deaths * (concurrency + 2 * MAX_ENDS)
     urls = collections.Counter(record[0] for record in records_of(tmp_path / "crawl"))
     assert set(urls) >= set(wanted)
     assert set(urls.values()) == {1}
     summary = gencrawl.json("status", tmp_path / "crawl", "--json")
-    assert (summary["left"], summary["indexed_pages"]) == (0, pages)
+    assert summary["left"] == 0
+    # Two processes may have fetched a page, of which one had not recorded it.
+    assert pages <= summary["indexed_pages"] <= pages + repeats
 
 
-def test_processes_end_when_the_main_process_is_killed(web, tmp_path):
+def server_of(tmp_path):
+    """Return the process id of the server of a crawl; None if it does not run."""
+    try:
+        return int((tmp_path / "crawl/postgres/postmaster.pid").read_text().split()[0])
+    except FileNotFoundError:
+        return None
+
+
+def test_processes_and_server_end_when_the_main_process_is_killed(web, tmp_path):
     web.tree(50)
     web.sites[1].hold("/1")
-    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
-    children = children_of(running.pid)
-    assert len(children) == 2
+    children = [*children_of(running.pid), server_of(tmp_path)]
+    assert len(children) == 3
 
     running.kill()
     running.communicate()
@@ -214,7 +206,7 @@ def test_processes_end_when_the_main_process_is_killed(web, tmp_path):
 def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
     wanted = web.tree(50)
     web.sites[1].hold("/1")
-    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
 
     running.send_signal(signal.SIGTERM)
@@ -232,7 +224,7 @@ def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
 def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp_path):
     wanted = web.tree(30)
     web.sites[1].hold("/1")
-    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
     hanging = children_of(running.pid)[0]
     os.kill(hanging, signal.SIGSTOP)
@@ -253,7 +245,7 @@ def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp
 def test_process_that_dies_repeatedly_ends_the_crawl(web, gencrawl, tmp_path):
     wanted = web.tree(30)
     web.sites[1].hold("/1")  # so that it cannot end before
-    running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
+    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
 
     def kill_one():
         with contextlib.suppress(ProcessLookupError):
@@ -270,32 +262,6 @@ def test_process_that_dies_repeatedly_ends_the_crawl(web, gencrawl, tmp_path):
     assert "has died 5 times, the last time with signal SIGKILL" in err
     assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
     assert set(web.requests) == set(wanted)
-
-
-def test_part_that_cannot_be_opened_ends_all_processes(web, gencrawl, tmp_path):
-    web.tree(50)
-    seeds = [web.url(n, str(n)) for n in range(2)]
-    command = [
-        "crawl",
-        *seeds,
-        "--into",
-        tmp_path / "crawl",
-        "--processes",
-        2,
-        "--quiet",
-    ]
-    gencrawl(*command, "--max-pages", 3)
-    (tmp_path / "crawl" / "part-1" / "frontier.sqlite3").write_bytes(
-        b"no database" * 99
-    )
-    for site in web.sites:
-        for number in range(50):
-            site.hold(f"/{number}")  # what the other process has under way never ends
-
-    ended = gencrawl("resume", tmp_path / "crawl", "--quiet", "--max-pages", 9)
-
-    assert ended.status == 2
-    assert "part-1/frontier.sqlite3 cannot be used as" in ended.err
 
 
 def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(
@@ -364,54 +330,57 @@ def test_redirect_is_fetched_again_after_a_cookie_from_another_host(
     assert pages == [web.url(0, "0")]
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_second_crawl_fetches_and_reports_changes(web, gencrawl, tmp_path, processes):
-    links = [web.url(n, path) for n in range(4) for path in ("same", "news", "gone")]
-    web.sites[0].page("/0", *links)
-    for site in web.sites:
-        site.page("/same", headers={"Etag": '"1"'})
-        site.page("/news", title="old", times=1)
-        site.page("/news", title="new")
-        site.page("/gone", title="Gone", times=1)
-    command = [*options(web, tmp_path), "--processes", processes, "--quiet"]
-
-    gencrawl(*command)
-    again = gencrawl(*command)
-
-    assert again.status == 0
-    assert "0 new, 4 changed, 5 unchanged, 4 vanished" in again.out
-    assert "http_404" in again.out
-    compared = gencrawl.json("status", tmp_path / "crawl", "--json")
-    assert compared["indexed_pages"] == 9
-    assert compared["archive"]["revisits"] == 5
-    assert sorted(compared["compared"]["changed"]) == sorted(
-        web.url(n, "news") for n in range(4)
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"on_page": print}, "on_page cannot be called if processes is 2"),
         ({"should_fetch": bool}, "should_fetch cannot be called"),
+        ({"observer": object()}, "observer cannot be called"),
         ({"into": ""}, "several processes need a directory"),
+        ({"soft_404": True}, "--soft-404 is not possible with --processes"),
     ],
 )
-def test_options_that_need_one_process_are_refused(tmp_path, changes, words):
-    into = changes.pop("into", str(tmp_path / "crawl"))
-    config = CrawlConfig(("http://a.test/",), into=into, processes=2)
+def test_what_needs_one_process_is_refused(tmp_path, changes, words):
+    options = {"into": str(tmp_path / "crawl"), "processes": 2}
+    for name in options.keys() | {"soft_404"}:
+        if name in changes:
+            options[name] = changes.pop(name)
+    config = CrawlConfig(("http://a.test/",), **options)
 
     with pytest.raises(ConfigError, match=words):
         Crawler(config, **changes)
 
 
-def test_another_number_of_processes_is_refused(web, gencrawl, tmp_path):
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--processes", 1], "was begun with --processes 2"),
+        (["--processes", 2], "cannot be compared with a new one"),
+    ],
+)
+def test_directory_of_several_processes_is_resumed_only(
+    web, gencrawl, tmp_path, options, words
+):
     web.tree(2)
-    command = [*options(web, tmp_path), "--quiet", "--no-robots", "--max-pages", 1]
+    command = [*options_of(web, tmp_path), "--quiet", "--no-robots", "--max-pages", 1]
     gencrawl(*command, "--processes", 2)
 
-    for number in (1, 3):
-        ended = gencrawl(*command, "--processes", number)
+    ended = gencrawl(*command, *options)
 
-        assert ended.status == 2
-        assert f"shared out among 2 processes, not {number}" in ended.err
+    assert ended.status == 2 and words in ended.err
+
+
+@pytest.mark.parametrize("command", ["status", "report", "export", "resume"])
+def test_crawl_of_an_earlier_version_is_refused_in_one_sentence(
+    gencrawl, tmp_path, command
+):
+    config = CrawlConfig(("http://a.test/",), processes=2)
+    directory = CrawlDirectory.create(tmp_path / "crawl", config)
+    directory.make_parts(2)
+    directory.part(1).frontier_path.touch()
+
+    ended = gencrawl(command, tmp_path / "crawl")
+
+    assert ended.status == 2
+    assert "was begun with --processes by an earlier version" in ended.err
+    assert ended.err.count("\n") == 1

@@ -4,10 +4,6 @@ import json
 
 import pytest
 
-from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ConfigError
-from crawler_app.run.crawler import Crawler
-
 PAGES = 12
 CSS = {"Content-Type": "text/css"}
 PNG = {"Content-Type": "image/png"}
@@ -116,7 +112,7 @@ def counts(gencrawl, directory):
 
 
 @pytest.mark.parametrize("max_pages", [1, 5])
-def test_last_pages_get_their_assets_from_other_parts(
+def test_last_pages_get_their_assets_from_other_processes(
     crawl, gencrawl, tmp_path, max_pages
 ):
     requests = crawl("2", "--max-pages", str(max_pages))
@@ -128,23 +124,3 @@ def test_last_pages_get_their_assets_from_other_parts(
         assert sum(url.endswith(ends) for url in requests) == max_pages
     status = gencrawl.json("status", tmp_path / "2", "--json")
     assert status["done"] + status["failed"] == 5 * max_pages
-
-
-def test_existing_external_url_is_not_checked_again(crawl, rich_web):
-    first = crawl("2", "--external")
-    again = crawl("2", "--external")
-
-    def outside(requests):
-        hosts = (rich_web.url(2), rich_web.url(3))
-        return {url for url in requests if url.startswith(hosts)}
-
-    assert len(outside(first)) == PAGES
-    missing = {f"out?{i}" for i in range(PAGES // 2, PAGES)}
-    assert {url.rpartition("/")[2] for url in outside(again)} == missing
-
-
-def test_observer_is_refused(tmp_path):
-    config = CrawlConfig(("http://a.test/",), into=str(tmp_path), processes=2)
-
-    with pytest.raises(ConfigError, match="observer cannot be called"):
-        Crawler(config, observer=object())

@@ -35,7 +35,6 @@ from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key
 from crawler_app.store.frontier import PATIENCE_S, memory, schedule, sqlite_reading
 from crawler_app.store.frontier.memory import MemoryFrontier
-from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.postgres import blocking_reader
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -46,7 +45,7 @@ from tests.helpers.turns import steps_of
 LEASE_S = 60.0
 
 # The backends that order claims with a `Schedule`.
-SCHEDULED = ["memory", "sqlite", "part"]
+SCHEDULED = ["memory", "sqlite"]
 
 PAGE = Outcome(
     State.DONE,
@@ -65,7 +64,7 @@ REDIRECT = Outcome(State.DONE, "redirect", 301, redirect_to="http://a.test/new")
 FORBIDDEN = Outcome(State.EXCLUDED, "robots")
 
 
-@pytest.fixture(params=["memory", "sqlite", "part", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def frontier(request, tmp_path):
     if request.param == "memory":
         frontier = MemoryFrontier()
@@ -73,8 +72,7 @@ def frontier(request, tmp_path):
         url = request.getfixturevalue("postgres_url")
         frontier = SteppedFrontier.of_new_crawl(url)
     else:
-        backend = PartFrontier if request.param == "part" else SqliteFrontier
-        frontier = backend(tmp_path / "frontier.sqlite3")
+        frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
     yield frontier
     counts_are_those_of_the_records(frontier)
     frontier.close()

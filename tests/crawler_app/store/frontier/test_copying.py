@@ -13,7 +13,6 @@ from crawler_app.commands.exit_status import FAILED, OK, USAGE
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.moving import move_frontier
-from crawler_app.store.frontier.part import PartFrontier
 from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.install import uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
@@ -43,25 +42,13 @@ def page(reason=Reason.OK, state=State.DONE, **fields):
     return Outcome(state, reason, 200, "text/html", 20, 0.5, **fields)
 
 
-def open_files(directory, parts):
-    """Open the frontier of a crawl, or those of its parts; a host belongs to one of them."""
-    config = CrawlConfig(
-        ("http://a.test/",), max_pages=100, processes=max(parts, 1), robots=False
-    )
-    made = CrawlDirectory.create(directory, config)
-    if not parts:
-        return [SqliteFrontier(made.frontier_path)]
-    return [
-        PartFrontier(
-            made.part(n).frontier_path,
-            part=n,
-            part_of=lambda host: HOSTS.index(host) % parts,
-        )
-        for n in range(parts)
-    ]
+def open_file(directory):
+    """Open the frontier of a new crawl."""
+    config = CrawlConfig(("http://a.test/",), max_pages=100, robots=False)
+    return SqliteFrontier(CrawlDirectory.create(directory, config).frontier_path)
 
 
-def fill(files):
+def fill(frontier):
     """Crawl a little, so that there are URLs of every kind, with something in each column."""
     links = [
         *(found("a.test", path) for path in ("private", "gone", "later")),
@@ -79,37 +66,23 @@ def fill(files):
         ),
     }
     seed = found("a.test", "", 0)
-    files[0].add([seed])
-    for _ in range(3):
-        for number, frontier in enumerate(files):
-            frontier.note_response(
-                f"http://{HOSTS[number]}", f"http://{HOSTS[number]}/x"
-            )
-            while (claim := frontier.claim(NOW, 60.0)) is not None:
-                path = claim.url.partition(".test")[2]
-                if path.startswith("/2"):
-                    frontier.hold_host(claim.host, NOW + 1.0)
-                    frontier.release(claim)
-                elif path == "/later":
-                    frontier.retry(claim, NOW + 4e9)
-                else:
-                    more = links if path == "/" else ()
-                    if path == "/moved":
-                        more = [found("b.test", "target")]
-                    outcome = outcome_by_path.get(path, page(title="\x1a é"))
-                    frontier.finish(claim, outcome, NOW, more)
-            frontier.flush()
-        hand_over(files)
-
-
-def hand_over(files):
-    """Let parts exchange links."""
-    for sender in files if len(files) > 1 else ():
-        for batch in list(sender.batches(range(len(files)))):
-            files[batch.part].receive(batch.links)
-            files[batch.part].flush()
-            sender.acknowledge(batch.part)
-        sender.flush()
+    frontier.add([seed])
+    for host in HOSTS:
+        frontier.note_response(f"http://{host}", f"http://{host}/x")
+    while (claim := frontier.claim(NOW, 60.0)) is not None:
+        path = claim.url.partition(".test")[2]
+        if path.startswith("/2"):
+            frontier.hold_host(claim.host, NOW + 1.0)
+            frontier.release(claim)
+        elif path == "/later":
+            frontier.retry(claim, NOW + 4e4)
+        else:
+            more = links if path == "/" else ()
+            if path == "/moved":
+                more = [found("b.test", "target")]
+            outcome = outcome_by_path.get(path, page(title="\x1a é"))
+            frontier.finish(claim, outcome, NOW, more)
+    frontier.flush()
 
 
 @pytest.fixture
@@ -137,27 +110,18 @@ def pages_left(location, run_sync):
     return run_sync(ask)
 
 
-@pytest.mark.parametrize("parts", [0, 3])
-def test_every_url_is_there_as_it_was(tmp_path, location, run_sync, parts):
-    files = open_files(tmp_path / "crawl", parts)
-    fill(files)
-    wanted = [record for file in files for record in file.records()]
-    done = [file.count(State.DONE) for file in files]
+def test_every_url_is_there_as_it_was(tmp_path, location, run_sync):
+    with contextlib.closing(open_file(tmp_path / "crawl")) as file:
+        fill(file)
+        wanted = list(file.records())
     tries = sum(record.tries for record in wanted)
-    for file in files:
-        file.close()
 
     copied = run_sync(lambda: move_frontier(tmp_path / "crawl", location, partitions=5))
 
     assert copied == len(wanted) > 20 and tries == 1
-    frontier = SteppedFrontier(location.url, location.crawl)
+    frontier = SteppedFrontier(location.url, location.crawl, NOW)
     with contextlib.closing(frontier):
-        frontier.now = NOW
-        frontier.settle()
-        by_url = sorted(frontier.records(), key=lambda record: record.url)
-        assert by_url == sorted(wanted, key=lambda record: record.url)
-        if not parts:
-            assert list(frontier.records()) == wanted
+        assert list(frontier.records()) == wanted
         counts_are_those_of_the_records(frontier)
         assert frontier.known_url("http://a.test") == "http://a.test/x"
         begun = [r for r in wanted if r.state in FETCHED and not r.role.is_non_page]
@@ -176,52 +140,36 @@ def test_every_url_is_there_as_it_was(tmp_path, location, run_sync, parts):
         )
         assert frontier.add([found("b.test", "deep")]) == 1
     assert CrawlDirectory.open(tmp_path / "crawl").config().crawl_name == NAME
-    assert sum(done) == sum(record.state is State.DONE for record in wanted)
 
 
-def test_redirect_that_crossed_parts_is_known_as_one(tmp_path, location, run_sync):
-    files = open_files(tmp_path / "crawl", 3)
-    files[2].add([found("c.test", "moved", 0)])
-    claim = files[2].claim(NOW, 60.0)
-    redirect = page(Reason.REDIRECT, redirect_to="http://b.test/target")
-    files[2].finish(claim, redirect, NOW, [found("b.test", "target")])
-    files[2].flush()
-    hand_over(files)
-    claim = files[1].claim(NOW, 60.0)
-    # This one is still on its way when the crawl is copied.
-    redirect = page(Reason.REDIRECT, redirect_to="http://a.test/end")
-    files[1].finish(claim, redirect, NOW, [found("a.test", "end")])
-    for file in files:
-        file.close()
+def test_redirect_before_a_url_is_known_as_one(tmp_path, location, run_sync):
+    with contextlib.closing(open_file(tmp_path / "crawl")) as file:
+        file.add([found("c.test", "moved", 0)])
+        redirect = page(Reason.REDIRECT, redirect_to="http://a.test/end")
+        claim = file.claim(NOW, 60.0)
+        file.finish(claim, redirect, NOW, [found("a.test", "end")])
 
     run_sync(lambda: move_frontier(tmp_path / "crawl", location))
 
-    with contextlib.closing(SteppedFrontier(location.url, location.crawl)) as frontier:
+    frontier = SteppedFrontier(location.url, location.crawl, NOW)
+    with contextlib.closing(frontier):
         claim = frontier.claim(NOW, 60.0)
         assert claim.url == "http://a.test/end"
-        first, second, _ = frontier.records()
-        assert frontier.find("http://a.test/end").via == "http://b.test/target"
-        assert {first.url, second.url} == {
-            "http://c.test/moved",
-            "http://b.test/target",
-        }
-        for url in ("http://b.test/target", "http://c.test/moved"):
-            assert frontier.redirect_before(claim, url) is not None
-        counts_are_those_of_the_records(frontier)
+        assert frontier.find(claim.url).via == "http://c.test/moved"
+        assert frontier.redirect_before(claim, "http://c.test/moved") is not None
 
 
 def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch):
-    (file,) = open_files(tmp_path / "crawl", 0)
-    fill([file])
-    file.close()
+    with contextlib.closing(open_file(tmp_path / "crawl")) as file:
+        fill(file)
     saved = (tmp_path / "crawl/crawl.json").read_text()
     words = ("postgres", "copy", tmp_path / "crawl", location.url, "--crawl", NAME)
 
-    def fail(self):
+    def fail(*_):
         raise asyncpg.ConnectionDoesNotExistError("it has gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(StoredFile, "last_place", fail)  # when the URLs are copied
+        patch.setattr(StoredFile, "last_id", fail)  # when the URLs are copied
         ended = gencrawl(*words)
     assert ended.status == FAILED and "it has gone" in ended.err
     assert (tmp_path / "crawl/crawl.json").read_text() == saved
@@ -240,8 +188,7 @@ def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch)
     (tmp_path / "crawl/crawl.json").write_text(saved)
     assert gencrawl(*words).status == OK
     assert json.loads((tmp_path / "crawl/crawl.json").read_text())["frontier"]
-    (other,) = open_files(tmp_path / "other", 0)
-    other.close()
+    open_file(tmp_path / "other").close()
     words = ("postgres", "copy", tmp_path / "other", location.url, "--crawl", NAME)
     taken = gencrawl(*words)
     assert taken.status == USAGE and "has begun already" in taken.err
@@ -278,9 +225,8 @@ def stop_in_the_middle(run_sync):
     return lambda config, web: run_sync(lambda: until_stopped(config, web))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 def test_crawl_that_was_stopped_is_finished_by_two_workers(
-    gencrawl, tmp_path, location, stop_in_the_middle, processes
+    gencrawl, tmp_path, location, stop_in_the_middle
 ):
     whole, moved = tmp_path / "whole", tmp_path / "moved"
     server = (location.url, "--crawl", NAME)
@@ -292,7 +238,6 @@ def test_crawl_that_was_stopped_is_finished_by_two_workers(
         config = CrawlConfig(
             (seed,),
             into=str(moved),
-            processes=processes,
             scope="any",
             robots=False,
         )

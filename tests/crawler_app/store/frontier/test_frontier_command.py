@@ -107,4 +107,4 @@ def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
     ):
         ran = gencrawl(*words, "postgresql://a.test/x")
 
-        assert ran.status == USAGE and "pip install 'gencoro[postgres]'" in ran.err
+        assert ran.status == USAGE and "pip install 'gencoro[processes]'" in ran.err

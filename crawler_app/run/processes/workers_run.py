@@ -1,4 +1,4 @@
-"""Runs a crawl by several processes, from the main process."""
+"""Runs the processes of all workers: starts, watches, restarts and stops them."""
 
 import asyncio
 import collections
@@ -7,30 +7,32 @@ import heapq
 import logging
 import os
 import time
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import CrawlerError, ServerAwayError
 from crawler_app.base.models import State
-from crawler_app.base.reasons import AnyReason, reason_of_word
+from crawler_app.base.reasons import reason_of_word
 from crawler_app.run.crawl import KEPT_FAILURES, Failure
 from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.run.crawl.stats import Stats
-from crawler_app.run.processes.coordination import Coordinator
-from crawler_app.run.processes.part_process import PartProcess, words_of
 from crawler_app.run.processes.process_messages import (
+    REPORTED_ERRORS,
     Frame,
     MessageType,
     Order,
     Status,
     Task,
 )
-from crawler_app.run.processes.sharding import part_config
-from crawler_app.run.processes.worker_connection import REPORTED_ERRORS
+from crawler_app.run.processes.worker_process import (
+    WorkerProcess,
+    config_of_worker,
+    words_of,
+)
 from gencoro import gen
 
-__all__ = ["PartsRun"]
+__all__ = ["WorkersRun"]
 
 logger = logging.getLogger(__name__)
 
@@ -43,15 +45,19 @@ FIRST_PAUSE_S = 0.1
 # Between attempts to start one whose server is away, which take half a second of CPU.
 AWAY_PAUSE_S = 2.0
 
+# How often to look whether a server of the crawl's own was killed.
+LOOK_EVERY_S = 0.5
+
 ERROR_BY_NAME = {each.__name__: each for each in REPORTED_ERRORS}
 
 
-class PartsRun:
+class WorkersRun:
     """Runs the processes of a crawl; like a `Crawl`, it can be watched and stopped.
 
     Args:
         config: The configuration, which is saved in its directory.
-        retried_reasons: Failures with these reasons are retried.
+        keep_server: Starts the server of the crawl if it was killed; it is called in another
+            thread.  None for a server of others, which also has the limit of bytes.
 
     Attributes:
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
@@ -60,37 +66,23 @@ class PartsRun:
         last_failures: The most recent failures, the latest last.
     """
 
-    # What each process runs.
-    _module = "crawler_app.run.processes.part_worker"
-
     def __init__(
-        self, config: CrawlConfig, retried_reasons: Collection[AnyReason] = ()
+        self, config: CrawlConfig, keep_server: Callable[[], None] | None = None
     ) -> None:
         self.config = self._first_config = config
         self.limit_reached = ""
         self.is_paused = self.is_stopping = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
-        self._retried_reasons = [str(reason) for reason in retried_reasons]
-        self._processes = [
-            PartProcess(part, self._module) for part in range(config.processes)
-        ]
-        self._coordinator = self._make_coordinator()
+        self._keep_server = keep_server
+        self._processes = [WorkerProcess(n) for n in range(config.processes)]
         self._statuses = [Status() for _ in self._processes]
         # What processes that have ended have counted.
         self._earlier = Stats()
         self._deaths: list[collections.deque[float]] = [
             collections.deque(maxlen=MAX_DEATHS) for _ in self._processes
         ]
-        # The parts whose processes cannot reach the server.
+        # The workers whose processes cannot reach the server.
         self._away: set[int] = set()
-        # Whether the crawl has ended, so that no process is needed any more.
-        self._is_drained = False
-
-    def _make_coordinator(self) -> Coordinator:
-        config = self.config
-        return Coordinator(
-            config.processes, config.max_pages, config.max_depth is not None
-        )
 
     @property
     def stats(self) -> Stats:
@@ -104,8 +96,13 @@ class PartsRun:
         return total
 
     def count(self, state: State) -> int:
-        """Return how many URLs are in a state."""
-        return sum(status.count_by_state.get(state, 0) for status in self._statuses)
+        """Return how many URLs of the whole crawl are in a state.
+
+        All processes have these numbers from the server; the latest are those with most
+        URLs that have ended.
+        """
+        latest = max(self._statuses, key=lambda status: status.ended)
+        return latest.count_by_state.get(state, 0)
 
     def under_way_by_host(self) -> collections.Counter[str]:
         """Return how many URLs of each host are under way."""
@@ -139,10 +136,10 @@ class PartsRun:
         self.config = with_pace(self.config, pace, self._first_config)
         for process in self._processes:
             if process.is_ready:
-                self._order(process.part, Order(pace=self._pace_of(process.part)))
+                process.order(Order(pace=self._pace_of(process)))
 
-    def _pace_of(self, part: int) -> Pace:
-        return pace_of(part_config(self.config, part))
+    def _pace_of(self, process: WorkerProcess) -> Pace:
+        return pace_of(config_of_worker(self.config, process.number))
 
     def stop(self) -> None:
         """Start no further fetch; those under way are completed."""
@@ -154,23 +151,36 @@ class PartsRun:
         """Crawl to the end.  If cancelled, all processes put their URLs back first.
 
         Raises:
-            ConfigError: a process cannot use its part of the directory.
-            StorageError: the disk has failed.
+            ConfigError: a process cannot use its directory, or the server.
+            StorageError: the disk has failed, or the server refuses a step.
             CrawlerError: a process has died again and again.
         """
+        keeping = self._keep_the_server()
+        running = self._keep_all()
+        # The crawl ends with the server, and the server is not needed after the crawl.
+        keeping.add_done_callback(lambda _: running.cancel())
         try:
             with self._time_limit():
-                # Restart all if one has died after the others ended.
-                while not all((yield self._keep_all())):
-                    self._is_drained = False
+                yield running
         except GeneratorExit:
             raise
         except BaseException:
             yield self._end_all()
+            if keeping.done() and not keeping.cancelled():
+                keeping.result()  # which raises why
             raise
         finally:
+            keeping.cancel()
             for process in self._processes:
                 process.kill()
+
+    @gen.coroutine
+    def _keep_the_server(self) -> Generator[Any, Any, None]:
+        loop = asyncio.get_running_loop()
+        while True:
+            yield gen.sleep(LOOK_EVERY_S)
+            if self._keep_server is not None:
+                yield loop.run_in_executor(None, self._keep_server)
 
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
@@ -188,8 +198,7 @@ class PartsRun:
 
     def _stop_at(self, limit: str) -> None:
         if not self.is_stopping:
-            if not self._is_drained:
-                self.limit_reached = limit
+            self.limit_reached = limit
             self.stop()
 
     def _close_all(self) -> None:
@@ -204,16 +213,13 @@ class PartsRun:
         running = [process for process in self._processes if process.is_running]
         yield gen.multi([process.ended() for process in running])
 
-    def _keep_all(self) -> "gen.Future[list[bool]]":
+    def _keep_all(self) -> "gen.Future[list[None]]":
         """Run all processes; if several fail for one reason, one error is enough."""
         return gen.multi(list(map(self._keep, self._processes)), CrawlerError)
 
     @gen.coroutine
-    def _keep(self, process: PartProcess) -> Generator[Any, Any, bool]:
-        """Run a process, and restart it if it dies.
-
-        Returns whether it ended on request.
-        """
+    def _keep(self, process: WorkerProcess) -> Generator[Any, Any, None]:
+        """Run a process, and restart it if it dies, until it ends on request."""
         while True:
             try:
                 has_ended = yield from self._run_once(process)
@@ -221,133 +227,99 @@ class PartsRun:
                 self._close_all()  # they would crawl on
                 raise
             if has_ended or self.is_stopping:
-                return True
-            if self._is_drained:
-                return False
-            yield gen.sleep(self._pause_s(process.part))
+                return
+            yield gen.sleep(self._pause_s(process.number))
             if self.is_stopping:
-                return True
+                return
 
-    def _run_once(self, process: PartProcess) -> Generator[Any, Any, bool]:
-        part = process.part
-        retried = [] if process.was_ready else self._retried_reasons
+    def _run_once(self, process: WorkerProcess) -> Generator[Any, Any, bool]:
+        number = process.number
         level = logger.getEffectiveLevel()
-        task = Task(os.path.abspath(self.config.into), part, retried, level)
-        self._coordinator.note_start(part)
+        task = Task(os.path.abspath(self.config.into), number, level)
         last: list[Frame] = []
 
         def handle(frame: Frame) -> None:
-            if (
-                frame.kind is not MessageType.LOG
-            ):  # which another thread may send at the end
+            # Another thread may send a log record at the end.
+            if frame.kind is not MessageType.LOG:
                 last[:] = [frame]
             self._handle(process, frame)
 
         yield process.start(task).receive(handle)
         status = yield process.ended()
-        self._count_as_earlier(part)
+        self._count_as_earlier(number)
         if last and last[0].kind is MessageType.FAILED:
             name, text = last[0].value()
-            self._note_failure(part, ERROR_BY_NAME[name](text))
+            self._note_failure(number, ERROR_BY_NAME[name](text))
             return False
         has_ended = bool(last) and last[0].kind is MessageType.ENDED
         if not has_ended and not self.is_stopping:
-            self._note_death(part, words_of(status))
+            self._note_death(number, words_of(status))
         return has_ended
 
-    def _count_as_earlier(self, part: int) -> None:
+    def _count_as_earlier(self, number: int) -> None:
         """Keep the counters of a process that has ended."""
-        status = self._statuses[part]
+        status = self._statuses[number]
         for name, count in status.count_by_stat.items():
             self._earlier.add(name, count)
         status.count_by_stat = {}
         status.under_way_by_host = {}
         status.under_way = []
 
-    def _note_failure(self, part: int, error: CrawlerError) -> None:
+    def _note_failure(self, number: int, error: CrawlerError) -> None:
         """Raise an error that ends the crawl, or note that the server is away for a while."""
         if not isinstance(error, ServerAwayError) or not self._was_ready():
             raise error
-        if part not in self._away:
-            self._away.add(part)
-            text = "the process of part %d is started when the server answers: %s"
-            logger.warning(text, part, error)
+        if number not in self._away:
+            self._away.add(number)
+            text = "the process of worker %d is started when the server answers: %s"
+            logger.warning(text, number, error)
 
     def _was_ready(self) -> bool:
         return any(process.was_ready for process in self._processes)
 
-    def _note_death(self, part: int, how: str) -> None:
-        deaths = self._deaths[part]
+    def _note_death(self, number: int, how: str) -> None:
+        deaths = self._deaths[number]
         deaths.append(time.monotonic())
         if len(deaths) == MAX_DEATHS and deaths[-1] - deaths[0] < DEATHS_WITHIN_S:
             raise CrawlerError(
-                f"the process of part {part} has died {MAX_DEATHS} times, the last time "
+                f"the process of worker {number} has died {MAX_DEATHS} times, the last time "
                 f"with {how}; everything found so far is kept, and `resume` continues"
             )
         logger.warning(
-            "the process of part %d has died with %s; it is started again", part, how
+            "the process of worker %d has died with %s; it is started again",
+            *(number, how),
         )
 
-    def _pause_s(self, part: int) -> float:
-        if part in self._away:
+    def _pause_s(self, number: int) -> float:
+        if number in self._away:
             return AWAY_PAUSE_S
-        return float(FIRST_PAUSE_S * 2 ** len(self._deaths[part]))
+        return float(FIRST_PAUSE_S * 2 ** len(self._deaths[number]))
 
-    def _handle(self, process: PartProcess, frame: Frame) -> None:
+    def _handle(self, process: WorkerProcess, frame: Frame) -> None:
         """Handle a message of a process."""
-        if frame.kind is MessageType.LINKS:
-            owner = self._processes[frame.part]
-            if owner.pass_links(frame.payload, process):
-                self._coordinator.note_forwarded(owner.part)
-        elif frame.kind is MessageType.TAKEN:
-            self._coordinator.note_taken(process.part)
-            process.note_taken()
-            self._decide()
-        elif frame.kind is MessageType.STATUS:
+        if frame.kind is MessageType.STATUS:
             self._note_status(process, Status(**frame.value()))
         elif frame.kind is MessageType.LOG:
             name, level, text = frame.value()
             logging.getLogger(name).log(level, "%s", text)
 
-    def _note_status(self, process: PartProcess, status: Status) -> None:
-        part = process.part
-        self._statuses[part] = status
+    def _note_status(self, process: WorkerProcess, status: Status) -> None:
+        number = process.number
+        self._statuses[number] = status
+        self.limit_reached = self.limit_reached or status.limit_reached
         for at, url, reason, error in status.failures:
             self.last_failures.append(Failure(at, url, reason_of_word(reason), error))
         if not process.is_ready:
-            self._away.discard(part)
-            for _ in range(process.note_ready()):
-                self._coordinator.note_forwarded(part)
-            self._order(
-                part,
-                Order(
-                    ends=self.is_stopping,
-                    is_paused=self.is_paused,
-                    level=self._coordinator.level,
-                    pace=self._pace_of(part),
-                ),
+            self._away.discard(number)
+            process.note_ready()
+            process.order(
+                Order(self.is_stopping, self.is_paused, self._pace_of(process))
             )
-        for number, order in self._coordinator.note_status(part, status):
-            self._processes[number].order(order)
-        self._decide()
-
-    def _decide(self) -> None:
-        """End the crawl if nothing is left, or a limit is reached."""
-        if self.is_stopping or self._is_drained:
-            return
         max_bytes = self.config.max_bytes
-        if self._coordinator.is_drained():
-            self._is_drained = True
-            self._order_all(Order(ends=True, is_whole=True))
-        elif self._coordinator.has_reached_max_pages():
-            self._stop_at("max_pages")
-        elif max_bytes is not None and self.stats["bytes"] >= max_bytes:
+        if self._keep_server and max_bytes and self.stats["bytes"] >= max_bytes:
             self._stop_at("max_bytes")
-
-    def _order(self, part: int, order: Order) -> None:
-        self._processes[part].order(self._coordinator.numbered(part, order))
 
     def _order_all(self, order: Order) -> None:
         for process in self._processes:
             if process.is_ready:
-                self._order(process.part, order)
+                process.order(order)

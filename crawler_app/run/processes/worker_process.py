@@ -1,69 +1,66 @@
-"""Starts the process of a part, and keeps the batches that it has not acknowledged.
+"""Starts the process of a worker.
 
 Like those of `crawler_app.web.sandbox`, a process is a new interpreter, so nothing is forked while
 threads run, and the main script of a program is not imported again.
 """
 
-import collections
+import dataclasses
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.run.processes.channel import Channel
 from crawler_app.run.processes.process_messages import Frame, MessageType, Order, Task
 from gencoro import gen
 
-__all__ = ["PartProcess", "words_of"]
+__all__ = ["WorkerProcess", "config_of_worker", "words_of"]
 
 # The process imports what this one would, whatever its current directory is.
 _BOOT = (
-    "import sys; from importlib import import_module; sys.path[:] = sys.argv[2:]; "
-    "import_module(sys.argv[1]).main()"
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from crawler_app.run.processes.worker import main; main()"
 )
 
 # Polling interval; a process takes milliseconds to exit.
 LOOK_EVERY_S = 0.02
 
 
-@dataclass(slots=True, frozen=True)
-class _Sent:
-    """A batch that was sent to a process, and the process that it comes from.
+def config_of_worker(config: CrawlConfig, number: int) -> CrawlConfig:
+    """Return the configuration of one worker; the limits are the server's and the main process's.
 
-    Attributes:
-        start: How often the sender had been started; a later process sends it again, and
-            must not get the acknowledgement.
+    >>> config = CrawlConfig(("http://a.test/",), into="x", concurrency=5, processes=2)
+    >>> [config_of_worker(config, number).concurrency for number in (0, 1)]
+    [3, 2]
     """
+    each, rest = divmod(config.concurrency, config.processes)
+    return dataclasses.replace(
+        config,
+        processes=1,
+        concurrency=each + (number < rest),
+        max_pages=None,
+        max_bytes=None,
+        max_time_s=None,
+    )
 
-    frame: Frame
-    sender: "PartProcess"
-    start: int
 
-
-class PartProcess:
-    """The process of one part, which may be started again.
-
-    Args:
-        module: The module whose ``main`` it runs.
+class WorkerProcess:
+    """The process of one worker, which may be started again.
 
     Attributes:
-        part: The number of the part.
-        starts: How often it was started.
-        is_ready: Whether it has opened its files, and takes links and orders.
+        number: The number of the worker.
+        is_ready: Whether it has opened its files, and takes orders.
         was_ready: Whether it was in this run, if only before it died.
     """
 
-    def __init__(self, part: int, module: str) -> None:
-        self.part = part
-        self._module = module
-        self.starts = 0
+    def __init__(self, number: int) -> None:
+        self.number = number
         self.is_ready = self.was_ready = False
         self._channel: Channel | None = None
         self._popen: subprocess.Popen[bytes] | None = None
-        self._unacknowledged: collections.deque[_Sent] = collections.deque()
 
     def start(self, task: Task) -> Channel:
         """Start the process; return the connection to it."""
@@ -72,44 +69,23 @@ class PartProcess:
             # In a session of its own, so that Ctrl-C does not reach it.  However this
             # process ends, the socket is closed then, and so the other one ends too.
             self._popen = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOT, self._module, *sys.path],
+                [sys.executable, "-I", "-c", _BOOT, *sys.path],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.starts += 1
         self._channel = Channel(ours)
         self._channel.send(Frame.of(MessageType.BEGIN, task))
         return self._channel
 
-    def note_ready(self) -> int:
-        """Send what the last process had not committed; return how many batches."""
+    def note_ready(self) -> None:
+        """Note that it takes orders now."""
         self.is_ready = self.was_ready = True
-        for sent in self._unacknowledged:
-            self._send(sent.frame)
-        return len(self._unacknowledged)
 
     def order(self, order: Order) -> None:
         """Send an order to a process that is ready."""
-        self._send(Frame.of(MessageType.ORDER, order))
-
-    def pass_links(self, links: bytes, sender: "PartProcess") -> bool:
-        """Keep a batch of links until it is committed; return whether it was sent."""
-        frame = Frame(MessageType.LINKS, links, sender.part)
-        self._unacknowledged.append(_Sent(frame, sender, sender.starts))
-        if self.is_ready:
-            self._send(frame)
-        return self.is_ready
-
-    def note_taken(self) -> None:
-        """Tell the sender of the oldest batch that it is committed."""
-        sent = self._unacknowledged.popleft()
-        if sent.start == sent.sender.starts:
-            sent.sender._send(Frame(MessageType.TAKEN, part=self.part))
-
-    def _send(self, frame: Frame) -> None:
         if self._channel is not None:
-            self._channel.send(frame)
+            self._channel.send(Frame.of(MessageType.ORDER, order))
 
     @property
     def is_running(self) -> bool:

@@ -1,39 +1,38 @@
-"""A worker process's connection to the main process: orders, status reports and shutdown."""
+"""The process of a worker: orders of the main process, status reports and shutdown."""
 
-import abc
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 import threading
+import time
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
-from crawler_app.base.errors import (
-    ConfigError,
-    CrawlerError,
-    ServerAwayError,
-    ServerError,
-    StorageError,
-)
+from crawler_app.base.errors import ServerAwayError, ServerError
 from crawler_app.base.models import State
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl import Crawl, Failure
-from crawler_app.run.crawl.monitor import SHOWN_URLS
+from crawler_app.run.crawl.monitor import SHOWN_URLS, Watched
+from crawler_app.run.crawl.worker_crawl import WorkerCrawl
+from crawler_app.run.crawl_worker import CrawlWorker
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.processes.channel import Channel
 from crawler_app.run.processes.process_messages import (
+    REPORTED_ERRORS,
     Frame,
     MessageType,
     Order,
     Status,
     Task,
 )
+from crawler_app.run.processes.worker_process import config_of_worker
 from gencoro import gen
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
-__all__ = ["ConnectedWorker", "obey", "run_connected", "status_of", "until_free"]
+__all__ = ["main"]
 
 # Interval of status reports; changes that the main process waits for are reported at once.
 STATUS_EVERY_S = 0.25
@@ -41,22 +40,17 @@ STATUS_EVERY_S = 0.25
 # Timeout for an orphaned process of an earlier run to release its directory.
 LOCK_PATIENCE_S = 30.0
 
-# Reported to the main process, which decides what to do; each before its base.
-REPORTED_ERRORS: tuple[type[CrawlerError], ...] = (
-    ServerAwayError,
-    ConfigError,
-    ServerError,
-    StorageError,
-)
+# Polling interval of an orphaned process that may have to wait for the server.
+LOOK_EVERY_S = 0.5
 
 
-def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:
-    """Run a worker process; standard input is its connection to the main process."""
+def main() -> None:
+    """Run a worker; standard input is its connection to the main process."""
 
     @gen.coroutine
     def work() -> Generator[Any, Any, None]:
         with contextlib.closing(Channel(socket.socket(fileno=0))) as channel:
-            yield make_worker(channel).run()
+            yield _Worker(channel).run()
 
     loop = IOLoop()
     with contextlib.suppress(asyncio.CancelledError):  # the main process has died
@@ -64,32 +58,18 @@ def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:
     loop.close()
 
 
-class ConnectedWorker(abc.ABC):
-    """One process of a crawl, connected to the main process by a channel.
-
-    Made on the loop that it runs on.
-    """
+class _Worker:
+    """The process of one worker, made on the loop that it runs on."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._begun: asyncio.Future[Task] = asyncio.get_running_loop().create_future()
         self._working: gen.Future[None] | None = None
+        self._crawl: WorkerCrawl | None = None
         # Why a message could not be handled.
         self._failure: Exception | None = None
         self._is_reporting = False
         self._has_ended = False
-
-    @abc.abstractmethod
-    def _crawl(self, task: Task) -> Subgenerator[None]:
-        """Crawl, within `_reporting`."""
-
-    @abc.abstractmethod
-    def _status(self) -> Status | None:
-        """Return the state of the crawl; None if there is none yet."""
-
-    @abc.abstractmethod
-    def _obey(self, frame: Frame) -> None:
-        """Handle a message to the crawl."""
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -115,6 +95,14 @@ class ConnectedWorker(abc.ABC):
         """Stop after the main process has died."""
         assert self._working is not None
         self._working.cancel()
+        self._exit_if_away()
+
+    def _exit_if_away(self) -> None:
+        """Exit if the server is unreachable: the leases expire anyway."""
+        if self._crawl is not None and self._crawl.frontier.is_away:
+            # Not `sys.exit`: the crawl would first wait for the server, to put its claims back.
+            os._exit(1)
+        asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._exit_if_away)
 
     def _send_failure(self, exc: Exception) -> None:
         name = next(each.__name__ for each in REPORTED_ERRORS if isinstance(exc, each))
@@ -125,13 +113,25 @@ class ConnectedWorker(abc.ABC):
         task: Task = yield self._begun
         logging.getLogger().addHandler(_LogSender(self._channel, task.log_level))
         logging.getLogger("crawler_app").setLevel(task.log_level)
-        yield from self._crawl(task)
+        whole = CrawlDirectory.open(task.directory)
+        own = whole.part(task.worker)
+        yield from _until_free(own)
+        config = config_of_worker(whole.config(), task.worker)
+        try:
+            yield CrawlWorker(config, own, watch=self._watched).run()
+        except ServerError as exc:
+            if self._crawl is not None:
+                raise
+            raise ServerAwayError(str(exc)) from None  # it was lost at the start
 
     @contextlib.contextmanager
-    def _reporting(self) -> Iterator[None]:
+    def _watched(self, crawl: Watched) -> Iterator[None]:
         """Send the status periodically, and once at the end; ignore messages after that."""
+        assert isinstance(crawl, WorkerCrawl)
+        self._crawl = crawl
         timer = PeriodicCallback(self._report, STATUS_EVERY_S * 1000)
         timer.start()
+        self._report_soon()
         try:
             yield
         finally:
@@ -143,13 +143,23 @@ class ConnectedWorker(abc.ABC):
         """Handle a message of the main process."""
         if frame.kind is MessageType.BEGIN:
             self._begun.set_result(Task(**frame.value()))
-        elif not self._has_ended:  # afterwards, messages come from parts that end later
+        elif not self._has_ended:
             try:
-                self._obey(frame)
+                self._obey(Order(**frame.value()))
             except REPORTED_ERRORS as exc:
                 self._failure = exc
                 assert self._working is not None
                 self._working.cancel()
+
+    def _obey(self, order: Order) -> None:
+        crawl = self._crawl
+        assert crawl is not None
+        if order.is_paused is not None:
+            (crawl.pause if order.is_paused else crawl.unpause)()
+        if order.pace is not None:
+            crawl.change_pace(order.pace)
+        if order.ends:
+            crawl.stop()
 
     def _report_soon(self) -> None:
         """Send the status when this turn of the loop is over, once."""
@@ -159,12 +169,12 @@ class ConnectedWorker(abc.ABC):
 
     def _report(self) -> None:
         self._is_reporting = False
-        status = self._status()
-        if status is not None:
-            self._channel.send(Frame.of(MessageType.STATUS, status))
+        assert self._crawl is not None
+        status = _status_of(self._crawl, time.time())
+        self._channel.send(Frame.of(MessageType.STATUS, status))
 
 
-def status_of(crawl: Crawl, now: float) -> Status:
+def _status_of(crawl: Crawl, now: float) -> Status:
     """Return what the main process shows of a crawl; failures are in one status only."""
     failures = [(f.at, f.url, str(f.reason), f.error) for f in _taken_failures(crawl)]
     return Status(
@@ -184,17 +194,7 @@ def _taken_failures(crawl: Crawl) -> list[Failure]:
     return failures
 
 
-def obey(crawl: Crawl, order: Order) -> None:
-    """Carry out an order of the main process."""
-    if order.is_paused is not None:
-        (crawl.pause if order.is_paused else crawl.unpause)()
-    if order.pace is not None:
-        crawl.change_pace(order.pace)
-    if order.ends:
-        crawl.stop()
-
-
-def until_free(directory: CrawlDirectory) -> Subgenerator[None]:
+def _until_free(directory: CrawlDirectory) -> Subgenerator[None]:
     """Wait until an orphaned process of an earlier run has released a directory."""
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + LOCK_PATIENCE_S
