@@ -49,7 +49,7 @@ napoleon_attr_annotations = False
 # need the network.
 ELSEWHERE = (
     r"(argparse|_?asyncio|collections|concurrent|contextlib|contextvars|datetime|http|io"
-    r"|ipaddress|os|pathlib|protego|re|requests|selectolax|signal|socket|sqlite3|ssl|time"
+    r"|ipaddress|os|pathlib|protego|re|requests|signal|socket|sqlite3|ssl|time|turbohtml"
     r"|tornado|types|typing|xml|AsyncHTTPClient|CoroutineType"
     r"|HTTP(Headers|Request|Response))(\..*)?"
 )

@@ -163,8 +163,8 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.REDIRECT: ReasonTraits(Category.REDIRECT, "it redirects"),
     Reason.TOO_HARD: ReasonTraits(
         Category.CONTENT,
-        "it was fetched, but parsing it would take too much time or memory, so it was "
-        "read tag by tag, and perhaps in part",
+        "it was fetched, but parsing it takes too much time or memory, so it was read in "
+        "part",
     ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"

@@ -161,7 +161,8 @@ class Interpreter:
     def _read_page(
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
-        page, outline = yield from self._parsed(fetched, outcome.content_type)
+        page = yield from self._parsed(fetched, outcome.content_type)
+        outline = page.outline
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
@@ -196,23 +197,17 @@ class Interpreter:
         on_recorded = partial(self._settle, new)
         return Finish(outcome, refreshed + outlinks, page=kept, on_recorded=on_recorded)
 
-    def _parsed(
-        self, fetched: Fetched, content_type: str
-    ) -> Subgenerator[tuple[Page, Outline | None]]:
-        """Return a page, and its outline if there is an observer."""
-        options = {
-            "with_text": self._index is not None or self._keeps_page,
-            "with_anchors": self._keeps_page,
-        }
-        body, agent = fetched.body, self._agent
-        if self._observer is not None:
-            read = self._reader.outlined_page(
-                body, content_type, **options, agent=agent
-            )
-            return (yield from read)
-        options["with_assets"] = self._config.fetches_assets
-        read_page = self._reader.page(body, content_type, **options, agent=agent)
-        return (yield from read_page), None
+    def _parsed(self, fetched: Fetched, content_type: str) -> Subgenerator[Page]:
+        """Return a page, with its outline if there is an observer."""
+        return self._reader.page(
+            fetched.body,
+            content_type,
+            with_text=self._index is not None or self._keeps_page,
+            with_anchors=self._keeps_page,
+            with_assets=self._config.fetches_assets and self._observer is None,
+            with_outline=self._observer is not None,
+            agent=self._agent,
+        )
 
     def forget_links(self) -> None:
         """Admit links again that were settled: the frontier may have lost them."""

@@ -1,11 +1,9 @@
 """Reads the pages of a crawl again, for the links and metadata in a report.
 
 The frontier records only the first page that led to a URL; recording every link would make
-each crawl a fifth slower.  So a report reads each archived page once, tag by tag, in about the
-time that the crawl took to parse it.
+each crawl a fifth slower.  So a report reads each archived page once more.
 """
 
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -28,15 +26,13 @@ from crawler_app.show.report.temp_tables import (
     TempTables,
     number_of,
 )
-from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Mention, mention_of, outline_of, words_of
-from crawler_app.web.documents.page_metadata import PageMetadata, Picture, metadata_in
-from crawler_app.web.documents.references import Use, references_of
+from crawler_app.web.documents.outline import Mention, outline_of, words_of
+from crawler_app.web.documents.page_metadata import PageMetadata, Picture
+from crawler_app.web.documents.references import Use
 from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.start_tags import Lines, tags_in
 from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader"]
@@ -120,41 +116,25 @@ class DocumentReader:
     def _read_file(
         self, document: DocumentRow, fetched: Fetched, content_type: str
     ) -> None:
-        mentions = outline_of(fetched.body, content_type).mentions
-        found = [(each.use, each.element, each.value) for each in mentions]
-        self._take(document, document.url, found, mentions.__getitem__)
+        outline = outline_of(fetched.body, content_type)
+        self._take(document, document.url, outline.mentions)
 
     def _read_page(self, document: DocumentRow, fetched: Fetched) -> DocumentRow:
         content_type = fetched.headers.get("Content-Type", "")
-        markup, charset = decode_html(fetched.body, content_type)
-        tags = list(tags_in(markup))
-        references = list(references_of(tags))
-        values = as_sent([reference.value for reference in references], charset)
-        base = next((r.value for r in references if r.use is Use.BASE), "")
-        base = join_or_nothing(document.url, base) or document.url
-        found = [
-            (reference.use, reference.element, value)
-            for reference, value in zip(references, values, strict=True)
-        ]
-
-        lines = functools.cache(lambda: Lines(markup))  # most pages need none
-
-        def mention(at: int) -> Mention:
-            place = lines().place(references[at].at)
-            return mention_of(references[at], values[at], place, markup)
-
-        self._take(document, base, found, mention)
+        page = parse_html(
+            fetched.body, content_type, with_outline=True, with_metadata=True
+        )
+        base = join_or_nothing(document.url, page.base) or document.url
+        if page.outline is not None:
+            self._take(document, base, page.outline.mentions)
         self._take_refresh(document, base, fetched)
-        metadata = metadata_in(tags)
-        self._take_pictures(document, base, metadata.pictures)
-        return self._with_metadata(document, metadata, fetched)
+        if page.metadata is None:
+            return document
+        self._take_pictures(document, base, page.metadata.pictures)
+        return self._with_metadata(document, page.metadata, fetched)
 
     def _take(
-        self,
-        document: DocumentRow,
-        base: str,
-        references: list[tuple[Use, str, str]],
-        mention: Callable[[int], Mention],
+        self, document: DocumentRow, base: str, mentions: Iterable[Mention]
     ) -> None:
         """Count the references of a document, and store those to subjects."""
         found_by_link: dict[str, _ResolvedLink] = {}
@@ -162,8 +142,9 @@ class DocumentReader:
         loaded: set[int] = set()
         links: list[LinkRow] = []
         is_secure = document.url.startswith("https:")
-        for at, (use, element, value) in enumerate(references):
-            link = without_fragment(value)
+        for mention in mentions:
+            use, element = mention.use, mention.element
+            link = without_fragment(mention.value)
             found = found_by_link.get(link)
             if found is None:
                 found = found_by_link[link] = self._find(base, link)
@@ -173,15 +154,15 @@ class DocumentReader:
                 numbers.add(found.number)
                 loaded.add(found.number)
             if found.target is not None:
-                links.append(_link(document, mention(at), found.target))
+                links.append(_link(document, mention, found.target))
             problem = found.problem
-            if not link.strip() and is_missing(value, use, element):
+            if not link.strip() and is_missing(mention.value, use, element):
                 problem = "the reference is empty"
             subject = self._targets.fault(_text(link), problem) if problem else None
             if subject is not None:
-                links.append(_link(document, mention(at), LinkTarget(subject)))
+                links.append(_link(document, mention, LinkTarget(subject)))
             if is_secure and use in (Use.ASSET, Use.FRAME):
-                links.extend(self._mixed_content(document, base, link, at, mention))
+                links.extend(self._mixed_content(document, base, link, mention))
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
         self._tables.add_loads(loaded, document.key)
@@ -205,8 +186,7 @@ class DocumentReader:
         document: DocumentRow,
         base: str,
         link: str,
-        at: int,
-        mention: Callable[[int], Mention],
+        mention: Mention,
     ) -> Iterator[LinkRow]:
         """Yield the mixed content of an https page."""
         if base.startswith("https:") and link.strip()[:5].lower() != "http:":
@@ -215,14 +195,13 @@ class DocumentReader:
         if is_mixed_content(document.url, url):
             subject = self._targets.fault(url)
             if subject is not None:
-                yield _link(document, mention(at), LinkTarget(subject))
+                yield _link(document, mention, LinkTarget(subject))
 
     def _take_refresh(self, document: DocumentRow, base: str, fetched: Fetched) -> None:
         refresh = parse_refresh(fetched.headers.get("Refresh", ""))
         if refresh is not None:
             mention = Mention(refresh.reference, Use.LINK, "Refresh header", "")
-            reference = (Use.LINK, mention.element, mention.value)
-            self._take(document, base, [reference], lambda at: mention)
+            self._take(document, base, [mention])
 
     def _take_pictures(
         self, document: DocumentRow, base: str, pictures: Iterable[Picture]

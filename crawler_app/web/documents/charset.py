@@ -2,14 +2,17 @@
 
 Pure.  The order is that of the WHATWG HTML standard (13.2.3.2): a byte order mark, the
 Content-Type header, a ``<meta>`` in the head, an XML declaration.  A page that declares none
-is UTF-8 if it decodes as such, and windows-1252 otherwise.
+is UTF-8 if it decodes as such; otherwise, as in browsers, its charset is what its bytes look
+most like.
 """
 
 import codecs
 import functools
 import re
 
+import chardet
 import webencodings
+from chardet import EncodingEra
 
 __all__ = ["charset_of", "charset_of_xml", "decode_html"]
 
@@ -22,6 +25,23 @@ META_WITHIN_BYTES = 1024
 MAX_META_BYTES = 1024
 
 FALLBACK = "windows-1252"
+
+# Examined where a page declares no charset, from a bit before the first byte that is not ASCII.
+DETECTED_BYTES = 16 * 1024
+CONTEXT_BYTES = 100
+
+# Fewer bytes that are not ASCII say nothing.
+MIN_EVIDENCE = 6
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+# What browsers call the charsets that the detector has other names for.
+_LABELS = {
+    "CP874": "windows-874",
+    "CP932": "shift_jis",
+    "CP949": "euc-kr",
+    "GB18030": "gbk",
+    "ISO-8859-8": "windows-1255",
+}
 
 _NAME_BY_BOM = {
     codecs.BOM_UTF8: "utf-8",
@@ -78,9 +98,26 @@ def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
         try:
             return body.removeprefix(codecs.BOM_UTF8).decode("utf-8"), "utf-8"
         except UnicodeDecodeError:
-            name = name or FALLBACK
+            name = name or _detected(body)
     text, encoding = webencodings.decode(body, name, errors="replace")
     return text, encoding.name
+
+
+def _detected(body: bytes) -> str:
+    """Return the charset that the bytes of a page look most like.
+
+    >>> _detected("<p>Вот страница без объявления кодировки".encode("koi8-r"))
+    'koi8-r'
+    """
+    first = _NOT_ASCII.search(body)
+    start = max(0, first.start() - CONTEXT_BYTES) if first else 0
+    sample = body[start : start + DETECTED_BYTES]
+    if len(_NOT_ASCII.findall(sample)) < MIN_EVIDENCE:
+        return FALLBACK
+    era = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO
+    label = chardet.detect(sample, encoding_era=era)["encoding"] or FALLBACK
+    name = _whatwg_name(_LABELS.get(label.upper(), label))
+    return FALLBACK if name in ("", *_MEANT) else name
 
 
 def charset_of(body: bytes, content_type: str = "") -> str:

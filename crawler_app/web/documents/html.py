@@ -1,51 +1,45 @@
-"""HTML parsing: title, links, text and robots directives of a page.
+"""Reads a page: links, what it loads, its text, and what it says of itself.
 
-Pure.  The parser is lexbor, which follows WHATWG: it reads a page as a browser does, so it
-finds no links in comments or scripts.
+Pure.  A page becomes a tree once, and all that is asked for is read from that.
 """
 
+import contextlib
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from selectolax.lexbor import LexborNode
+from turbohtml import Element, Namespace
 
 from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
-from crawler_app.web.documents.anchors import (
+from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.links import (
+    LINK_NAMES,
     MAX_LINKS,
     Anchors,
-    anchors_in,
-    flat_anchors,
+    anchors_of,
+    is_nofollow,
+    links_of,
 )
-from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.outline import OUTLINE_NAMES, Outline, outline_of_tree
+from crawler_app.web.documents.page_metadata import (
+    METADATA_NAMES,
+    PageMetadata,
+    metadata_of,
+)
 from crawler_app.web.documents.references import (
+    REFERRING,
     Asset,
-    assets_in,
-    assets_in_tree,
+    assets_of,
+    refresh_in,
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tag_scanner import is_open, tags_of, tags_of_head
-from crawler_app.web.documents.text import (
-    flat_marked_text,
-    headings_and_text,
-    marked_text_of_tree,
-)
-from crawler_app.web.documents.tree import (
-    Searchable,
-    base_in,
-    href_of,
-    is_within,
-    links_in,
-    parsed,
-    refreshes_in,
-    source_of_tree,
-    tag_ids,
-    tree_of,
-)
+from crawler_app.web.documents.text import TEXT_NAMES, headings_and_text, text_of
+from crawler_app.web.documents.tree import Tree, tree_of
+from crawler_app.web.documents.xhtml import is_xml
 from crawler_app.web.robots.directives import directives_in_meta
 
 __all__ = ["Page", "parse_html"]
@@ -56,38 +50,45 @@ MAX_TITLE_CHARS = 300
 # A longer one is not a URL; see `crawler_app.base.urls.join`.
 MAX_LINK_CHARS = MAX_URL_CHARS
 
-_LINKS = tag_ids("a|area")
-_SVG = tag_ids("svg")
-(_TITLE,) = tag_ids("title")
+# Anything behind a tag.
+_TEXT = re.compile(r">\s*+[^<\s]")
+
+# A page that is too large for the memory is read up to here, and then up to an eighth of that.
+FIRST_BYTES = (1024 * 1024, 128 * 1024)
 
 
 @dataclass(slots=True)
 class Page:
-    """The parsed content of one HTML page.
+    """The content of one HTML page.
+
+    References are as written, but without character references and with their queries in the
+    charset of the page.
 
     Attributes:
-        base: The ``<base href>`` as written; empty if there is none.
+        base: The ``<base href>``; empty if there is none.
         links: The ``href`` of every ``<a>`` and ``<area>``, or the ``xlink:href`` of an
-            ``<a>`` in an ``<svg>``, as written but without fragments and duplicates, in
-            document order.
+            ``<a>`` in an ``<svg>``, without fragments and duplicates; those in
+            ``<noscript>`` and ``srcdoc`` are the last.
         charset: The charset that the page was decoded with.
         nofollow_links: The links all of whose occurrences on the page have
             ``rel=nofollow``.
         robots: The directives for us: ``noindex``, ``nofollow``, both or none.
-        canonical: The ``href`` of ``<link rel=canonical>`` in the head, as written.
+        canonical: The ``href`` of ``<link rel=canonical>`` in the head.
         headings: The headings, one per line; empty unless requested.
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
         anchors: The links with their text; None unless requested.
         assets: What a browser loads for it; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
-        is_partial: Whether it was read tag by tag, or has too many links.
+        outline: All references with their places; None unless requested.
+        metadata: None unless requested.
+        is_partial: Whether a limit of time, memory or links ended the reading.
     """
 
-    title: str
-    base: str
-    links: list[str]
-    charset: str
+    title: str = ""
+    base: str = ""
+    links: list[str] = field(default_factory=list)
+    charset: str = ""
     nofollow_links: frozenset[str] = frozenset()
     robots: frozenset[str] = frozenset()
     canonical: str = ""
@@ -96,6 +97,8 @@ class Page:
     refresh: Refresh | None = None
     anchors: Anchors | None = None
     assets: list[Asset] = field(default_factory=list)
+    outline: Outline | None = None
+    metadata: PageMetadata | None = None
     is_partial: bool = False
 
 
@@ -106,140 +109,133 @@ def parse_html(
     with_text: bool = False,
     with_anchors: bool = False,
     with_assets: bool = False,
+    with_outline: bool = False,
+    with_metadata: bool = False,
     agent: str = PRODUCT,
-    is_flat: bool = False,
 ) -> Page:
-    """Parse a page; any bytes give a Page.
+    """Read a page; any bytes give a Page.
 
     Args:
         content_type: The header's value.
-        with_text: Whether to read text and headings too, which doubles the time.
+        with_text: Whether to read text and headings too.
         with_anchors: Whether to read the text of each link too.
         with_assets: Whether to find what a browser loads for it too.
+        with_outline: Whether to find the places of all references too.
+        with_metadata: Whether to read what a report needs too.
         agent: The name by which a ``<meta>`` may address us.
-        is_flat: Whether to read it tag by tag, because its tree would be too large.
-
-    Raises:
-        MemoryError: its tree is too large for the memory.
 
     >>> parse_html(b"<title>Hi</title><a href=b>x</a><!-- <a href=c> -->").links
     ['b']
     >>> parse_html(b"<nav>Home</nav><h1>Hi</h1><p>You", with_text=True).text
     'Hi You'
     """
-    markup, charset = decode_html(body, content_type)
-    source = source_of_tree(body, markup, charset)
-    lowered = source.lower()
-    robots, canonical = frozenset[str](), ""
-    if _addresses_robots(lowered, agent):
-        robots, canonical = _read_head(markup, charset, agent)
-    if is_flat:
-        tags = list(tags_of(markup))
-        page = _page_of(_flat_values(tags), charset)
-        page.is_partial = True
-        page.anchors = flat_anchors(tags, charset) if with_anchors else None
-        found = assets_in(markup) if with_assets else []
-        text = flat_marked_text(markup) if with_text else ""
-    else:
-        del markup  # which may take twice the memory of the body, or four times
-        tree = tree_of(source)
-        found, text = [], ""
-        if not (with_assets or with_text):
-            page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
-        else:
-            whole = parsed(tree, source, lowered)
-            page = _page_in(whole, lowered, charset, with_anchors=with_anchors)
-            found = assets_in_tree(whole) if with_assets else []
-            if with_text and any(map(is_open, whole.noscripts)):
-                whole = parsed(tree_of(source, scripting=True), source, lowered)
-            text = marked_text_of_tree(whole) if with_text else ""
-    page.robots, page.canonical = robots, canonical
-    if found:
-        page.assets = _sent_assets(found, charset)
-    if text:
-        page.headings, page.text = headings_and_text(text)
-    return page
-
-
-def _sent_assets(found: list[Asset], charset: str) -> list[Asset]:
-    values = [each.value for each in found]
-    sent = as_sent(values, charset)
-    if sent != values:
-        pairs = zip(sent, found, strict=True)
-        found = [each._replace(value=value) for value, each in pairs]
-    fit = (each for each in found if len(each.value) <= MAX_LINK_CHARS)
-    return list(itertools.islice(fit, MAX_LINKS))
-
-
-def _flat_values(tags: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    values: defaultdict[str, list[str]] = defaultdict(list)
-    for tag, value in tags:
-        values["a" if tag == "area" else tag].append(value)
-    return values
-
-
-def _page_in(
-    tree: Searchable, lowered: bytes, charset: str, *, with_anchors: bool
-) -> Page:
-    links = links_in(tree)
-    page = _page_of(_values_in_tree(tree, links, lowered), charset)
-    if with_anchors:
-        page.anchors = anchors_in(page.base, links, charset)
-    return page
-
-
-def _values_in_tree(
-    tree: Searchable, links: list[tuple[LexborNode, str]], lowered: bytes
-) -> dict[str, list[str]]:
-    """Return the same as `tags_of`, by tag; an ``area`` counts as an ``a``."""
-    return {
-        "title": _titles(tree),
-        "base": [base_in(tree)],
-        "a": [href for _, href in links],
-        "nofollow": _nofollow_hrefs(tree) if b"nofollow" in lowered else [],
-        "refresh": refreshes_in(tree) if b"refresh" in lowered else [],
+    wanted = {
+        "anchors": with_anchors,
+        "assets": with_assets,
+        "outline": with_outline,
+        "metadata": with_metadata,
+        "text": with_text,
     }
+    for size in (len(body), *FIRST_BYTES):
+        if size <= len(body):
+            with contextlib.suppress(MemoryError):
+                page = _read(body[:size], content_type, wanted, agent)
+                page.is_partial |= size < len(body)
+                return page
+    return Page(is_partial=True)
 
 
-def _titles(tree: Searchable) -> list[str]:
-    """Return the title if there is one."""
-    # Usually it is in the head, and the rest of the tree need not be searched.
-    for node in tree.head.iter() if tree.head else ():
-        if node.tag_id == _TITLE:
-            return [node.text()]
-    for node in tree.tags("title"):
-        if not is_within(node, _SVG):  # a <title> in an <svg> is a tooltip
-            return [node.text()]
-    return []
+def _read(body: bytes, content_type: str, wanted: dict[str, bool], agent: str) -> Page:
+    markup, charset = decode_html(body, content_type)
+    page = Page(charset=charset)
+    if wanted["outline"]:
+        page.outline = Outline(is_partial=True)
+    names = {*_PAGE_NAMES}.union(*(_NAMES[part] for part in wanted if wanted[part]))
+    xml = is_xml(content_type)
+    tree = tree_of(markup, names, is_xml=xml)
+    page.is_partial = tree.is_partial
+    # A sandbox interrupts what takes too long, and what is known by then counts.
+    with _until_limit(page):
+        _read_page(page, tree, agent, with_anchors=wanted["anchors"])
+        if wanted["assets"]:
+            page.assets = _sent_assets(assets_of(tree), charset)
+        if wanted["outline"]:
+            page.outline = outline_of_tree(tree, charset)
+        if wanted["metadata"]:
+            page.metadata = metadata_of(tree)
+        if wanted["text"]:
+            text = text_of(tree)
+            if not text.strip() and _TEXT.search(markup):
+                # For example, the whole page is in a <nav>.
+                bare = tree_of(markup, names, is_xml=xml, scripting=False)
+                text = text_of(bare, is_bare=True)
+            page.headings, page.text = headings_and_text(text)
+    return page
 
 
-def _nofollow_hrefs(tree: Searchable) -> list[str]:
-    # An element name in the selector would double its time.
-    nodes = tree.css('[rel~="nofollow" i]')
-    links = (node for node in nodes if node.tag_id in _LINKS)
-    return [href for node in links if (href := href_of(node)) is not None]
+# The elements that are to be listed in the tree.
+_PAGE_NAMES = (*LINK_NAMES, "base", "head", "link", "meta", "title")
+_NAMES = {
+    "anchors": (),
+    "assets": REFERRING,
+    "outline": OUTLINE_NAMES,
+    "metadata": METADATA_NAMES,
+    "text": TEXT_NAMES,
+}
 
 
-def _page_of(values: dict[str, list[str]], charset: str) -> Page:
-    links = _without_fragments(values["a"], charset)
-    distinct = list(dict.fromkeys(links))
+@contextlib.contextmanager
+def _until_limit(page: Page) -> Iterator[None]:
+    try:
+        yield
+    except (MemoryError, TimeoutError):
+        page.is_partial = True
+
+
+def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> None:
+    charset = page.charset
+    for base in tree.tags("base"):
+        if base.namespace is Namespace.HTML and (href := base.attr("href")) is not None:
+            page.base = href[:MAX_LINK_CHARS]
+            break
+    links = links_of(tree)
+    hrefs = _without_fragments([href for _, href in links], charset)
+    distinct = list(dict.fromkeys(hrefs))
     if max(map(len, distinct), default=0) > MAX_LINK_CHARS:
         distinct = [link for link in distinct if len(link) <= MAX_LINK_CHARS]
-    page = Page(
-        one_line(values["title"][0], MAX_TITLE_CHARS) if values["title"] else "",
-        values["base"][0][:MAX_LINK_CHARS] if values["base"] else "",
-        distinct[:MAX_LINKS],
-        charset,
-        is_partial=len(distinct) > MAX_LINKS,
-    )
-    if values["refresh"]:
-        page.refresh = refresh_among(values["refresh"], charset)
-    if values["nofollow"]:
-        nofollow = _without_fragments(values["nofollow"], charset)
-        only_nofollow = _only_nofollow(links, nofollow)
-        # The same objects as the links, so that a pickle has each of them once.
-        page.nofollow_links = frozenset(filter(only_nofollow.__contains__, page.links))
-    return page
+    page.links = distinct[:MAX_LINKS]
+    page.is_partial |= len(distinct) > MAX_LINKS
+    if b"nofollow" in tree.lowered:
+        page.nofollow_links = _only_nofollow(page.links, links, hrefs)
+    page.title = _title(tree)
+    refreshes = filter(None, map(refresh_in, tree.tags("meta")))
+    page.refresh = refresh_among(refreshes, charset)
+    _read_head(page, tree, agent)
+    if with_anchors:
+        page.anchors = anchors_of(page.base, links, charset)
+
+
+def _title(tree: Tree) -> str:
+    for element in tree.tags("title"):
+        if element.namespace is not Namespace.SVG:  # that is a tooltip
+            return one_line(element.text, MAX_TITLE_CHARS)
+    return ""
+
+
+def _read_head(page: Page, tree: Tree, agent: str) -> None:
+    """Read the robots directives and the canonical link.
+
+    In the head only: the body may contain what users of the site have written.
+    """
+    names = ("robots", agent.lower())
+    for head in tree.tags("head")[:1]:
+        for element in head.iter_elements(("link", "meta")):
+            if element.tag == "meta":
+                if (element.attr("name") or "").strip().lower() in names:
+                    page.robots |= directives_in_meta(element.attr("content") or "")
+            elif "canonical" in (element.attr("rel") or "").lower().split():
+                href = (element.attr("href") or "")[:MAX_LINK_CHARS]
+                page.canonical = page.canonical or as_sent([href], page.charset)[0]
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:
@@ -250,25 +246,24 @@ def _without_fragments(links: list[str], charset: str) -> list[str]:
     ]
 
 
-def _addresses_robots(lowered: bytes, agent: str) -> bool:
-    # If there is no "</head", find returns -1 and the last byte is lost, which is harmless.
-    head = lowered[: lowered.find(b"</head")]
-    return b"robots" in head or b"canonical" in head or agent.lower().encode() in head
-
-
-def _read_head(markup: str, charset: str, agent: str) -> tuple[frozenset[str], str]:
-    """Return the robots directives and the canonical link in the head of a page."""
-    robots, canonical = frozenset[str](), ""
-    for tag, value in tags_of_head(markup, agent):
-        if tag == "robots":
-            robots |= directives_in_meta(value)
-        elif not canonical:
-            canonical = as_sent([value[:MAX_LINK_CHARS]], charset)[0]
-    return robots, canonical
-
-
-def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
+def _only_nofollow(
+    found: list[str], links: list[tuple[Element, str]], hrefs: list[str]
+) -> frozenset[str]:
     """Return the links that occur with nofollow only."""
-    followed = Counter(links)
-    followed.subtract(nofollow)
-    return frozenset(link for link, count in followed.items() if not count)
+    followed = {
+        href
+        for (element, _), href in zip(links, hrefs, strict=True)
+        if not is_nofollow(element)
+    }
+    # The same objects as the links, so that a pickle has each of them once.
+    return frozenset(link for link in found if link not in followed)
+
+
+def _sent_assets(found: list[Asset], charset: str) -> list[Asset]:
+    values = [each.value for each in found]
+    sent = as_sent(values, charset)
+    if sent != values:
+        pairs = zip(sent, found, strict=True)
+        found = [each._replace(value=value) for value, each in pairs]
+    fit = (each for each in found if len(each.value) <= MAX_LINK_CHARS)
+    return list(itertools.islice(fit, MAX_LINKS))

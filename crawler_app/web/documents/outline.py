@@ -3,10 +3,12 @@
 Pure.  Plain values, which are quickly sent between processes.
 """
 
-import html
+import functools
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from crawler_app.base.http_headers import is_html
@@ -14,26 +16,39 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.css import decode_css, references_in_css
+from crawler_app.web.documents.links import MAX_LINKS, prefixed_href, text_of_link
 from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.references import (
     LOADED_USES,
+    OTHER_REFERRING,
+    REFERRING,
     Reference,
     Use,
-    noting_ids,
     references_of,
 )
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.start_tags import Lines, Place, tags_in
+from crawler_app.web.documents.tree import (
+    ATTRIBUTES,
+    SPACE,
+    Lines,
+    Tree,
+    tree_of,
+)
+from crawler_app.web.documents.xhtml import is_xml
 
-__all__ = ["Mention", "Outline", "mention_of", "outline_of", "words_of"]
+__all__ = [
+    "OUTLINE_NAMES",
+    "Mention",
+    "Outline",
+    "outline_of",
+    "outline_of_tree",
+    "words_of",
+]
 
-# Of the source of a link's text.
-MAX_SOURCE_CHARS = 400
+# The elements that are to be listed in a tree.
+OUTLINE_NAMES = (*REFERRING, "noscript")
 
 MAX_TEXT_CHARS = 80
-
-_TAG = re.compile(r"<[^>]*>?")
-_ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
@@ -43,7 +58,7 @@ class Mention(NamedTuple):
         value: As written, without character references; its query in the document's charset.
         line: From 1; 0 if the document has no lines, as a manifest.
         column: From 1, in characters.
-        source: The source of the text of a link; see `words_of`.
+        text: That of a link, or another name for it; see `words_of`.
     """
 
     value: str
@@ -52,7 +67,7 @@ class Mention(NamedTuple):
     attribute: str
     line: int = 0
     column: int = 0
-    source: str = ""
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -92,10 +107,12 @@ def outline_of(body: bytes, content_type: str) -> Outline:
     >>> outline_of(b"<p id=a>\\n<a href=b>B</a>", "text/html").mentions
     ... # doctest: +NORMALIZE_WHITESPACE
     [Mention(value='b', use=<Use.LINK: 0>, element='a', attribute='href', line=2, column=9,
-    source='B')]
+    text='B')]
     """
     if is_html(content_type):
-        return _of_page(*decode_html(body, content_type))
+        markup, charset = decode_html(body, content_type)
+        tree = tree_of(markup, OUTLINE_NAMES, is_xml=is_xml(content_type))
+        return outline_of_tree(tree, charset)
     if content_type.partition(";")[0].strip().lower() == "text/css":
         return _of_style_sheet(decode_css(body, content_type))
     if may_have_assets(content_type):
@@ -105,42 +122,103 @@ def outline_of(body: bytes, content_type: str) -> Outline:
     return Outline()
 
 
-def _of_page(markup: str, charset: str) -> Outline:
-    mentions: list[Mention] = []
-    bases: list[str] = []
-    ids: list[str] = []
-    lines = Lines(markup)
-    # In one pass: lists of all tags and references would keep the garbage collector busy.
-    for reference in references_of(noting_ids(tags_in(markup), ids)):
-        if reference.use is Use.BASE:
-            bases.append(reference.value)
-        else:
-            place = lines.place(reference.at)
-            mentions.append(mention_of(reference, reference.value, place, markup))
-    written = [mention.value for mention in mentions]
-    sent = as_sent(written, charset)
-    if sent is not written:
-        pairs = zip(mentions, sent, strict=True)
-        mentions = [mention._replace(value=value) for mention, value in pairs]
-    return Outline(bases[0] if bases else "", mentions, ids)
-
-
-def mention_of(reference: Reference, value: str, place: Place, markup: str) -> Mention:
-    """Return a reference with its place, and the source of its text.
+def outline_of_tree(tree: Tree, charset: str) -> Outline:
+    """Return the outline of a page.
 
     Args:
-        value: The reference as a browser sends it.
+        tree: One with the `OUTLINE_NAMES`.
     """
-    _, use, element, attribute, _, text_at = reference
-    source = ""
-    if element == "a" and text_at >= 0:
-        end = markup.find("</a", text_at, text_at + MAX_SOURCE_CHARS)
-        source = markup[text_at : end if end >= 0 else text_at + MAX_SOURCE_CHARS]
-    return Mention(value, use, element, attribute, *place, source)
+    bases: list[str] = []
+    found = _found_in(tree, bases)
+    if (noscripts := tree.noscripts(REFERRING)) is not None:
+        inner = _found_in(noscripts, [])
+        found += (each for each in inner if each.use is Use.LINK)
+    found.sort(key=itemgetter(0))
+    values = as_sent([each.value for each in found], charset)
+    place = tree.lines().place
+    mentions = [
+        Mention(value, each.use, each.name, each.attribute, *place(each.at), each.text)
+        for value, each in zip(values, found, strict=True)
+    ]
+    # What stands in several places of the tree is once in the source.
+    mentions = [
+        next(same) for _, same in itertools.groupby(mentions, itemgetter(*range(6)))
+    ]
+    is_partial = tree.is_partial or len(tree.tags("a")) > MAX_LINKS
+    return Outline(bases[0] if bases else "", mentions, _ids_in(tree), is_partial)
+
+
+class _Found(NamedTuple):
+    """A reference with its offset in the source, by which it is sorted."""
+
+    at: int
+    value: str
+    use: Use
+    name: str
+    attribute: str
+    text: str
+
+
+def _found_in(tree: Tree, bases: list[str]) -> list[_Found]:
+    """Return the references in a tree or in a part of one; add the bases to a list."""
+    found = []
+    for element in tree.tags("a")[:MAX_LINKS]:  # which are most of the references
+        attribute, value = "href", element.attr("href")
+        if value is None:
+            attribute, value = "xlink:href", prefixed_href(element)
+        if value is not None:
+            start = tree.offset_of(element)
+            before = _before(attribute).match(tree.source, start)
+            at = before.end() if before else start
+            text = text_of_link(element)
+            found.append(_Found(at, value, Use.LINK, "a", attribute, text))
+    for reference in references_of(tree, OTHER_REFERRING):
+        element, value, use, name, attribute, _ = reference
+        if use is Use.BASE:
+            bases.append(value)
+            continue
+        text = text_of_link(element) if name == "area" else ""
+        at = _offset_of(tree, reference)
+        found.append(_Found(at, value, use, name, attribute, text))
+    return found
+
+
+def _ids_in(tree: Tree) -> list[str]:
+    """Return what the fragment of a link to the page may name; nothing in shadow roots."""
+    document = tree.roots[0]
+    names = [each.attr("name") for each in document.iter_elements("a")]
+    found = [each.attr("id") for each in document.select("[id]")]
+    return list(dict.fromkeys(each for each in (*found, *names) if each is not None))
+
+
+def _offset_of(tree: Tree, reference: Reference) -> int:
+    """Return where a reference is in the source, or the element if that is unknown."""
+    start = tree.offset_of(reference.element)
+    found = _before(reference.attribute).match(tree.source, start)
+    if found is None:
+        return start
+    return found.end() + (0 if reference.attribute == "srcdoc" else reference.offset)
+
+
+@functools.cache
+def _before(attribute: str) -> re.Pattern[str]:
+    """Return a pattern for a start tag up to the value of an attribute.
+
+    Without an attribute, up to its end.
+    """
+    if not attribute:
+        return re.compile(f"<[^{SPACE}/>]*+{ATTRIBUTES}>")
+    name = f"{attribute}(?=[{SPACE}/>=])"
+    return re.compile(
+        rf"<[^{SPACE}/>]*+(?:[{SPACE}/]++|(?!{name})[^{SPACE}/>][^{SPACE}/>=]*+"
+        rf"""(?:[{SPACE}]*+=[{SPACE}]*+(?:"[^"]*+"|'[^']*+'|[^{SPACE}>"'][^{SPACE}>]*+))?+"""
+        rf"""|(?!))*+{name}[{SPACE}]*+=[{SPACE}]*+["']?""",
+        re.IGNORECASE,
+    )
 
 
 def _of_style_sheet(text: str) -> Outline:
-    lines = Lines(text)
+    lines = Lines(text.replace("\r\n", "\n").replace("\r", "\n"))
     mentions = []
     for found in references_in_css(text):
         name = "@import" if found.is_import else "url()"
@@ -152,18 +230,14 @@ def _of_style_sheet(text: str) -> Outline:
 def words_of(mention: Mention) -> str:
     """Return the text of a link in one line, or the element of another reference.
 
-    >>> words_of(Mention("b", Use.LINK, "a", "href", source="The <b>other</b>\\npage"))
+    >>> words_of(Mention("b", Use.LINK, "a", "href", text="The other\\npage"))
     'The other page'
     >>> words_of(Mention("b", Use.ASSET, "img", "src"))
     '<img src>'
     """
-    if mention.source:
-        text = _TAG.sub("", mention.source) or " ".join(
-            first or second for first, second in _ALT.findall(mention.source)
-        )
-        words = one_line(html.unescape(text), MAX_TEXT_CHARS)
-        if words:
-            return words
+    words = one_line(mention.text, MAX_TEXT_CHARS)
+    if words:
+        return words
     if mention.attribute:
         return f"<{mention.element} {mention.attribute}>"
     return f"<{mention.element}>" if mention.element == "style" else mention.element

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from crawler_app.web.documents.anchors import Anchors
 from crawler_app.web.documents.html import Page
+from crawler_app.web.documents.links import Anchors
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.references import Asset, Use
 from crawler_app.web.documents.refresh import Refresh
 from crawler_app.web.documents.sitemap import Sitemap
 
-__all__ = ["ASSETS", "OUTLINE", "OUTLINED_PAGE", "PAGE", "SITEMAP", "Packing"]
+__all__ = ["ASSETS", "OUTLINE", "PAGE", "SITEMAP", "Packing"]
 
 T = TypeVar("T")
 
@@ -70,6 +70,7 @@ def _pack_page(page: Page) -> Any:
     packed["refresh"] = page.refresh and tuple(page.refresh)
     packed["anchors"] = page.anchors and _values(page.anchors)
     packed["assets"] = _columns(page.assets)
+    packed["outline"] = page.outline and _pack_outline(page.outline)
     return packed
 
 
@@ -78,6 +79,7 @@ def _unpack_page(packed: Any) -> Page:
     packed["refresh"] = Refresh(*refresh) if refresh else None
     packed["anchors"] = Anchors(**anchors) if anchors else None
     packed["assets"] = _unpack_assets(packed["assets"])
+    packed["outline"] = packed["outline"] and _unpack_outline(packed["outline"])
     return Page(**packed)
 
 
@@ -90,22 +92,11 @@ def _unpack_outline(packed: Any) -> Outline:
     return Outline(base, [*map(Mention._make, _rows(columns))], ids, is_partial)
 
 
-def _pack_outlined_page(both: tuple[Page, Outline]) -> Any:
-    page, outline = both
-    return _pack_page(page), _pack_outline(outline)
-
-
-def _unpack_outlined_page(packed: Any) -> tuple[Page, Outline]:
-    page, outline = packed
-    return _unpack_page(page), _unpack_outline(outline)
-
-
 def _unpack_sitemap(packed: Any) -> Sitemap:
     return Sitemap(**packed)
 
 
 ASSETS = Packing(_pack_assets, _unpack_assets)
 OUTLINE = Packing(_pack_outline, _unpack_outline)
-OUTLINED_PAGE = Packing(_pack_outlined_page, _unpack_outlined_page)
 PAGE = Packing(_pack_page, _unpack_page)
 SITEMAP: Packing[Sitemap] = Packing(_values, _unpack_sitemap)

@@ -1,27 +1,18 @@
-"""Reads documents within limits: cheap ones here, all others in a sandbox.
+"""Reads documents within limits: small ones here, all others in a sandbox.
 
-A page whose tree takes too much time or memory is read tag by tag, and a sitemap only until
-the limit.  Sending a cheap page to another process would take longer than parsing it.
+A limit of the sandbox ends the reading of a page, and what is known by then counts.  Sending a
+small page to another process would take longer than parsing it.
 """
 
-import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.documents.cost import is_cheap
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.outline import Outline, outline_of
-from crawler_app.web.documents.packing import (
-    ASSETS,
-    OUTLINE,
-    OUTLINED_PAGE,
-    PAGE,
-    SITEMAP,
-    Packing,
-)
+from crawler_app.web.documents.packing import ASSETS, OUTLINE, PAGE, SITEMAP, Packing
 from crawler_app.web.documents.references import Asset
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
@@ -30,10 +21,17 @@ __all__ = ["LimitExceeded", "Reader"]
 
 T = TypeVar("T")
 
+# The largest page takes 30 ms.  Nineteen in twenty pages of manuals are smaller.
+SMALL_PAGE_BYTES = 512 * 1024
+SMALL_PAGE_TAGS = 10_000
+
+# All that is read of a page with more, if a limit ends the process that reads it.
+FIRST_BYTES = 128 * 1024
+
 # Takes some milliseconds.
 SMALL_SITEMAP_BYTES = 32 * 1024
 
-# The same for a style sheet.
+# The same for a style sheet, and for a page with the places of all references.
 SMALL_FILE_BYTES = 64 * 1024
 
 
@@ -51,53 +49,28 @@ class Reader:
         with_text: bool,
         with_anchors: bool = False,
         with_assets: bool = False,
+        with_outline: bool = False,
         agent: str,
     ) -> Subgenerator[Page]:
         """Parse a page; see `parse_html`."""
         parse = partial(
             parse_html,
-            body,
-            content_type,
+            content_type=content_type,
             with_text=with_text,
             with_anchors=with_anchors,
             with_assets=with_assets,
+            with_outline=with_outline,
             agent=agent,
         )
-        if is_cheap(body):
-            return parse()
-        for is_flat in (False, True):
-            with contextlib.suppress(LimitExceeded):
-                return (yield from self._read(PAGE, partial(parse, is_flat=is_flat)))
-        return Page("", "", [], "", is_partial=True)
-
-    def outlined_page(
-        self,
-        body: bytes,
-        content_type: str,
-        *,
-        with_text: bool,
-        with_anchors: bool = False,
-        agent: str,
-    ) -> Subgenerator[tuple[Page, Outline]]:
-        """Parse a page, and return what it refers to with places; see `outline_of`."""
-        if len(body) > SMALL_FILE_BYTES:
-            # The outline is made in the sandbox, and so the page, too: one call for both.
-            read = partial(
-                _outlined_page,
-                with_text=with_text,
-                with_anchors=with_anchors,
-                agent=agent,
-            )
-            with contextlib.suppress(LimitExceeded):
-                return (yield from self._read(OUTLINED_PAGE, read, body, content_type))
-        page = yield from self.page(
-            body,
-            content_type,
-            with_text=with_text,
-            with_anchors=with_anchors,
-            agent=agent,
-        )
-        return page, (yield from self.outline(body, content_type))
+        most = SMALL_FILE_BYTES if with_outline else SMALL_PAGE_BYTES
+        if len(body) <= most and body.count(b"<") <= SMALL_PAGE_TAGS:
+            return parse(body)
+        try:
+            return (yield from self._read(PAGE, parse, body))
+        except LimitExceeded:
+            page = parse(body[:FIRST_BYTES])
+        page.is_partial = True
+        return page
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
@@ -152,9 +125,3 @@ class Reader:
 
 def _packed(pack: Callable[[T], Any], read: Callable[..., T], *args: Any) -> Any:
     return pack(read(*args))
-
-
-def _outlined_page(
-    body: bytes, content_type: str, **options: Any
-) -> tuple[Page, Outline]:
-    return parse_html(body, content_type, **options), outline_of(body, content_type)

@@ -1,37 +1,32 @@
-"""All references of a page, with their places: links, and what a browser loads for it.
+"""What the elements of a page refer to: links, and what a browser loads for it.
 
-Pure.  A crawl follows links as `crawler_app.web.documents.html` finds them in the tree; this finds
-the rest, and for a check the links too, with the line and the column.
+Pure.  As in a browser that runs scripts, nothing is loaded for a ``<noscript>``, but its links
+are some of the page's; nothing in a ``<template>`` counts, unless it is a shadow root.
 """
 
-import functools
 import itertools
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborNode
+from turbohtml import Element, Namespace
 
 from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.srcset import candidates_in
-from crawler_app.web.documents.start_tags import Tag, attributes_of, plain_href, tags_in
-from crawler_app.web.documents.tree import Parsed, is_within, tag_ids
+from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
-    "CONTAINER_TAGS",
     "LOADED_USES",
+    "OTHER_REFERRING",
+    "REFERRING",
     "Asset",
-    "Depths",
     "Reference",
     "Use",
-    "assets_in",
-    "assets_in_tree",
-    "noting_ids",
-    "references_in",
+    "assets_of",
     "references_of",
+    "refresh_in",
+    "srcdocs_of",
 ]
 
 
@@ -52,19 +47,18 @@ class Reference(NamedTuple):
     """A reference in a page.
 
     Attributes:
-        value: As written, without character references and escapes.
-        element: In lower case; "style" for what is in a style sheet.
+        value: Without character references and escapes.
+        name: The name of the element; "style" for what is in a style sheet.
         attribute: In lower case; empty for what is in an element's text.
-        at: The offset of the value in the source.
-        text_at: Where the text of the element begins in the source.
+        offset: That of the reference in the attribute's value, or in the text.
     """
 
+    element: Element
     value: str
     use: Use
-    element: str
+    name: str
     attribute: str
-    at: int
-    text_at: int = -1
+    offset: int = 0
 
 
 class Asset(NamedTuple):
@@ -91,19 +85,17 @@ _USE_BY_ATTRIBUTE = {
     "embed": {"src": Use.ASSET},
     "frame": {"src": Use.FRAME},
     "iframe": {"src": Use.FRAME},
-    "image": {"src": Use.ASSET},
     "img": {"src": Use.ASSET},
     "object": {"data": Use.ASSET},
     "source": {"src": Use.ASSET},
     "track": {"src": Use.ASSET},
     "video": {"src": Use.ASSET, "poster": Use.ASSET},
-    **{key: {"background": Use.ASSET} for key in _WITH_BACKGROUND},
 }
 
 # The same in an <svg>, where each may have a prefix.
 _USE_IN_SVG = {
     "a": Use.LINK,
-    "feimage": Use.ASSET,
+    "feImage": Use.ASSET,
     "image": Use.ASSET,
     "script": Use.ASSET,
     "use": Use.ASSET,
@@ -161,302 +153,169 @@ _SCRIPT_TYPES = frozenset(
 
 _WITH_SRCSET = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
 
-_NAMES = frozenset(
-    (*_USE_BY_ATTRIBUTE, *_USE_IN_SVG, "input", "link", "meta", "script", "style")
+# Elements for which a browser loads something.
+_LOADING = (
+    *("audio", "embed", "feImage", "frame", "iframe", "image", "img", "input", "link"),
+    *("object", "script", "source", "style", "track", "use", "video"),
 )
 
-# Those for which a browser loads something, whatever other attributes they have.
-_LOADING = _NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}
-# Without "use", which lexbor has no fixed id for.
-_LOADING_IDS = frozenset(tag_ids("|".join((*_LOADING - {"use"}, "body"))))
-_CELL_IDS = frozenset(tag_ids("|".join(_WITH_BACKGROUND[1:])))
+# All that refer to something by more than a style or a background.
+OTHER_REFERRING = ("area", "base", "meta", *_LOADING)
+REFERRING = ("a", *OTHER_REFERRING)
+
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
-_SVG = frozenset(tag_ids("svg"))
 
-# A ``style`` whose value has a parenthesis, or a character reference that may be one.
-_STYLED = re.compile(
-    rb"""style\s*+=\s*+(?:"[^"(&]*+|'[^'(&]*+|(?!["'])[^\s>(&]*+)[(&]"""
-)
-
-_NAMED = re.compile(r"\b(?:id|name)\s*=")
-
-# Elements with longer attributes are not remembered.
-MAX_KNOWN_CHARS = 500
-
-_CONTAINERS = ("math", "noscript", "svg", "template")
-
-# The tags that `Depths` counts.
-CONTAINER_TAGS = frozenset((*_CONTAINERS, *(f"/{name}" for name in _CONTAINERS)))
+# Of pages in attributes of others.
+MAX_SRCDOCS = 100
+MAX_DEPTH = 3
 
 
-def references_in(markup: str) -> Iterator[Reference]:
-    """Yield the references of a page, in document order.
+def assets_of(tree: Tree) -> list[Asset]:
+    """Return what a browser loads for a page, and its frames, without duplicates.
 
-    Empty ones too, and those to places in the page itself.  As in a browser that runs
-    scripts, nothing is loaded for a ``<noscript>``, and nothing in a ``<template>`` counts.
-
-    >>> [found.value for found in references_in("<a href=b>B</a><img src=c srcset='d 2x'>")]
-    ['b', 'c', 'd']
+    >>> tree = tree_of("<a href=b>B</a><img src=c><img src=c>", REFERRING)
+    >>> assets_of(tree)
+    [Asset(value='c', use=<Use.ASSET: 2>, element='<img>')]
     """
-    return references_of(tags_in(markup))
+    found = (
+        Asset(each.value, each.use, f"<{each.name}>")
+        for each in references_of(tree, _LOADING)
+        if each.use in LOADED_USES
+    )
+    return list(dict.fromkeys(found))
 
 
-def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
-    """Yield the references in the tags of a page; see `references_in`."""
-    depths = Depths()
-    for tag in tags:
-        may_load = "(" in tag.attributes or "&" in tag.attributes
-        is_styled = may_load and "style" in tag.attributes.lower()
-        if tag.name == "a" and not (is_styled or depths.alter_links):
-            plain = plain_href(tag)
-            if plain is not None:  # the most frequent case
-                yield Reference(plain.value, Use.LINK, "a", "href", plain.at, tag.end)
+def references_of(
+    tree: Tree, names: Iterable[str] = REFERRING, depth: int = 0
+) -> Iterator[Reference]:
+    """Yield the references of a page; those of each kind of element in document order.
+
+    Empty ones too, and those to places in the page itself.
+
+    Args:
+        names: Those of the elements, which must have been collected.
+        depth: The number of pages that contain this one.
+    """
+    for name in names:
+        for element in tree.tags(name):
+            if name == "style":
+                yield from _in_style_sheet(element)
                 continue
-        elif tag.name in CONTAINER_TAGS:
-            depths.count(tag)
-        if depths.is_unseen:
-            continue
-        if tag.name not in _NAMES and not is_styled:
-            continue
-        for found in _of_tag(tag, is_svg=depths.is_in_svg):
-            if found.use is Use.LINK or not depths.is_in_noscript:
-                yield found
+            for attribute, use in _uses_of(element, name).items():
+                value = element.attr(attribute)
+                if value is not None:
+                    yield Reference(element, value, use, name, attribute)
+            if name in _WITH_SRCSET:
+                yield from _in_srcset(element, name)
+            elif name == "meta":
+                yield from _in_refresh(element)
+        if name == "iframe":
+            yield from _in_srcdocs(tree, depth)
+    yield from _in_other_attributes(tree)
 
 
-class Depths:
-    """Counts which of the elements that change the meaning of others are open.
+def _in_style_sheet(element: Element) -> Iterator[Reference]:
+    for found in references_in_css(element.text):
+        yield Reference(element, found.value, Use.ASSET, "style", "", found.at)
 
-    Attributes:
-        is_unseen: Whether what follows is in a ``<template>``, which shows nothing.
-        is_in_noscript: Whether a browser that runs scripts takes it for text.
-        is_in_svg: Whether it is in an ``<svg>``.
-        alter_links: Whether a link in it is not what it is elsewhere.
+
+def _in_srcset(element: Element, name: str) -> Iterator[Reference]:
+    attribute = _WITH_SRCSET[name]
+    value = element.attr(attribute)
+    if value is None or name == "link" and not _uses_of(element, name):
+        return
+    for image in candidates_in(value):
+        if image.is_valid:
+            yield Reference(element, image.url, Use.ASSET, name, attribute, image.at)
+
+
+def _in_refresh(element: Element) -> Iterator[Reference]:
+    content = refresh_in(element)
+    refresh = None if content is None else parse_refresh(content)
+    if content is not None and refresh is not None:
+        at = max(0, content.find(refresh.reference))
+        yield Reference(element, refresh.reference, Use.LINK, "meta", "content", at)
+
+
+def _in_srcdocs(tree: Tree, depth: int) -> Iterator[Reference]:
+    for element, srcdoc in srcdocs_of(tree, depth):
+        for each in references_of(tree_of(srcdoc, REFERRING), REFERRING, depth + 1):
+            if each.use is not Use.BASE:
+                yield Reference(element, each.value, each.use, "iframe", "srcdoc")
+
+
+def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, str]]:
+    """Return the pages in attributes of a page, within limits.
+
+    Args:
+        depth: The number of pages that contain this one.
     """
-
-    __slots__ = ("_depth", "alter_links", "is_in_noscript", "is_in_svg", "is_unseen")
-
-    def __init__(self) -> None:
-        self._depth = dict.fromkeys(_CONTAINERS, 0)
-        self.is_unseen = self.is_in_noscript = self.is_in_svg = False
-        self.alter_links = False
-
-    def count(self, tag: Tag) -> None:
-        """Count one of the `CONTAINER_TAGS`."""
-        depth, name = self._depth, tag.name.removeprefix("/")
-        if name != tag.name:
-            depth[name] = max(0, depth[name] - 1)
-        elif name == "noscript":
-            depth[name] = 1  # it has no tags in it, up to the first end tag
-        elif not (tag.attributes.endswith("/") and name in ("svg", "math")):
-            depth[name] += 1
-        self.is_unseen = depth["template"] > 0
-        self.is_in_noscript = depth["noscript"] > 0
-        self.is_in_svg = depth["svg"] > 0
-        self.alter_links = self.is_unseen or self.is_in_svg
+    frames = tree.tags("iframe") if depth < MAX_DEPTH else ()
+    srcdocs = ((frame, frame.attr("srcdoc")) for frame in frames)
+    found = ((frame, srcdoc) for frame, srcdoc in srcdocs if srcdoc is not None)
+    return list(itertools.islice(found, MAX_SRCDOCS))
 
 
-def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
-    if tag.name == "style":
-        for style in references_in_css(tag.content):
-            at = tag.end + style.at
-            yield Reference(style.value, Use.ASSET, "style", "", at)
-    is_short = len(tag.attributes) <= MAX_KNOWN_CHARS
-    find = _in_attributes if is_short else _in_attributes.__wrapped__
-    for value, use, attribute, offset in find(tag.name, tag.attributes, is_svg=is_svg):
-        at = tag.at if offset < 0 else tag.attributes_at + offset
-        yield Reference(value, use, tag.name, attribute, at, tag.end)
+def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
+    if b"style" in tree.lowered:
+        for element in tree.select('[style*="("]'):
+            style = element.attr("style") or ""
+            for found in references_in_css(style, is_attribute=True):
+                yield Reference(
+                    element, found.value, Use.ASSET, element.tag, "style", found.at
+                )
+    if b"background" in tree.lowered:
+        for element in tree.select("[background]"):
+            if element.tag in _WITH_BACKGROUND:
+                value = element.attr("background") or ""
+                yield Reference(element, value, Use.ASSET, element.tag, "background")
 
 
-class _Found(NamedTuple):
-    """A reference in an attribute, and its offset in the value."""
-
-    value: str
-    use: Use
-    attribute: str
-    offset: int = 0
-
-
-# The pages of a site have many elements in common.
-@functools.lru_cache(maxsize=1024)
-def _in_attributes(name: str, source: str, *, is_svg: bool) -> tuple[_Found, ...]:
-    """Return the references in the source of an element's attributes, with offsets in it.
-
-    An offset is -1 if the attribute has no value.
-    """
-    attributes = attributes_of(Tag(name, source, 0, 0, 0))
-    values = {key: attribute.value for key, attribute in attributes.items()}
-    found = []
-    for each in _of_element(name, values, is_svg=is_svg):
-        at = attributes[each.attribute].at
-        found.append(each._replace(offset=-1 if at < 0 else at + each.offset))
-    return tuple(found)
-
-
-def _of_element(
-    name: str, attributes: Mapping[str, str], *, is_svg: bool
-) -> Iterator[_Found]:
-    """Yield the references in the attributes of an element."""
-    uses = _uses_of(name, attributes, is_svg=is_svg)
-    for attribute, use in uses.items():
-        value = attributes.get(attribute)
-        if value is not None:
-            yield _Found(value, use, attribute)
-    if name in _WITH_SRCSET and uses is not _NOTHING:
-        attribute = _WITH_SRCSET[name]
-        for image in candidates_in(attributes.get(attribute) or ""):
-            if image.is_valid:
-                yield _Found(image.url, Use.ASSET, attribute, image.at)
-    if name == "meta":
-        yield from _refreshes(attributes)
-    if name == "iframe" and "srcdoc" in attributes:
-        for inner in references_in(attributes["srcdoc"]):
-            if inner.use is not Use.BASE:
-                yield _Found(inner.value, inner.use, "srcdoc")
-    if "(" in (style := attributes.get("style") or ""):
-        for found in references_in_css(style, is_attribute=True):
-            yield _Found(found.value, Use.ASSET, "style", found.at)
+def refresh_in(element: Element) -> str | None:
+    """Return the ``content`` of a ``<meta http-equiv=refresh>``; None for another one."""
+    if (element.attr("http-equiv") or "").lower() != "refresh":
+        return None
+    return element.attr("content") or ""
 
 
 _NOTHING: Mapping[str, Use] = {}
+_HREF = {"href": Use.LINK}
 _SRC = {"src": Use.ASSET}
 
 
-def _uses_of(
-    name: str, attributes: Mapping[str, str], *, is_svg: bool
-) -> Mapping[str, Use]:
+def _uses_of(element: Element, name: str) -> Mapping[str, Use]:
     """Return the attributes of an element that refer to something."""
-    if is_svg and name in _USE_IN_SVG:
-        prefixed = "href" if "href" in attributes else "xlink:href"
+    if name in _USE_IN_SVG and element.namespace is Namespace.SVG:
+        prefixed = "xlink:href" if element.attr("href") is None else "href"
         return {prefixed: _USE_IN_SVG[name]}
     if name == "link":
-        return _uses_of_link(attributes)
+        return _uses_of_link(element)
     if name == "script":
-        kind = (attributes.get("type") or "").strip().lower()
-        return _SRC if kind in _SCRIPT_TYPES else _NOTHING
+        return _SRC if _is_script(element) else _NOTHING
     if name == "input":
-        is_image = (attributes.get("type") or "").lower() == "image"
+        is_image = (element.attr("type") or "").lower() == "image"
         return _SRC if is_image else _NOTHING
     return _USE_BY_ATTRIBUTE.get(name, _NOTHING)
 
 
-def _uses_of_link(attributes: Mapping[str, str]) -> Mapping[str, Use]:
-    rels = (attributes.get("rel") or "").lower().split()
-    if "disabled" in attributes:
+def _uses_of_link(element: Element) -> Mapping[str, Use]:
+    rels = (element.attr("rel") or "").lower().split()
+    if element.attr("disabled") is not None:
+        return _NOTHING
+    if "stylesheet" in rels and not _is_css(element):
         return _NOTHING
     if not _LOADED_RELS.isdisjoint(rels):
         return {"href": Use.ASSET}
-    return _NOTHING if _LINKED_RELS.isdisjoint(rels) else {"href": Use.LINK}
+    return _NOTHING if _LINKED_RELS.isdisjoint(rels) else _HREF
 
 
-def _refreshes(attributes: Mapping[str, str]) -> Iterator[_Found]:
-    if (attributes.get("http-equiv") or "").lower() == "refresh":
-        content = attributes.get("content") or ""
-        refresh = parse_refresh(content)
-        if refresh is not None:
-            at = max(0, content.find(refresh.reference))
-            yield _Found(refresh.reference, Use.LINK, "content", at)
+def _is_css(element: Element) -> bool:
+    kind = (element.attr("type") or "").partition(";")[0].strip().lower()
+    return kind in ("", "text/css")
 
 
-def assets_in(markup: str) -> list[Asset]:
-    """Return what a browser loads for a page, and its frames, without duplicates.
-
-    >>> assets_in("<a href=b>B</a><img src=c><img src=c>")
-    [Asset(value='c', use=<Use.ASSET: 2>, element='<img>')]
-    """
-    return list(dict.fromkeys(_assets_of(markup)))
-
-
-def assets_in_tree(page: Parsed) -> list[Asset]:
-    """Return the same as `assets_in`, from the tree of a page, in a fraction of the time."""
-    has_svg = not _SVG.isdisjoint(page.elements_by_tag)
-    nodes = _loading_nodes(page, has_svg=has_svg)
-    found = Counter(
-        itertools.chain.from_iterable(_of_node(node, has_svg=has_svg) for node in nodes)
-    )
-    # Its content is outside of it, where a parser without scripting ends the head.
-    for noscript in page.noscripts:
-        found.subtract(_assets_of_piece(noscript))
-    return [each for each, times in found.items() if times > 0]
-
-
-def _loading_nodes(page: Parsed, *, has_svg: bool) -> list[LexborNode]:
-    # One selector for all of them would take three times as long.
-    by_tag = page.elements_by_tag
-    nodes = [
-        node for tag_id in by_tag if tag_id in _LOADING_IDS for node in by_tag[tag_id]
-    ]
-    has_cells = not _CELL_IDS.isdisjoint(by_tag)
-    for selector, is_needed in (
-        ("use", has_svg),
-        ("[background]", has_cells and b"background" in page.lowered),
-        ('[style*="("]', _STYLED.search(page.lowered)),
-    ):
-        if is_needed:
-            seen = {node.mem_id for node in nodes}
-            nodes += [
-                node for node in page.tree.css(selector) if node.mem_id not in seen
-            ]
-    return nodes
-
-
-def _assets_of_piece(piece: bytes) -> tuple[Asset, ...]:
-    is_short = len(piece) <= MAX_KNOWN_CHARS
-    find = _assets_of_markup if is_short else _assets_of_markup.__wrapped__
-    return find(piece)
-
-
-# The pages of a site have many of them in common.
-@functools.lru_cache(maxsize=64)
-def _assets_of_markup(piece: bytes) -> tuple[Asset, ...]:
-    return tuple(_assets_of(piece.decode("utf-8", "replace")))
-
-
-def _assets_of(markup: str) -> Iterator[Asset]:
-    for found in references_in(markup):
-        if found.use in LOADED_USES:
-            yield Asset(found.value, found.use, f"<{found.element}>")
-
-
-def _of_node(node: LexborNode, *, has_svg: bool) -> Iterable[Asset]:
-    name = (node.tag or "").lower()
-    if name == "style":
-        return [
-            Asset(style.value, Use.ASSET, "<style>")
-            for style in references_in_css(node.text())
-        ]
-    attributes = tuple(node.attributes.items())
-    is_svg = has_svg and name in _USE_IN_SVG and is_within(node, _SVG)
-    if sum(len(value) for _, value in attributes if value) > MAX_KNOWN_CHARS:
-        return _loaded_by.__wrapped__(name, attributes, is_svg=is_svg)
-    return _loaded_by(name, attributes, is_svg=is_svg)
-
-
-# The pages of a site have many elements in common.
-@functools.lru_cache(maxsize=1024)
-def _loaded_by(
-    name: str, attributes: tuple[tuple[str, str | None], ...], *, is_svg: bool
-) -> tuple[Asset, ...]:
-    values = {key: value or "" for key, value in attributes}
-    return tuple(
-        Asset(found.value, found.use, f"<{name}>")
-        for found in _of_element(name, values, is_svg=is_svg)
-        if found.use in LOADED_USES
-    )
-
-
-def noting_ids(tags: Iterable[Tag], ids: list[str]) -> Iterator[Tag]:
-    """Yield the tags; append to a list what the fragment of a link to the page may name.
-
-    >>> ids = []
-    >>> _ = list(noting_ids(tags_in("<h1 id=top><a name='a&amp;b'>x</a>"), ids))
-    >>> ids
-    ['top', 'a&b']
-    """
-    for tag in tags:
-        lowered = tag.attributes.lower()
-        if ("id" in lowered or "name" in lowered) and _NAMED.search(lowered):
-            attributes = attributes_of(tag)
-            for name in ("id", "name") if tag.name == "a" else ("id",):
-                if name in attributes:
-                    ids.append(attributes[name].value)
-        yield tag
+def _is_script(element: Element) -> bool:
+    kind = element.attr("type")
+    if kind is None and (language := element.attr("language")):
+        kind = f"text/{language}"
+    return (kind or "").strip().lower() in _SCRIPT_TYPES

@@ -1,43 +1,69 @@
 """The visible text and the headings of a page, for a full-text index.
 
-Lexbor parses a page into a tree.  A page that makes too large a tree is read tag by tag, see
-`crawler_app.web.documents.tag_scanner`.
+Pure.  The parser can turn a tree into text.  Before it does so, here, what is not part of the
+text is taken out of the tree, and whatever else stands for itself becomes a ``<div>``: tables
+and lists would be drawn with blanks, bullets and numbers.
 """
 
 import itertools
 import re
-from collections.abc import Callable
-from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from turbohtml import Element, ShadowRoot, Text
 
 from crawler_app.base.models import MAX_TEXT_CHARS
-from crawler_app.web.documents.elements import (
-    AROUND,
-    BLOCKS,
-    BOXES,
-    HEADINGS,
-    ROW_HOLDERS,
-    ROWS,
-    UNSEEN,
+from crawler_app.web.documents.tree import MAX_STEPS, Tree, is_within
+
+__all__ = ["TEXT_NAMES", "headings_and_text", "text_of"]
+
+
+def _names(alternatives: str) -> tuple[str, ...]:
+    return tuple(alternatives.split("|"))
+
+
+# Invisible elements.  An "rt" is visible (it gives the pronunciation of the characters
+# before it), but it would split the word that they are part of.
+_UNSEEN = _names("datalist|noembed|noframes|rp|rt|script|style|title")
+
+# Images, video and form fields: visible, but not text.  The letters of a formula are not
+# words either.
+_BOXES = _names("audio|canvas|iframe|math|object|select|svg|textarea|video")
+
+# The parts around the main text, which are the same on every page.
+_AROUND = _names("dialog|nav|noscript|search")
+
+# Parts that are around the main text only in some places.
+_PARTS = _names("aside|button|footer|header")
+
+# Their text is separated from the text before and after.
+_BLOCKS = _names(
+    "address|article|blockquote|caption|center|details|dd|dir|dl|dt|fieldset|figcaption"
+    "|figure|form|hgroup|legend|li|listing|main|marquee|menu|ol|optgroup|option|plaintext"
+    "|pre|section|summary|table|td|th|tr|ul|xmp"
 )
-from crawler_app.web.documents.tag_scanner import HEADING_END, HEADING_START, text_of
-from crawler_app.web.documents.tree import (
-    MAX_STEPS,
-    Parsed,
-    is_within,
-    parsed,
-    tag_ids,
-    tree_of,
+_BREAKS = _names("hr|img|input")
+_HEADINGS = _names("h1|h2|h3|h4|h5|h6")
+
+# The elements that are to be listed in a tree.
+TEXT_NAMES = (
+    *("body", *_UNSEEN, *_BOXES, *_AROUND, *_PARTS),
+    *(*_BLOCKS, *_BREAKS, *_HEADINGS),
 )
 
-__all__ = ["flat_marked_text", "headings_and_text", "marked_text_of_tree"]
+# Headings, headers and so on that are examined, of each name; people write fewer.
+MAX_EXAMINED = 10_000
 
-# Of markup, which takes some tenths of a second if it is nothing but tags.
-MAX_FLAT_CHARS = 1_000_000
+# The parser begins a line before these, but not after them.
+_BLOCKS_IN_LINES = (
+    ":not(body, div, p, h1, h2, h3, h4, h5, h6) > :is(div, p, h1, h2, h3, h4, h5, h6)"
+)
+
+_CONTENT = frozenset(("article", "main", "section"))
 
 # "until-found" content can be found by the browser's search, so it counts as visible.
 _HIDDEN = 'body [hidden]:not([hidden="until-found" i])'
+
+# Mark a heading in a text.  Python treats them as white space, so str.split removes them.
+_HEADING_START, _HEADING_END = "\x1c", "\x1d"
 
 # A zero-width space is the only space between words in Khmer, Lao, Burmese and Thai.
 # Elsewhere it marks where a long word may be broken.
@@ -50,37 +76,55 @@ _NOT_SEEN = re.compile(
     "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
 )
 
-# For text only, without finding out first what is inserted, which takes half of the time.
-_insert_before = LexborNode.insert_before[str]  # type: ignore[index]
-_insert_after = LexborNode.insert_after[str]  # type: ignore[index]
-
 # Python translates ASCII faster than it does anything else with single characters.
 _WITHOUT_CONTROLS = {code: chr(code) for code in range(128)} | dict.fromkeys(
     (*range(0x20), 0x7F)
 )
 
 
-def flat_marked_text(markup: str) -> str:
-    """Return the text of a page that is read tag by tag, with heading marks."""
-    markup = markup[:MAX_FLAT_CHARS]
-    text = text_of(markup)
-    return text if text.strip() else text_of(markup, is_bare=True)
+def text_of(tree: Tree, *, is_bare: bool = False) -> str:
+    """Return the text of a page, with marks around the headings; the tree is destroyed.
 
-
-def marked_text_of_tree(page: Parsed) -> str:
-    """Return the same as `text_of`, from a tree; the tree is destroyed."""
-    text = _text_in_tree(page)
-    if text.strip():
-        return text
-    # For example, the whole page is in a <nav>.
-    again = parsed(tree_of(page.source), page.source, page.lowered)
-    return _text_in_tree(again, is_bare=True)
+    Args:
+        tree: One with the `TEXT_NAMES`.
+        is_bare: Whether to read the parts around the main text too; with a tree for
+            browsers without scripts, ``<noscript>`` as well.
+    """
+    bodies = tree.tags("body")
+    if not bodies:  # frames, mostly
+        return ""
+    _show_shadow(tree)
+    left_out = [] if is_bare else _parts_around(tree)
+    for name in _HEADINGS:
+        for element in tree.tags(name)[:MAX_EXAMINED]:
+            element.insert(0, Text(_HEADING_START))
+            element.append(Text(_HEADING_END))
+    # The alternative text may be the only description of an image.
+    for element in tree.tags("img"):
+        if words := element.attr("alt"):
+            element.insert_before(Text(f" {words}"))
+    for names, name in ((_BLOCKS, "div"), (_BREAKS, "br")):
+        for each in names:
+            for element in tree.tags(each):
+                element.tag = name
+    # Now that it is known what is in them: a header may have its title in a <nav>.
+    for element in left_out:
+        _leave_out(element)
+    for name in _BOXES:
+        for element in tree.tags(name):
+            _leave_out(element)
+    for name in _UNSEEN:
+        for element in tree.tags(name):
+            element.decompose()
+    for element in list(tree.select(_BLOCKS_IN_LINES)):
+        element.insert_after(Text(" "))
+    return bodies[0].to_text()
 
 
 def headings_and_text(text: str) -> tuple[str, str]:
     """Return the headings, one per line, and the whole text, in one line."""
     text = text[: 4 * MAX_TEXT_CHARS]
-    parts = [part.partition(HEADING_END)[0] for part in text.split(HEADING_START)[1:]]
+    parts = [part.partition(_HEADING_END)[0] for part in text.split(_HEADING_START)[1:]]
     headings = "\n".join(filter(None, map(_as_read, parts)))
     return headings[:MAX_TEXT_CHARS].rstrip(), _as_read(text)[:MAX_TEXT_CHARS].rstrip()
 
@@ -103,123 +147,53 @@ def _as_read(text: str) -> str:
     return " ".join(_NOT_SEEN.sub("", text).split())
 
 
-def _text_in_tree(page: Parsed, is_bare: bool = False) -> str:
-    """Return the text of a tree, with marks around the headings.
-
-    The tree is modified: invisible elements are removed, and separators between blocks are
-    inserted, so that `text()` returns the result.  Removing the tags from the tree's HTML
-    takes up to twice as long; walking from node to node takes as long, and does not show
-    where elements end.
-    """
-    rule_by_tag = _RULES_OF_BARE_PAGE if is_bare else _RULES
-    left_out: list[LexborNode] = []
-    for tag_id, nodes in page.elements_by_tag.items():
-        rule = rule_by_tag.get(tag_id)
-        if rule is None:
-            continue
-        if rule.before:
-            for node in nodes:
-                _insert_before(node, rule.before)
-        if rule.after:
-            for node in nodes:
-                _insert_after(node, rule.after)
-        if rule.is_left_out is not None:
-            left_out += filter(rule.is_left_out, nodes)
-    for node in page.tags("img"):
-        _put_words_for_picture(node)
-    # Now that it is known what is in them: a header may have its title in a <nav>.
-    for node in left_out:
-        _leave_out(node)
-    if not is_bare:
-        _leave_out_by_attribute(page.tree, page.lowered)
-    body = page.tree.body
-    return "" if body is None else body.text()
+def _show_shadow(tree: Tree) -> None:
+    """Put what is in the shadow roots into the elements that they belong to."""
+    for root in reversed(tree.roots[1:]):
+        assert isinstance(root, ShadowRoot)
+        host = root.host
+        for at, node in enumerate(list(root)):
+            host.insert(at, node)
 
 
-def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:
-    # Searching the text first takes a third of the time of a selection.
-    if b"hidden" in lowered:
-        for node in tree.css(_HIDDEN):
-            _leave_out(node)
-    if b"role" in lowered:
-        for node in tree.css("body [role]"):
-            for role in node.attrs.sget("role").lower().split():
-                if role in _LEFT_OUT_BY_ROLE and _LEFT_OUT_BY_ROLE[role](node):
-                    _leave_out(node)
+def _parts_around(tree: Tree) -> list[Element]:
+    """Return the elements that are not part of the main text."""
+    found = [element for name in _AROUND for element in tree.tags(name)]
+    for name in _PARTS:
+        is_around = _is_in_no_heading if name == "button" else _is_of_page
+        found += filter(is_around, tree.tags(name)[:MAX_EXAMINED])
+    # Searching the source first takes a third of the time of a selection.
+    if b"hidden" in tree.lowered:
+        found += tree.select(_HIDDEN)
+    if b"role" in tree.lowered:
+        for element in itertools.islice(tree.select("body [role]"), MAX_EXAMINED):
+            for role in (element.attr("role") or "").lower().split():
+                if role in ("navigation", "search") or (
+                    role in ("banner", "contentinfo") and _is_of_page(element)
+                ):
+                    found.append(element)
+    return found
 
 
-def _leave_out(node: LexborNode) -> None:
-    # Not recursively, which takes longer: its descendants are not visited any more.
-    node.decompose(recursive=False)
+def _leave_out(element: Element) -> None:
+    """Replace an element by a line break."""
+    element.clear()
+    element.tag = "br"
 
 
-def _always(_node: LexborNode) -> bool:
-    return True
-
-
-def _is_of_page(node: LexborNode) -> bool:
+def _is_of_page(element: Element) -> bool:
     """Return whether a header, footer or aside is not that of a part, and has no title.
 
     Source: WAI-ARIA in HTML, "header", "footer", "aside".
     """
-    return not is_within(node, _CONTENT) and not _has_title(node)
+    return not is_within(element, _CONTENT) and not _has_title(element)
 
 
-def _is_in_no_heading(node: LexborNode) -> bool:
+def _is_in_no_heading(element: Element) -> bool:
     # A heading may contain the button of its section.
-    return not is_within(node, _HEADINGS)
+    return not is_within(element, _HEADINGS)
 
 
-def _put_words_for_picture(node: LexborNode) -> None:
-    # The alternative text may be the only description of the image.
-    words = node.attrs.sget("alt")
-    if words:
-        node.insert_before(words)
-
-
-def _has_title(node: LexborNode) -> bool:
-    nodes = itertools.islice(node.traverse(), MAX_STEPS)
-    return any(each.tag_id in _FIRST_HEADING for each in nodes)
-
-
-class _Rule(NamedTuple):
-    """What is done with an element.
-
-    Attributes:
-        before: The text that is inserted before it.
-        is_left_out: Whether it is removed; None for never.
-    """
-
-    before: str
-    after: str
-    is_left_out: Callable[[LexborNode], bool] | None = None
-
-
-def _rules(rule: _Rule, names: str) -> dict[int, _Rule]:
-    return dict.fromkeys(tag_ids(names), rule)
-
-
-_RULES_OF_BARE_PAGE = {
-    **_rules(_Rule(" ", " "), f"{BLOCKS}|{AROUND}"),
-    **_rules(_Rule(" ", ""), ROWS),
-    **_rules(_Rule("", " "), ROW_HOLDERS),
-    **_rules(_Rule(HEADING_START, HEADING_END), HEADINGS),
-    **_rules(_Rule(" ", " "), "img"),
-    **_rules(_Rule(" ", "", _always), BOXES),
-    **_rules(_Rule("", "", _always), UNSEEN),
-}
-_RULES = {
-    **_RULES_OF_BARE_PAGE,
-    **_rules(_Rule(" ", "", _always), AROUND),
-    **_rules(_Rule(" ", " ", _is_of_page), "aside|footer|header"),
-    **_rules(_Rule(" ", " ", _is_in_no_heading), "button"),
-}
-_LEFT_OUT_BY_ROLE = {
-    "banner": _is_of_page,
-    "contentinfo": _is_of_page,
-    "navigation": _always,
-    "search": _always,
-}
-_CONTENT = tag_ids("article|main|section")
-_HEADINGS = tag_ids(HEADINGS)
-_FIRST_HEADING = tag_ids("h1")
+def _has_title(element: Element) -> bool:
+    nodes = itertools.islice(element.iter_elements(), MAX_STEPS)
+    return any(each.tag == "h1" for each in nodes)

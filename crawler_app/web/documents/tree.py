@@ -1,220 +1,272 @@
-"""Helpers for the trees of pages that lexbor builds, as WHATWG specifies: links, bases, text.
+"""Builds the tree of a page, as browsers do, in a time proportional to its size.
 
-Pure.
+Pure.  The parser is turbohtml, which follows WHATWG.  Two kinds of markup make it take more
+than that, and are renamed before it sees them: the attributes of each further ``<html>`` or
+``<body>`` are merged with all those before, and elements such as ``<font>`` that are never
+closed are opened again in each following block (WHATWG HTML, 13.2.4.3).
+
+Where scripts are taken as enabled, the content of a ``<noscript>`` is text in the tree.
 """
 
-import codecs
+import itertools
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from selectolax.lexbor import (
-    LexborDocumentOptions,
-    LexborHTMLParser,
-    LexborNode,
-    SelectolaxError,
-)
+from turbohtml import Element, Node, parse
+
+from crawler_app.web.documents.xhtml import html_of_xhtml
 
 __all__ = [
-    "MAX_STEPS",
-    "Parsed",
-    "Searchable",
-    "base_in",
-    "href_of",
+    "ATTRIBUTES",
+    "MAX_CHARS",
+    "SPACE",
+    "Lines",
+    "Tree",
     "is_within",
-    "links_in",
-    "parsed",
-    "refreshes_in",
-    "source_of_tree",
-    "tag_ids",
     "tree_of",
 ]
 
-# Ancestors or descendants examined: those that matter to a header are near it.
-MAX_STEPS = 32
+# Only the beginning of a longer page is read.
+MAX_CHARS = 16 * 1024 * 1024
 
-# Events only serve to keep the copy of a selected option up to date, and cost up to a tenth
-# of the time for a page.
-_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
+# White space in HTML, for a character class.
+SPACE = r"\t\n\f\r "
 
-_NOSCRIPT_ELEMENT = re.compile(
-    rb"<noscript\b[^>]*+>?(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
+# Up to the ">" of a tag, or the end of the page.  A quote begins a value only after a "=".
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
+ATTRIBUTES = (
+    rf"""(?:[^>=]++|=[{SPACE}]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|(?!))?+|(?!))*+"""
 )
 
+# Browsers have one of each, and add the attributes of all others to it.
+MAX_ROOT_TAGS = 4
+MAX_ROOT_CHARS = 16 * 1024
+_ROOT_TAG = re.compile(rf"<(?:html|body)(?=[{SPACE}/>]){ATTRIBUTES}", re.IGNORECASE)
+_ROOT_TAG_IN_LOWERED = re.compile(_ROOT_TAG.pattern.encode())
 
-@dataclass(slots=True, frozen=True)
-class Parsed:
-    """A page's tree, and what several searches in it have in common.
+# Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
+MAX_REOPENED = 500_000
+
+# At most this many equal ones are opened again ("Noah's Ark clause").
+MAX_EQUAL = 3
+_FORMATTING_NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+_FORMATTING_WITH_ATTRIBUTES = re.compile(
+    rf"<(?:{_FORMATTING_NAMES})[{SPACE}/]".encode()
+)
+_TAG_END = rf"(?=[{SPACE}/>]){ATTRIBUTES}"
+# Unless its end tag follows, with nothing between but text and ``<span>``.
+_FORMATTING = re.compile(
+    rf"<(?=({_FORMATTING_NAMES})[{SPACE}/>])[bcefinstu]([^>=]*+{ATTRIBUTES})"
+    rf"(?!>(?:[^<]++|</?span{_TAG_END}>|(?!))*+</\1[{SPACE}/>])",
+    re.IGNORECASE,
+)
+
+# A closed shadow root is rendered like an open one, but the parser does not show it.
+_CLOSED = re.compile(
+    rf"""(\sshadowrootmode[{SPACE}]*+=[{SPACE}]*+)(["']?)closed\2""", re.IGNORECASE
+)
+_REFERRING_TAG = re.compile(rf"<(?:a|area|link|meta)[{SPACE}/]", re.IGNORECASE)
+_START_TAG = re.compile(rf"<[^{SPACE}/>]*+{ATTRIBUTES}>")
+
+# Ancestors examined: those that matter to an element are near it, and pages may be deep.
+MAX_STEPS = 32
+
+
+class Lines:
+    """Turns offsets in a text into lines and columns, which begin with 1.
 
     Attributes:
-        source: What the tree was made from.
-        lowered: The source in lower case, for case-insensitive searches for ASCII words,
-            which take a tenth of the time that they take in text.
-        elements_by_tag: All elements by tag id; those of one tag are in document order.
-        noscripts: The source of what is in each ``<noscript>``.
+        starts: The offsets at which the lines begin.
+
+    >>> Lines("ab\\ncd").place(4)
+    (2, 2)
     """
 
-    tree: LexborHTMLParser
-    source: bytes
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of a character."""
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+
+@dataclass(slots=True)
+class Tree:
+    """The tree of a page, or of a piece of it.
+
+    Attributes:
+        source: That of the page.
+        lowered: The source in lower case and in UTF-8, for searches for ASCII words.
+        roots: The document and the shadow roots in it.
+        elements_by_tag: The elements with the names that were asked for, in document order.
+        is_partial: Whether the end of the page was left out.
+    """
+
+    source: str
     lowered: bytes
-    elements_by_tag: Mapping[int, list[LexborNode]]
-    noscripts: list[bytes]
+    roots: list[Node]
+    elements_by_tag: dict[str, list[Element]]
+    is_partial: bool = False
+    _parsed: str = ""
+    _source_at: Mapping[int, int] | None = None
+    _lines: Lines | None = None
 
-    @property
-    def head(self) -> LexborNode | None:
-        """The ``<head>``."""
-        return self.tree.head
+    def tags(self, name: str) -> list[Element]:
+        """Return the elements with a name, which was asked for, in document order."""
+        return self.elements_by_tag[name]
 
-    def tags(self, name: str) -> list[LexborNode]:
-        """Return the elements with a name, without walking through the tree again."""
-        return self.elements_by_tag.get(_ID_BY_NAME[name], [])
+    def select(self, selector: str) -> Iterator[Element]:
+        """Yield the elements that a selector selects."""
+        for root in self.roots:
+            yield from root.select(selector)
 
-    def css(self, selector: str) -> list[LexborNode]:
-        """Return the elements that a selector selects."""
-        return self.tree.css(selector)
+    def offset_of(self, element: Element) -> int:
+        """Return where the tag of an element begins in the source."""
+        at = self._offset_of(element)
+        return at if self._source_at is None else self._source_at.get(at, 0)
+
+    def _offset_of(self, element: Element) -> int:
+        position = element.position
+        if position is None:  # one that the page leaves out
+            return 0
+        if self._lines is None:
+            self._lines = Lines(self._parsed)
+        line, column = position
+        return self._lines.starts[line - 1] + column
+
+    def lines(self) -> Lines:
+        """Return the lines of the source of the page."""
+        if self._lines is None or self._parsed is not self.source:
+            return Lines(self.source)
+        return self._lines
+
+    def noscripts(self, names: Iterable[str]) -> "Tree | None":
+        """Return the elements in ``<noscript>``; None if none of them refers to anything.
+
+        Args:
+            names: Those of elements to be listed.
+        """
+        starts, ends = [], []
+        for element in self.tags("noscript"):
+            if _REFERRING_TAG.search(element.text):
+                at = self._offset_of(element)
+                tag = _START_TAG.match(self._parsed, at)
+                starts.append(at)
+                ends.append((tag.end() if tag else at) + len(element.text))
+        if not starts:
+            return None
+        tree = replace(self, roots=[parse(self._parsed)])
+        found = _elements_by_tag(tree.roots, names)
+        for name, elements in found.items():
+            found[name] = [
+                element
+                for element in elements
+                if (nearest := bisect_right(starts, at := self._offset_of(element)))
+                and at < ends[nearest - 1]
+            ]
+        tree.elements_by_tag = found
+        return tree
 
 
-# What the functions below search: a tree, or one whose elements are listed already.
-Searchable: TypeAlias = LexborHTMLParser | Parsed
-
-
-def parsed(tree: LexborHTMLParser, source: bytes, lowered: bytes) -> Parsed:
-    """Return a tree with its elements.
-
-    >>> source = b"<NOSCRIPT><P>A</noscript>"
-    >>> parsed(tree_of(source), source, source.lower()).noscripts
-    [b'<P>A']
-    """
-    elements_by_tag: defaultdict[int, list[LexborNode]] = defaultdict(list)
-    for element in tree.tags("*"):
-        elements_by_tag[element.tag_id].append(element)
-    has_noscript = not _NOSCRIPT.isdisjoint(elements_by_tag)
-    noscripts = list(_noscripts(source, lowered)) if has_noscript else []
-    return Parsed(tree, source, lowered, elements_by_tag, noscripts)
-
-
-def _noscripts(source: bytes, lowered: bytes) -> Iterator[bytes]:
-    # Searching for the word first takes a tenth of the time.
-    at = lowered.find(b"<noscript")
-    while at >= 0:
-        found = _NOSCRIPT_ELEMENT.match(source, at)
-        if found is not None:
-            yield found[1]
-        at = lowered.find(b"<noscript", at + 1 if found is None else found.end())
-
-
-def tree_of(source: bytes, scripting: bool = False) -> LexborHTMLParser:
+def tree_of(
+    markup: str, names: Iterable[str], *, is_xml: bool = False, scripting: bool = True
+) -> Tree:
     """Return the tree of a page.
 
     Args:
-        scripting: Whether to parse it like a browser with scripting enabled.
+        names: Those of elements to be listed.
+        is_xml: Whether to read it as XHTML, if it is well-formed.
+        scripting: Whether to read it like a browser that runs scripts.
 
     Raises:
-        MemoryError: the tree is too large for the memory; lexbor fails for nothing else.
+        MemoryError: the tree is too large for the memory.
+
+    >>> tree = tree_of("<NOSCRIPT><P>A</noscript><a href=b>B", ["a", "noscript"])
+    >>> [each.attr("href") for each in tree.tags("a")], tree.tags("noscript")[0].text
+    (['b'], '<P>A')
     """
-    try:
-        return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
-    except SelectolaxError as exc:
-        raise MemoryError(str(exc)) from None
+    source = markup[:MAX_CHARS]
+    if "\r" in source:
+        source = source.replace("\r\n", "\n").replace("\r", "\n")
+    converted = html_of_xhtml(source) if is_xml else None
+    html, source_at = converted or (source, None)
+    lowered = html.encode("utf-8", "replace").lower()
+    html = _with_bounded_cost(html, lowered)
+    roots = _roots_of(html, lowered, scripting)
+    found = _elements_by_tag(roots, names)
+    is_partial = len(markup) > MAX_CHARS
+    return Tree(source, lowered, roots, found, is_partial, html, source_at)
 
 
-def source_of_tree(body: bytes, markup: str, charset: str) -> bytes:
-    """Return a page in UTF-8: its bytes, if they can be parsed unchanged.
+def _roots_of(html: str, lowered: bytes, scripting: bool) -> list[Node]:
+    has_shadow = b"shadowrootmode" in lowered
+    if has_shadow:
+        html = _CLOSED.sub(r"\1\2open\2  ", html)
+    roots: list[Node] = [parse(html, scripting=scripting)]
+    if has_shadow:
+        for root in roots:
+            hosts = (each.shadow_root for each in root.iter_elements())
+            roots += [shadow for shadow in hosts if shadow is not None]
+    if b"<template" in lowered:
+        for root in roots:
+            root.remove("template")  # which shows nothing
+    return roots
 
-    Encoding the text takes up to a tenth of the time for a page.
+
+def _elements_by_tag(
+    roots: Iterable[Node], names: Iterable[str]
+) -> dict[str, list[Element]]:
+    by_tag: dict[str, list[Element]] = {name: [] for name in names}
+    for root in roots:
+        for element in root.iter_elements(by_tag):
+            by_tag[element.tag].append(element)
+    return by_tag
+
+
+def _with_bounded_cost(html: str, lowered: bytes) -> str:
+    """Return a page with other names in the tags that would cost too much.
+
+    Those names are as long as the right ones, and mean nothing.
     """
-    is_utf_8 = charset == "utf-8" and not body.startswith(codecs.BOM_UTF8)
-    # Invalid bytes were replaced by this character, which a page may also contain.
-    mark = "\N{REPLACEMENT CHARACTER}"
-    if is_utf_8 and (
-        mark not in markup or markup.count(mark) == body.count(mark.encode())
-    ):
-        return body
-    return markup.encode("utf-8", "replace")
+    root_tags = _ROOT_TAG_IN_LOWERED.findall(lowered)
+    longest = max(map(len, root_tags), default=0)
+    if len(root_tags) > MAX_ROOT_TAGS or longest > MAX_ROOT_CHARS:
+        html = _with_few_root_tags(html)
+    tags = lowered.count(b"<")
+    # At each tag, at most those before it are opened again.
+    if tags**2 <= 4 * MAX_REOPENED:
+        return html
+    most = MAX_REOPENED // (MAX_EQUAL * tags)
+    with_attributes = _FORMATTING_WITH_ATTRIBUTES.findall(lowered)
+    if len(with_attributes) + _FORMATTING_NAMES.count("|") < most:
+        return html
+    kinds = Counter(tag[0] for tag in _FORMATTING.finditer(html)) if most else {}
+    if most and len(kinds) <= most:
+        return html
+    kept = {kind for kind, _ in Counter(kinds).most_common(most)}
+    if not kept:
+        return _FORMATTING.sub(r"<x\2", html)
+    return _FORMATTING.sub(
+        lambda tag: tag[0] if tag[0] in kept else f"<x{tag[2]}", html
+    )
 
 
-def links_in(tree: Searchable) -> list[tuple[LexborNode, str]]:
-    """Return every ``<a>`` and ``<area>`` with its target as written, in document order."""
-    # Not one `css` call for all: it parses its selector on each call, which takes as long as
-    # parsing a small page.  But only `css` keeps the order of different elements.
-    nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
-    return [
-        (node, href)
-        for node in nodes
-        # Most have an `href`, and a call for each would cost too much.
-        if (href := node.attrs.sget("href", None) or href_of(node)) is not None
-    ]
+def _with_few_root_tags(html: str) -> str:
+    found = itertools.count()
+
+    def replaced(tag: re.Match[str]) -> str:
+        is_kept = len(tag[0]) <= MAX_ROOT_CHARS and next(found) < MAX_ROOT_TAGS
+        return tag[0] if is_kept else f"<x{tag[0][2:]}"
+
+    return _ROOT_TAG.sub(replaced, html)
 
 
-def href_of(node: LexborNode) -> str | None:
-    """Return the target of an ``<a>`` or ``<area>`` as written; None if it has none."""
-    href = node.attrs.sget("href", None)
-    if href is None:
-        href = node.attrs.sget("xlink:href", None)
-        # Browsers ignore it in HTML.
-        if href is not None and not is_within(node, _SVG, _HTML_AGAIN):
-            return None
-    return href
-
-
-def base_in(tree: Searchable) -> str:
-    """Return the ``<base href>`` as written; empty if there is none."""
-    for node in tree.tags("base"):
-        href = node.attrs.sget("href", None)
-        if href is not None and not is_within(node, _FOREIGN, _HTML_AGAIN):
-            return href
-    return ""
-
-
-def refreshes_in(tree: Searchable) -> list[str]:
-    """Return the ``content`` of every ``<meta http-equiv=refresh>``."""
-    return [
-        node.attrs.sget("content") or ""
-        for node in tree.tags("meta")
-        if (node.attrs.sget("http-equiv") or "").lower() == "refresh"
-        and not is_within(node, _NOSCRIPT)  # browsers run scripts
-    ]
-
-
-def is_within(
-    node: LexborNode, tags: Container[int], barriers: Container[int] = ()
-) -> bool:
-    """Return whether one of the nearest ancestors of an element has one of these tags.
-
-    Args:
-        barriers: Tags of ancestors beyond which none counts.
-    """
-    for ancestor in _ancestors(node):
-        if ancestor.tag_id in tags:
-            return True
-        if ancestor.tag_id in barriers:
-            return False
-    return False
-
-
-def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the nearest ancestors; the limit avoids quadratic time on deep pages."""
-    for _ in range(MAX_STEPS):
-        parent = node.parent
-        if parent is None:
-            return
-        yield parent
-        node = parent
-
-
-def tag_ids(names: str) -> list[int]:
-    """Return the tag ids that lexbor has for the names in ``a|b``."""
-    tree = LexborHTMLParser("")
-    return [tree.create_node(name).tag_id for name in names.split("|")]
-
-
-_NAMES = "a|area|base|img|meta|title"
-_ID_BY_NAME = dict(zip(_NAMES.split("|"), tag_ids(_NAMES), strict=True))
-_NOSCRIPT = frozenset(tag_ids("noscript"))
-_SVG = tag_ids("svg")
-_FOREIGN = tag_ids("svg|math")
-# In these, what is in an svg or a math is HTML again (WHATWG HTML, 13.2.6, "HTML integration
-# point" and "MathML text integration point").
-_HTML_AGAIN = tag_ids("foreignobject|desc|title|mi|mo|mn|ms|mtext")
+def is_within(element: Element, names: Container[str]) -> bool:
+    """Return whether one of the nearest ancestors of an element has one of some names."""
+    nearest = itertools.islice(element.ancestors, MAX_STEPS)
+    return any(isinstance(each, Element) and each.tag in names for each in nearest)

@@ -40,7 +40,7 @@ COLLECTED_EVERY = 100_000
 STATUS_OVER_LIMIT = 75
 
 
-class LimitExceeded(Exception):
+class LimitExceeded(TimeoutError):
     """A call took too much CPU time or memory."""
 
 

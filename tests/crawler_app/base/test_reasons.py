@@ -27,9 +27,7 @@ SOURCE = pathlib.Path(crawler_app.__file__).parent
 HOMONYMS = {
     "nofollow": {
         "run/crawl/interpreting.py",
-        "web/documents/anchors.py",
-        "web/documents/tag_scanner.py",
-        "web/documents/html.py",
+        "web/documents/links.py",
         "web/robots/directives.py",
     },
     "ok": {"show/report/tables/site_sections.py"},
@@ -45,7 +43,6 @@ HOMONYMS = {
     "robots": {
         "run/directory/stores.py",
         "web/documents/page_metadata.py",
-        "web/documents/tag_scanner.py",
         "web/documents/html.py",
         "store/frontier/postgres/step_changes.py",
         "web/robots/directives.py",

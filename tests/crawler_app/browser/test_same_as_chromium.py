@@ -16,7 +16,6 @@ from crawler_app.base.errors import UrlError
 from crawler_app.base.urls import host_of, join, join_or_nothing
 from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.html import parse_html
-from crawler_app.web.documents.references import assets_in
 from tests.helpers.chromium_page import requested_urls
 from tests.helpers.fuzzing import examples
 from tests.helpers.http.irregular import ACCEPTED, NOT_SHOWN, SHOWN
@@ -58,7 +57,7 @@ PAGE = """<!DOCTYPE html><html><head><title><img src=no1.png></title>
 def test_assets_are_what_chromium_requests(chromium, site):
     site.answer("/", PAGE.encode())
     site.answer("/style.css", STYLE.encode(), headers={"Content-Type": "text/css"})
-    found = [each.value for each in assets_in(PAGE)]
+    found = [each.value for each in parse_html(PAGE.encode(), with_assets=True).assets]
     found += [each.value for each in references_in_css(STYLE)]
     wanted = {join_or_nothing(site.url, value) for value in found}
 

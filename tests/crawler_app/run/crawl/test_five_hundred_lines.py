@@ -7,8 +7,8 @@ each other, and what are native coroutines today (``Queue.get``, ``Queue.join``)
 import asyncio
 import urllib.parse
 
-from selectolax.lexbor import LexborHTMLParser
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
+from turbohtml import parse
 
 from gencoro import gen
 
@@ -60,10 +60,8 @@ class Crawler:
             self.add_url(link, self.max_redirect)
 
     def parse_links(self, response):
-        for anchor in LexborHTMLParser(response.body).css("a[href]"):
-            yield urllib.parse.urljoin(
-                response.effective_url, anchor.attributes["href"]
-            )
+        for anchor in parse(response.body).select("a[href]"):
+            yield urllib.parse.urljoin(response.effective_url, anchor.attrs["href"])
 
 
 def test_generator_style_crawler_of_2015_runs(site):

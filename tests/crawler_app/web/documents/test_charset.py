@@ -184,3 +184,39 @@ def test_any_bytes_are_decoded(body, content_type):
 
     assert charset
     assert text.encode("utf-8") is not None
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        ("shift_jis", "このページは文字コードを宣言していません。"),
+        ("euc-jp", "このページは文字コードを宣言していません。"),
+        ("gbk", "中文网页没有声明编码，这是一个测试页面"),
+        ("big5", "這個網頁沒有宣告編碼，這是一個測試頁面"),
+        ("euc-kr", "이 페이지는 문자 인코딩을 선언하지 않습니다."),
+        ("windows-1251", "Эта страница не объявляет свою кодировку."),
+        ("koi8-r", "Эта страница не объявляет свою кодировку."),
+        ("windows-1253", "Αυτή η σελίδα δεν δηλώνει την κωδικοποίησή της."),
+        (
+            "windows-1254",
+            "Şu sayfa kodlamasını bildirmiyor, ancak yine de okunmalıdır.",
+        ),
+        ("windows-1255", "דף זה אינו מצהיר על הקידוד שלו, ובכל זאת יש לקרוא אותו."),
+        ("windows-1256", "هذه الصفحة لا تعلن عن ترميزها ومع ذلك يجب قراءتها"),
+        ("windows-874", "หน้านี้ไม่ได้ประกาศการเข้ารหัส แต่ควรอ่านได้"),
+        ("windows-1250", "Tato stránka neuvádí své kódování, přesto má být čitelná."),
+        ("windows-1252", "Cette page ne déclare pas son encodage à l’école."),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "<script>var a = 1;</script>\n" * 2_000])
+def test_undeclared_charset_is_detected(charset, text, before):
+    codec = {"windows-874": "cp874"}.get(charset, charset)
+    body = f"{before}<title>{text}</title><a href='/a'>{text}</a>".encode(codec)
+
+    found, name = decode_html(body, "text/html")
+
+    assert (name, text in found) == (charset, True)
+    # What is declared, or valid UTF-8, is not guessed.
+    declared = decode_html(body, "text/html; charset=windows-1252")[1]
+    assert declared == "windows-1252"
+    assert decode_html(text.encode(), "")[1] == "utf-8"

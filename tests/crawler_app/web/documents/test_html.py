@@ -201,16 +201,15 @@ def test_page_of_ten_thousand_open_tags():
         ("<a rel=nofollow>", set()),
     ],
 )
-@pytest.mark.parametrize("is_flat", [False, True])
-def test_nofollow_links_are_returned(markup, nofollow, is_flat):
-    page = parse_html(markup.encode(), is_flat=is_flat)
+def test_nofollow_links_are_returned(markup, nofollow):
+    page = parse_html(markup.encode())
 
     assert page.nofollow_links == nofollow
     assert set(page.links) >= nofollow
 
 
 def test_nofollow_link_is_spelled_like_the_links():
-    body = "<a rel=nofollow href='?é#é'><link rel=canonical href='?é'>".encode(
+    body = "<link rel=canonical href='?é'><a rel=nofollow href='?é#é'>".encode(
         "latin-1"
     )
 
@@ -268,7 +267,9 @@ def test_robots_directives_are_read_in_utf_16(codec):
         ("<link rel=canonical href=a><link rel=canonical href=b>", "a"),
         ("<LINK HREF=a REL='x CANONICAL'>", "a"),
         ("<noscript><img src=x></noscript><link rel=canonical href=a>", "a"),
-        ("</head><link rel=canonical href=a>", ""),
+        # Where browsers put it into the head, and where not.
+        ("</head><link rel=canonical href=a>", "a"),
+        ("<p><link rel=canonical href=a>", ""),
         ("<body><link rel=canonical href=a>", ""),
         ("<link rel=canonical>", ""),
     ],

@@ -3,16 +3,14 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from turbohtml import parse
 
-from crawler_app.web.documents.references import (
-    Use,
-    assets_in,
-    assets_in_tree,
-    noting_ids,
-    references_in,
-)
-from crawler_app.web.documents.start_tags import Lines, attributes_of, tags_in
-from crawler_app.web.documents.tree import parsed, tree_of
+from crawler_app.web.documents.html import parse_html
+from crawler_app.web.documents.outline import outline_of
+from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.tree import Lines
 
 LOADED = {
     "<img src=a>": ["a"],
@@ -43,6 +41,15 @@ LOADED = {
     "<svg><image href=a /><use xlink:href='b#x'/></svg>": ["a", "b#x"],
     "<svg><script href=a /><image href=b /></svg>": ["a", "b"],
     "<image href=a><use href=b>": [],
+    "<link rel=stylesheet type=text/x-scss href=a><script language=vbscript src=b></script>": [],
+    "<script language=JavaScript1.2 src=a></script><script type language=x src=b></script>": [
+        "a",
+        "b",
+    ],
+    "<x-a><template shadowrootmode=open><img src=a></template><img src=b></x-a>": [
+        "a",
+        "b",
+    ],
     "<!-- <img src=a> --><!--> <img src=b> --!> <img src=c>": ["b", "c"],
     "<textarea><img src=a></textarea><title><img src=b></title>": [],
     "<template><img src=a><template></template><img src=b></template>": [],
@@ -55,32 +62,37 @@ LOADED = {
 }
 
 
+def mentions_in(markup, content_type="text/html; charset=utf-8"):
+    return outline_of(markup.encode(), content_type).mentions
+
+
 @pytest.mark.parametrize("markup", LOADED)
-def test_assets_are_found_in_source_and_in_tree(markup):
-    source = markup.encode()
+def test_assets_are_found_with_and_without_places(markup):
+    page = parse_html(markup.encode(), with_assets=True, with_outline=True)
 
-    in_tree = assets_in_tree(parsed(tree_of(source), source, source.lower()))
-
-    assert [found.value for found in assets_in(markup)] == LOADED[markup]
-    assert sorted(found.value for found in in_tree) == sorted(LOADED[markup])
+    assert sorted(found.value for found in page.assets) == sorted(LOADED[markup])
+    assert [found.value for found in page.outline.loaded()] == LOADED[markup]
 
 
 @pytest.mark.parametrize(
     ("markup", "uses"),
     [
-        ("<iframe src=a></iframe><frame src=b>", [Use.FRAME, Use.FRAME]),
-        ("<iframe srcdoc='<img src=a><a href=b>'></iframe>", [Use.ASSET, Use.LINK]),
-        ("<base href=/><a href=a><area href=b>", [Use.BASE, Use.LINK, Use.LINK]),
+        ("<iframe src=a></iframe>", [Use.FRAME]),
+        ("<frameset><frame src=b></frameset>", [Use.FRAME]),
+        ("<iframe srcdoc='<img src=a><a href=b>'></iframe>", [Use.LINK, Use.ASSET]),
+        ("<a href=a><area href=b>", [Use.LINK, Use.LINK]),
         ("<a><a href><a href=''>", [Use.LINK, Use.LINK]),
         ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),
         ("<noscript><a href=a></a></noscript>", [Use.LINK]),
         ("<link rel=canonical href=a><link rel=next href=b>", [Use.LINK, Use.LINK]),
         ("<meta http-equiv=refresh content='1;url=a'>", [Use.LINK]),
         ("<meta http-equiv=refresh content=300>", []),
+        ("<p><a href=a>once<p>twice in the tree</a>", [Use.LINK]),
+        ("<base href=/>", []),
     ],
 )
 def test_reference_has_a_use(markup, uses):
-    assert [found.use for found in references_in(markup)] == uses
+    assert [found.use for found in mentions_in(markup)] == uses
 
 
 @pytest.mark.parametrize(
@@ -94,67 +106,60 @@ def test_reference_has_a_use(markup, uses):
         ("<style>\np {x: url( 'X' )}</style>", (2, 13)),
         ("<p style='x: url(X)'>", (1, 18)),
         ("<meta content='1; url=X' http-equiv=refresh>", (1, 23)),
+        ("<noscript>\n <a href=X>", (2, 10)),
+        ("<svg><a href=' ' xlink:href=Y></a><a xlink:href=X>", (1, 49)),
+        ("<table>\n<a href=X><tr>", (2, 9)),
+        ("<x-a><template shadowrootmode=closed><a href=X>", (1, 46)),
+        ("<iframe srcdoc='<a href=X>'>", (1, 17)),
     ],
 )
 def test_reference_has_the_place_of_its_value(markup, place):
-    (at,) = (found.at for found in references_in(markup) if found.value == "X")
+    (found,) = (found for found in mentions_in(markup) if found.value == "X")
 
-    assert markup[at] == "X"
-    assert Lines(markup).place(at) == place
+    assert (found.line, found.column) == place
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_places_are_found_in_any_order(end):
-    text = end.join(["ab", "", "c", "def", ""])
-    lines = Lines(text)
-    forwards = [lines.place(offset) for offset in range(len(text))]
+def test_places_are_those_of_any_line_ends(end):
+    markup = end.join(["<p>", "", "<a href=X>", "", "<a href=Y>"])
 
-    backwards = [lines.place(offset) for offset in reversed(range(len(text)))]
+    found = [(each.value, each.line, each.column) for each in mentions_in(markup)]
 
-    assert backwards[::-1] == forwards
-    assert [forwards[text.index(char)] for char in "bcf"] == [(1, 2), (3, 1), (4, 3)]
+    assert found == [("X", 3, 9), ("Y", 5, 9)]
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        ' class="a b" href="x"',
-        """ title='href="y"' href="x\"""",
-        ' title=" href=y " href="x&amp;y"',
-        ' data-href="y" hrefs="y" href="x"',
-        ' href="x" href="y"',
-        ' href="" href="y"',
-        ' href href="y"',
-        ' HREF="x" href="y"',
-        ' a="1"href="x"',
-        ' href = "x" a="y"',
-        " href=x/",
-        '\xa0href="y" href="x"',
-        '\n\ta="1"\f href="x"',
-        "",
-    ],
-)
-def test_quick_href_is_that_of_all_attributes(attributes):
-    markup = f"<p><a{attributes}>"
-    (tag,) = tags_in(markup)
-    href = attributes_of(tag).get("href") if tag.name == "a" else None
+ATTRIBUTE = st.lists(
+    st.sampled_from([*" \n/='\"<&axé\xa0", "href", "HREF", "=", "data-href", '="b"']),
+    max_size=12,
+).map("".join)
 
-    found = [(each.value, each.at) for each in references_in(markup)]
 
-    expected = (
-        [] if href is None else [(href.value, tag.at if href.at < 0 else href.at)]
-    )
-    assert found == expected
+@given(st.lists(ATTRIBUTE.map("<a {}>x</a>".format), max_size=3).map("".join))
+def test_place_is_where_the_parser_saw_the_attribute(markup):
+    spans = [
+        (each.source_location.attrs["href"], each.attr("href"))
+        for each in parse(markup, source_locations=True).iter_elements("a")
+        if each.attr("href") is not None
+    ]
+
+    found = mentions_in(markup)
+
+    lines = Lines(markup)
+    assert len(found) == len(spans)
+    for (span, value), mention in zip(spans, found, strict=True):
+        first, end = lines.place(span.start_offset), lines.place(span.end_offset)
+        place = mention.line, mention.column
+        assert mention.value == value
+        assert first < place <= end or not value
 
 
 def test_ids_are_possible_targets_of_fragments():
-    markup = "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
+    markup = (
+        "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
+        "<template><p id=g></template><x-a><template shadowrootmode=open><p id=h>"
+    )
 
-    ids = []
-
-    list(noting_ids(tags_in(markup), ids))
-
-    assert ids == ["a&b", "c"]
+    assert outline_of(markup.encode(), "text/html").ids == ["a&b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -170,20 +175,23 @@ def test_ids_are_possible_targets_of_fragments():
         "<a ",
         "<a =",
         "<a b='",
+        "<a href=x ",
+        "<svg><a href=x>y",
         "<!--",
         "<script>",
         "<svg>",
         "&",
         "'",
         '<td style="a: url(b)"\nbackground=c>',
+        '<table><td style="a: url(b)"\nbackground=c>',
+        "<noscript><a href=x>",
+        "<iframe srcdoc='<a href=x>'></iframe>",
     ],
 )
 def test_any_markup_is_read_in_linear_time(piece):
     markup = piece * (200_000 // len(piece))
     started_at = time.thread_time()
 
-    list(tags_in(markup))
-    places = [found.at for found in references_in(markup)]
-    list(map(Lines(markup).place, places))
+    mentions_in(markup)
 
     assert time.thread_time() - started_at < 3.0

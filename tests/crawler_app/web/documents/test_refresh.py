@@ -30,7 +30,6 @@ def test_refresh_of_any_length_is_read_quickly(text, piece):
 
 
 # As Chromium does with JavaScript enabled.
-@pytest.mark.parametrize("is_flat", [False, True])
 @pytest.mark.parametrize(
     ("markup", "found"),
     [
@@ -46,8 +45,8 @@ def test_refresh_of_any_length_is_read_quickly(text, piece):
         (META.format("300") + META.format("x") + TO, ("/to", 0)),
     ],
 )
-def test_refresh_of_a_page_is_the_first_due(markup, found, is_flat):
-    assert parse_html(markup.encode(), is_flat=is_flat).refresh == found
+def test_refresh_of_a_page_is_the_first_due(markup, found):
+    assert parse_html(markup.encode()).refresh == found
 
 
 @pytest.mark.parametrize("tag", ["noscript", "template"])

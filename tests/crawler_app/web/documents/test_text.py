@@ -273,25 +273,6 @@ def test_deep_page_takes_linear_time(piece):
     assert took_s((piece + "x").encode() * 8_000) < 2
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        "<h1>A</h1><p>b <i>c</i>d<nav>e</nav><ul><li>f<li>g</ul><script>'<p>h'</script>",
-        "<!-- <h1>x --><table><tr><td>a</td><td>&amp;b</table><h2>c</h2>",
-        "<header>a</header><style>b</style>c<textarea>d</textarea><p>e",
-        "<nav>all</nav>",
-        "漢<rt>かん</rt>字<br>a<wbr>b",
-        "<nav><script>x</script>y</nav>z",
-    ],
-)
-def test_page_read_tag_by_tag_has_the_same_text(markup):
-    page = read(markup)
-
-    flat = read(markup, is_flat=True)
-
-    assert (flat.text, flat.headings) == (page.text, page.headings)
-
-
 PIECES = (
     "<nav>|</nav>|<div>|</div>|<h1>|</h1>|<header>|<main>|<p hidden>|<i role=banner>"
     "|<script>|</script>|<button>|<table>|<td>|<img alt=x>|<svg>|<title>|<select>|<option>"

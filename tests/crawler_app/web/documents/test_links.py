@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.web.documents.anchors import MAX_TEXT_CHARS, Anchor
 from crawler_app.web.documents.html import parse_html
+from crawler_app.web.documents.links import MAX_TEXT_CHARS, Anchor
 
 
 def anchors_of(body, content_type="", **options):
@@ -44,12 +44,6 @@ def test_nofollow_is_recognized():
     page = b"<a href=1 rel='me NOFOLLOW'>x</a><a href=2 rel=nofollower>x</a>"
 
     assert [anchor.is_nofollow for anchor in anchors_of(page)] == [True, False]
-
-
-def test_page_read_tag_by_tag_has_links_without_text():
-    page = b"<a href=x>x</a><a href=y>y</a>"
-
-    assert list(anchors_of(page, is_flat=True)) == [Anchor("x"), Anchor("y")]
 
 
 @pytest.mark.parametrize(
