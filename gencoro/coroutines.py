@@ -128,8 +128,30 @@ def _no_generator_function(func: types.FunctionType) -> types.FunctionType:
     same = types.FunctionType(code, func.__globals__, closure=call.__closure__)
     functools.update_wrapper(same, func)
     del same.__wrapped__  # type: ignore[attr-defined]
-    same.__signature__ = inspect.signature(func)  # type: ignore[attr-defined]
+    same.__signature__ = _SignatureOf(func)  # type: ignore[attr-defined]
     return same
+
+
+class _SignatureOf(inspect.Signature):
+    """The signature of a function, which takes longer than its decoration, on demand."""
+
+    __slots__ = ("_func",)
+
+    def __init__(self, func: types.FunctionType) -> None:
+        self._func = func
+
+    @property
+    def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
+        return inspect.signature(self._func).parameters
+
+    @property
+    def return_annotation(self) -> Any:
+        return inspect.signature(self._func).return_annotation
+
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        return inspect.signature(self._func).replace(**changes)
+
+    __replace__ = replace  # type: ignore[assignment]
 
 
 def returning(

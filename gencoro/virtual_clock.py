@@ -142,6 +142,10 @@ def _time_of(io_loop: BaseAsyncIOLoop) -> float:
     return wall_time(io_loop.asyncio_loop)
 
 
+def _counted(count: int, noun: str, plural: str = "s") -> str:
+    return f"{count} {noun}{'' if count == 1 else plural}"
+
+
 class _Timer(asyncio.TimerHandle):
     # asyncio does not define the order of timers of the same time.
     _numbers = itertools.count()
@@ -187,6 +191,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.clock = clock
         self._real_selector = selectors.DefaultSelector()
         self._owed_by_threads: set[Future[Any]] = set()
+        self._processes: weakref.WeakSet[Any] = weakref.WeakSet()
         self._threads_before = weakref.WeakSet(threading.enumerate())
         self._settling: list[tuple[float, int, Future[None]]] = []
         self._settling_numbers = itertools.count()
@@ -253,11 +258,27 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         >>> loop.close()
         """
         text = f"virtual time is {self.time()} s"
-        if self._owed_by_threads:
-            count = len(self._owed_by_threads)
-            plural = "" if count == 1 else "s"
-            text += f", and stands still: waiting for {count} result{plural} of threads"
+        waits = [
+            _counted(len(self._owed_by_threads), "result") + " of threads",
+            _counted(self._count_processes(), "process", "es"),
+        ]
+        waits = [wait for wait in waits if not wait.startswith("0")]
+        if waits:
+            text += f", and stands still: waiting for {' and '.join(waits)}"
         return text
+
+    async def _make_subprocess_transport(self, *args: Any, **kwargs: Any) -> Any:
+        """Like asyncio's; time stands still until the process has ended."""
+        make = super()._make_subprocess_transport  # type: ignore[misc]
+        transport = await make(*args, **kwargs)
+        self._processes.add(transport)
+        return transport
+
+    def _count_processes(self) -> int:
+        """Return how many processes of asyncio run, and of Tornado that are waited for."""
+        running = sum(one.get_returncode() is None for one in self._processes)
+        process = sys.modules.get("tornado.process")
+        return running + (0 if process is None else len(process.Subprocess._waiting))
 
     def create_future(self) -> "Future[Any]":
         """Like `asyncio.loop.create_future`."""
@@ -291,10 +312,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _wait_for_real_events(self) -> bool:
         """Wait in real time if there is a reason to; return False if time may jump."""
-        if not (self._owed_by_threads or self._may_get_real_events()):
+        owed = bool(self._owed_by_threads or self._count_processes())
+        if not (owed or self._may_get_real_events()):
             return False
         nothing_else = math.isinf(min(self._next_timer_at(), self._next_settling_at()))
-        must_wait = bool(self._owed_by_threads) or nothing_else
+        must_wait = owed or nothing_else
         events = self._real_selector.select(POLL_S if must_wait else self.clock.grace_s)
         self._process_events(events)
         return bool(events) or must_wait

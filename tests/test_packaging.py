@@ -1,6 +1,7 @@
 """What a release states more than once is the same everywhere; and its extras."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,15 @@ def test_packages_and_changelog_have_one_version():
     )
 
     assert heading.split()[1] == gencoro.__version__ == crawler_app.__version__
+
+
+def test_hosted_checks_name_tests_that_exist():
+    named = re.findall(
+        r"\btests/\S+\.py", (ROOT / ".github/workflows/ci.yml").read_text()
+    )
+
+    assert len(named) > 10
+    assert [file for file in named if not (ROOT / file).exists()] == []
 
 
 @pytest.fixture

@@ -450,7 +450,8 @@ def _leave_to_parent() -> None:
     _program.installed = _program.started = None
 
 
-os.register_at_fork(after_in_child=_leave_to_parent)
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _is_a_loop_running() -> bool:

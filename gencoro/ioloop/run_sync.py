@@ -127,7 +127,8 @@ class MainCall:
         ):
             yield
             return
-        signal.signal(signal.SIGINT, self._interrupt)
+        with contextlib.suppress(ValueError):  # a subinterpreter gets no signals
+            signal.signal(signal.SIGINT, self._interrupt)
         try:
             yield
         finally:

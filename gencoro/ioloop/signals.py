@@ -21,8 +21,11 @@ def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     if waker is None:
         yield
         return
-    before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+    before = None
+    with contextlib.suppress(ValueError):  # a subinterpreter gets no signals
+        before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
+        if before is not None:
+            signal.set_wakeup_fd(before)

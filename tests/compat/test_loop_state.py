@@ -226,3 +226,30 @@ def test_coroutine_is_the_current_task(loop, is_debug):
     with pytest.raises(asyncio.CancelledError):
         loop.run_sync(cancelled_at_once)
     assert loop.run_sync(lambda: asyncio.sleep(0, 42)) == 42
+
+
+def test_closing_a_loop_does_not_log_requests_that_wait(compat, caplog):
+    from tornado import gen, httpserver, ioloop, locks, testing, web
+
+    begun = []
+
+    class Page(web.RequestHandler):
+        @gen.coroutine
+        def get(self):
+            begun.append(self)
+            yield locks.Event().wait()
+
+    loop = ioloop.IOLoop(make_current=False)
+    loop.make_current()
+    listening, port = testing.bind_unused_port()
+    httpserver.HTTPServer(web.Application([("/", Page)])).add_socket(listening)
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        wait = ioloop.PeriodicCallback(lambda: begun and loop.stop(), 1)
+        wait.start()
+        loop.start()
+        wait.stop()
+        loop.close(all_fds=True)
+
+    assert len(begun) == 1
+    assert caplog.text == ""

@@ -201,6 +201,11 @@ def test_the_suite_of_greenado(packages):
     assert printed.splitlines()[-1].startswith("36 passed in ")
 
 
+def test_program_without_a_package(packages):
+    assert packages.run("plain_program.py", using="") == "200 Tea?\n"
+    assert packages.log == ""
+
+
 def test_gunicorn(packages):
     seen = packages.result("gunicorn_program.py", using="gunicorn")
 

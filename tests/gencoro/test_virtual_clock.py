@@ -4,12 +4,14 @@ import asyncio
 import concurrent.futures
 import datetime
 import math
+import subprocess
 import sys
 import threading
 import time
 
 import pytest
 import tornado.ioloop
+import tornado.process
 
 from gencoro import gen
 from gencoro.errors import DeadlockError
@@ -366,16 +368,41 @@ def test_closing_waits_for_the_threads_in_real_time(run):
 # Sockets and processes.
 
 
+has_processes = pytest.mark.skipif(
+    sys.platform == "win32", reason="a selector loop of Windows starts no processes"
+)
+SLOW = [sys.executable, "-c", "import time; time.sleep(0.3); print('done')"]
+
+
+@has_processes
 def test_process_is_waited_for_in_real_time(clock, run):
     async def main():
-        script = "import time; time.sleep(0.1); print('done')"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
-        )
-        output, _ = await process.communicate()
-        return output.strip(), process.returncode, clock.time()
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*SLOW, stdout=pipe)
+        told = asyncio.get_running_loop().status()
+        output, _ = await asyncio.wait_for(process.communicate(), 5)
+        other = await asyncio.create_subprocess_exec(*SLOW, stdout=pipe)
+        await asyncio.wait_for(other.wait(), 5)
+        return told, output.strip(), process.returncode, clock.time()
 
-    assert run(main) == (b"done", 0, 0)
+    told = "virtual time is 0.0 s, and stands still: waiting for 1 process"
+    assert run(main) == (told, b"done", 0, 0)
+
+
+@has_processes
+def test_process_of_tornado_is_waited_for_in_real_time(clock, virtual_io_loop):
+    @gen.coroutine
+    def main():
+        process = tornado.process.Subprocess(SLOW, stdout=subprocess.DEVNULL)
+        yield gen.with_timeout(
+            datetime.timedelta(seconds=5), process.wait_for_exit(raise_error=False)
+        )
+        return clock.time()
+
+    try:
+        assert virtual_io_loop.run_sync(main) == 0
+    finally:
+        tornado.process.Subprocess.uninitialize()
 
 
 def test_open_sockets_get_their_grace_before_each_jump():

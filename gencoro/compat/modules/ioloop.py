@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import functools
+import gc
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -207,11 +209,36 @@ class LegacyLoop(IOLoop):
         with self._inside_another():
             return super().run_sync(func, timeout)
 
+    def close(self, all_fds: bool = False) -> None:
+        """Close the loop; requests that wait are cancelled, which is not logged."""
+        for handler in _waiting_handlers(self):
+            handler._log = lambda: None
+        super().close(all_fds)
+
     def _inside_another(self) -> contextlib.AbstractContextManager[None]:
         running = asyncio._get_running_loop()
         if running is None or running is self.asyncio_loop:
             return contextlib.nullcontext()
         return running_loop_replaced()
+
+
+def _waiting_handlers(loop: IOLoop) -> list[Any]:
+    """Return the handlers of a loop that have not answered their requests."""
+    web = sys.modules.get("tornado.web")
+    if web is None or loop.asyncio_loop.is_closed():
+        return []
+    # Not isinstance(), which may run code of a proxy object.
+    things = [x for x in gc.get_objects() if issubclass(type(x), web.RequestHandler)]
+    return [
+        handler
+        for handler in things
+        if not handler._finished and _loop_of(handler) is loop
+    ]
+
+
+def _loop_of(handler: Any) -> IOLoop | None:
+    stream = getattr(handler.request.connection, "stream", None)
+    return getattr(stream, "io_loop", None)
 
 
 class _LegacyMainLoop(LegacyLoop, MainLoop):
