@@ -215,6 +215,8 @@ class XmlReader:
                 self._loc, self._loc_chars = [], 0
             elif attributes.get("rel", "alternate") == "alternate":
                 self._add(attributes.get("href", ""))
+        elif name.endswith(":link") and "hreflang" in attributes:
+            self._locs.add(attributes.get("href", ""))  # the page in another language
         elif name == "guid" and attributes.get("isPermaLink", "true") == "true":
             self._loc, self._loc_chars = [], 0  # RSS: may be the URL
 

@@ -51,7 +51,7 @@ URLSET = f"""\
   <url/>
 </urlset>
 """
-PAGES = ["http://a.test/?b=1&c=\u00e9", "http://a.test/d?e&f"]
+PAGES = ["http://a.test/?b=1&c=\u00e9", "http://a.test/de", "http://a.test/d?e&f"]
 
 INDEX = f"""\
 <sitemapindex xmlns="{NAMESPACE}">
@@ -166,7 +166,7 @@ def test_encoding_that_expat_does_not_know(label, codec, pack):
     name = "я" if codec == "koi8-r" else "山"
     text = URLSET.replace("\u00e9", name).encode(codec)
     declared = text.replace(b"UTF-8", label.encode())
-    found = Sitemap(pages=[PAGES[0].replace("\u00e9", name), PAGES[1]])
+    found = Sitemap(pages=[PAGES[0].replace("\u00e9", name), *PAGES[1:]])
 
     assert parse_sitemap(pack(declared)) == found
     assert is_sitemap("", pack(declared))
