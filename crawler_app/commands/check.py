@@ -49,6 +49,8 @@ def check(arguments: argparse.Namespace) -> int:
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
+    if STDIN in (given or in_file):
+        values.setdefault("max_depth", 0)  # a list of URLs, not of sites
     # Always UTF-8: the output may be read on another machine.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     # With --verbose, the log itself shows the progress.
@@ -140,9 +142,12 @@ def _run(run: Check) -> Generator[Any, Any, int]:
         _print_summary(run.output, run)
         raise
     _print_summary(run.output, run)
-    if ask_for_report(run.internal_errors) or run.summary.is_empty:
+    summary = run.summary
+    if ask_for_report(run.internal_errors) or summary.is_empty:
         return FAILED
-    return OK if has_passed else BROKEN
+    if not has_passed:
+        return BROKEN
+    return FAILED if summary.incomplete else OK
 
 
 def _print_summary(output: Output, run: Check) -> None:

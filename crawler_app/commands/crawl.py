@@ -13,14 +13,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import StorageError
 from crawler_app.base.models import UrlRecord
-from crawler_app.base.reasons import (
-    CONTENT,
-    RETRYABLE,
-    AnyReason,
-    Reason,
-    meaning_of,
-)
-from crawler_app.base.text.escaping import printable
+from crawler_app.base.reasons import RETRYABLE, AnyReason, Reason
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
@@ -33,6 +26,7 @@ from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
+from crawler_app.run.results.start_urls import complaint_about
 from crawler_app.run.results.summary import final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
 from gencoro import gen
@@ -91,12 +85,12 @@ def _print_whole_summary(config: CrawlConfig) -> int:
         summary = summarize(frontier, has_hosts=False, max_failures=LISTED)
         seed_ends = final_records(config.seeds, frontier, summary)
     print(render_summary(summary, stored.kept()))
-    return _print_seed_errors(seed_ends)
+    return _print_seed_errors(config.seeds, seed_ends)
 
 
-def _print_seed_errors(ends: Iterable[UrlRecord | None]) -> int:
+def _print_seed_errors(seeds: Iterable[str], ends: Iterable[UrlRecord | None]) -> int:
     """Print why start URLs gave no page; return the exit status."""
-    complaints = [text for end in ends if (text := _complaint(end))]
+    complaints = list(filter(None, map(complaint_about, seeds, ends)))
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
     return FAILED if complaints else OK
@@ -141,7 +135,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
         print(_advice(result.limit_reached, config), file=sys.stderr)
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
-    status = _print_seed_errors(result.seed_ends)
+    status = _print_seed_errors(config.seeds, result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
     elif not quiet and (result.summary.failures or result.summary.loops):
@@ -164,23 +158,3 @@ def _advice(limit: str, config: CrawlConfig) -> str:
             f"raise it:\n{resume} {flag} N"
         )
     return f"This run has reached {reached}; to continue, start another:\n{resume}"
-
-
-def _complaint(end: UrlRecord | None) -> str:
-    """Return why a start URL gave no page, by the URL it redirects to; empty if it did."""
-    if end is None:
-        return "its redirects lead to a URL that is unknown"
-    if end.outcome is None:  # stopped before its turn
-        return ""
-    reason = end.outcome.reason
-    if reason in CONTENT:
-        return ""
-    if reason == Reason.REDIRECT:
-        return f"{printable(end.url)} is part of a redirect loop"
-    if reason == Reason.ROBOTS:
-        return (
-            f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
-            "use --no-robots if the site is yours"
-        )
-    error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
-    return f"{printable(end.url)}: {meaning_of(reason)} ({reason}{error})"

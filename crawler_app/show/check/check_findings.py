@@ -91,6 +91,7 @@ class CheckSummary:
         ignored: References that ``--ignore`` names.
         unread: References to a place on an external page that was not read.
         is_empty: Whether nothing could be fetched.
+        incomplete: Why a part of the site was not checked, although no option leaves it out.
     """
 
     pages: int = 0
@@ -103,6 +104,7 @@ class CheckSummary:
     ignored: int = 0
     unread: int = 0
     is_empty: bool = False
+    incomplete: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as plain values."""

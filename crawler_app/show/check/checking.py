@@ -22,6 +22,7 @@ from crawler_app.show.check.check_findings import (
     CheckSummary,
     FindingKind,
 )
+from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
@@ -111,6 +112,7 @@ class Check:
                 self._crawler = Crawler(config, watch=self.watch, observer=tracker)
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
+                tracker.summary.incomplete.append(STOPPED)
                 self._finish(tracker, config)
                 raise
             if self._failure is not None:
@@ -118,6 +120,7 @@ class Check:
             summary = result.summary
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
+            tracker.summary.incomplete += why_incomplete(result, config)
             self._compare(last, config)
             self._finish(tracker, config)
         return not any(finding.kind in self.options.kinds for finding in self.findings)

@@ -4,6 +4,7 @@ import contextlib
 import mimetypes
 import os
 import re
+import shlex
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.http_headers import is_html
 from crawler_app.base.urls import canonicalize, origin_of, target_of
 
 __all__ = ["LocalFolder", "is_local"]
@@ -20,6 +22,9 @@ __all__ = ["LocalFolder", "is_local"]
 INDEX = "index.html"
 UNKNOWN = "application/octet-stream"
 PAGES = (".htm", ".html", ".xhtml")
+
+# Style sheets and sitemaps.
+WITH_REFERENCES = ("text/css", "text/xml", "application/xml")
 
 
 def is_local(argument: str) -> bool:
@@ -45,13 +50,13 @@ class LocalFolder:
         port: The port of that URL; 0 before.
 
     Raises:
-        ConfigError: there are no pages.
+        ConfigError: there are no pages, or the file is none.
     """
 
     def __init__(self, path: Path, base_url: str = "") -> None:
         self._shown = path if path.is_dir() else path.parent
         self._root = self._shown.resolve()
-        self._files = [path.resolve()] if path.is_file() else _pages_in(self._root)
+        self._files = [_page(path)] if path.is_file() else _pages_in(self._root)
         if not self._files:
             raise ConfigError(f"there are no HTML files in {path}")
         self.name = str(self._root)
@@ -178,6 +183,21 @@ class _Handler(RequestHandler):
         # The charset is that of the page itself, as it is for a file in a browser.
         self.set_header("Content-Type", kind if kind and not coding else UNKNOWN)
         self.write(body)
+
+
+def _page(path: Path) -> Path:
+    """Return a file that has references.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    if not (is_html(kind) or kind in WITH_REFERENCES):
+        raise ConfigError(
+            f"{path} is not an HTML file; to check a list of URLs, use "
+            f"`gencrawl check - < {shlex.quote(str(path))}`"
+        )
+    return path.resolve()
 
 
 def _pages_in(root: Path) -> list[Path]:

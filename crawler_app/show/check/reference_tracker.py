@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL, Reason, is_broken, meaning_of
+from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import (
     dedup_key,
+    host_of,
+    is_loopback,
     is_mixed_content,
     is_of_directory,
     join_or_nothing,
@@ -39,6 +42,11 @@ __all__ = ["ReferenceTracker"]
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
+
+# Failures of an external URL that this machine's own network may have caused; they are kept
+# back until another site answers.
+MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
+MIN_OFFLINE_HOSTS = 2
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
@@ -116,6 +124,7 @@ class ReferenceTracker:
         self.summary = CheckSummary()
         self._report = report
         self._seeds = frozenset(seeds)
+        self._own_hosts = frozenset(map(host_of, seeds))
         self._name_of = name_of
         self._served_at = served_at
         self._is_ignored = is_ignored
@@ -131,6 +140,8 @@ class ReferenceTracker:
         self._external_by_key: dict[str, str] = {}
         self._read_keys: set[str] = set()
         self._unread_by_key: dict[str, list[_References]] = {}
+        self._is_online = False
+        self._unreached: list[tuple[_References, _End]] = []
 
     # -- called by the crawl --------------------------------------------------------------
 
@@ -186,6 +197,8 @@ class ReferenceTracker:
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Record the outcome of a URL, and check the references that wait for it."""
+        if outcome.status is not None and not is_loopback(host_of(url)):
+            self._go_online()
         key = dedup_key(url)
         is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
         end = None if is_there else _End(outcome, role)
@@ -214,6 +227,24 @@ class ReferenceTracker:
             else:
                 self._settle(each, key)
 
+    def _go_online(self) -> None:
+        """Report what was kept back, because the network works."""
+        self._is_online = True
+        while self._unreached:
+            self._find_broken(*self._unreached.pop())
+
+    def _note_unreached(self) -> int:
+        """Note in one line that no other site was reached; return the number of URLs."""
+        urls = {group.redirected_to or group.target for group, _ in self._unreached}
+        if len(set(map(host_of, urls))) < MIN_OFFLINE_HOSTS:
+            self._go_online()
+            return 0
+        self.summary.incomplete.append(
+            f"no other site could be reached, so {number(len(urls), 'external URL')} "
+            "could not be checked; is this machine online?"
+        )
+        return len(urls)
+
     def _elsewhere(self, url: str) -> Mention:
         """Return a stand-in for the reference to a URL that no document refers to."""
         name = "start URL" if url in self._seeds else "header or robots.txt"
@@ -222,6 +253,7 @@ class ReferenceTracker:
     def finish(self) -> CheckSummary:
         """Return the summary; references that still wait were not checked."""
         summary = self.summary
+        unreached = self._note_unreached()
         summary.unread += sum(
             len(group.mentions)
             for groups in self._unread_by_key.values()
@@ -235,11 +267,11 @@ class ReferenceTracker:
             unchecked[
                 "not fetched, because the crawl follows no such link or has ended"
             ] = len(self._waiting_by_key)
-        summary.urls = len(self._end_by_key) - sum(
-            1
+        not_checked = sum(
+            end is not None and _is_unchecked(end.outcome)
             for end in self._end_by_key.values()
-            if end is not None and _is_unchecked(end.outcome)
         )
+        summary.urls = len(self._end_by_key) - not_checked - unreached
         return summary
 
     # -- references -----------------------------------------------------------------------
@@ -351,8 +383,14 @@ class ReferenceTracker:
             self._unread_by_key.setdefault(key, []).append(kept)
 
     def _find_broken(self, group: _References, end: _End) -> None:
-        outcome = end.outcome
-        kind = FindingKind.EXTERNAL if end.role is Role.EXTERNAL else FindingKind.BROKEN
+        outcome, kind = end.outcome, FindingKind.BROKEN
+        url = group.redirected_to or group.target
+        # What is deeper than --max-depth is checked in the same way as what is external.
+        if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
+            kind = FindingKind.EXTERNAL
+            if not self._is_online and outcome.reason in MAYBE_OFFLINE:
+                self._unreached.append((group, end))
+                return
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"

@@ -376,12 +376,83 @@ def test_folder_does_not_serve_its_parent(folder, gencrawl):
 
 
 def test_list_on_standard_input(faulty, gencrawl, monkeypatch):
-    faulty.answer("/2", b"<a href=gone2>x</a>")
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n"))
+    faulty.answer("/2", b"<a href=gone2>x</a><a href=3>x</a>")
+    faulty.page("/3", "/deeper")
 
-    ended = gencrawl("check", "-", "--format", "json")
+    def check(*options):
+        listed = io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n")
+        monkeypatch.setattr(sys, "stdin", listed)
+        found = json.loads(gencrawl("check", "-", "--format", "json", *options).out)
+        return [each["kind"] for each in found["findings"]]
 
-    assert len(json.loads(ended.out)["findings"]) == 4
+    assert check() == ["broken"] * 3
+    assert "/deeper" not in faulty.paths
+    assert len(check("--max-depth", "9")) == 5
+
+
+def test_check_that_a_limit_ends_is_not_green(site, gencrawl):
+    site.page("/", "/a", "/b")
+    site.pages("/a", "/b")
+
+    whole = gencrawl("check", site.url, "--max-pages", "3")
+    cut = gencrawl("check", site.url, "--max-pages", "2")
+
+    assert (whole.status, cut.status) == (0, 1)
+    assert "No findings, but the check is incomplete\n" in cut.out
+    assert "Incomplete: it was ended by --max-pages 2.\n" in cut.out
+
+
+@pytest.mark.parametrize("style", ["junit", "sarif", "github"])
+def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
+    site.page("/", "/a")
+
+    ended = gencrawl("check", site.url, "--max-pages", "1", "--format", style)
+
+    sign = {
+        "junit": '<error message="Incomplete: it was ended by --max-pages 1"/>',
+        "sarif": '"executionSuccessful": false',
+        "github": "::error::No findings, but the check is incomplete\n",
+    }
+    assert sign[style] in ended.out
+
+
+def test_start_url_that_was_not_read_is_not_green(site, gencrawl):
+    site.answer(
+        "/map.txt", f"{site.url}a".encode(), headers={"Content-Type": "text/plain"}
+    )
+    site.page("/a")
+    robots = f"User-agent: *\nDisallow: /start\nSitemap: {site.url}map.txt"
+    site.answer("/robots.txt", robots.encode())
+
+    ended = gencrawl("check", site.url + "start")
+
+    assert ended.status == 1
+    assert "Incomplete: nothing was read from a start URL: the robots.txt" in ended.out
+
+
+@pytest.mark.parametrize("command", ["check", "crawl"])
+def test_start_url_that_redirects_to_another_site_names_the_cure(
+    site, other, gencrawl, command, tmp_path
+):
+    site.redirect("/", other.url)
+    other.page("/")
+    into = ("--into", tmp_path / "kept") if command == "crawl" else ()
+
+    ended = gencrawl(command, site.url, *into)
+
+    assert ended.status == 1
+    words = f"{site.url} redirects to {other.url}, out of scope; start with that URL"
+    assert words in ended.out + ended.err
+
+
+@pytest.mark.parametrize("name", ["data.json", "list.txt"])
+def test_file_that_is_not_a_page_is_refused(folder, gencrawl, name):
+    (folder / name).write_text("{}")
+
+    ended = gencrawl("check", f"public/{name}")
+
+    assert ended.status == 2
+    assert f"public/{name} is not an HTML file; to check a list" in ended.err
 
 
 def test_entries_of_a_sitemap_are_checked(site, gencrawl):

@@ -10,16 +10,6 @@ from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.results.summary import summarize
 from crawler_app.web.fetcher import make_fetcher
-from tests.helpers.site import Site
-
-
-@pytest.fixture
-def other():
-    """Return a second site, on another port."""
-    with contextlib.ExitStack() as cleanup:
-        site = Site()
-        cleanup.callback(site.stop)
-        yield site
 
 
 def outcome_of(crawler, url):
