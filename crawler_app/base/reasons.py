@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BAD_REDIRECT = "bad_redirect"
     BAD_REQUEST = "bad_request"
     BAD_RESPONSE = "bad_response"
+    BLOCKED = "blocked"
     CONNECTION_CLOSED = "connection_closed"
     CONNECTION_REFUSED = "refused"
     DANGEROUS = "dangerous"
@@ -59,6 +60,7 @@ class Reason(StrEnum):
     NETWORK = "network"
     NO_LONGER_LINKED = "no longer linked"
     PRIVATE_ADDRESS = "private_address"
+    RATE_LIMITED = "rate_limited"
     REDIRECT_LOOP = "redirect_loop"
     REFUSED_TO_US = "refused_to_us"
     ROBOTS_UNREACHABLE = "robots_unreachable"
@@ -203,6 +205,19 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         Fault.OURS, "one of your callbacks failed on it", Retries.ON_REQUEST
     ),
     Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
+    Reason.BLOCKED: _fails(
+        Fault.LIMIT,
+        "a bot wall answered in place of the page; crawl more slowly (--host-gap), say who "
+        "you are (--contact), or ask the owner of the site to let the crawler in",
+        Retries.ON_REQUEST,
+        "wall",
+    ),
+    Reason.RATE_LIMITED: _fails(
+        Fault.LIMIT,
+        "the host asks for fewer requests; try again later, or more slowly (--host-gap)",
+        Retries.SOON,
+        "slow down",
+    ),
     Reason.DANGEROUS: _fails(
         Fault.LIMIT,
         "the response could be understood in two ways, which attackers make use of, so it "

@@ -22,7 +22,7 @@ from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS, Output, summary_lines
-from crawler_app.show.terminal.plain_text import clock_time
+from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
 from gencoro import gen
 
@@ -82,9 +82,10 @@ def _watched(line: ProgressLine, run: Check, crawl: Watched) -> Iterator[None]:
         count = sample.count_by_state
         checked = count[State.DONE] + count[State.FAILED]
         to_go = count[State.QUEUED] + count[State.CLAIMED]
+        wait = f", {phase_of(sample)}" if sample.phase == "waiting" else ""
         line.show(
             f"{clock_time(sample.elapsed_s)}  {number(checked, 'URL')} checked, "
-            f"{to_go:,} to go, {number(len(run.findings), 'finding')}",
+            f"{to_go:,} to go, {number(len(run.findings), 'finding')}{wait}",
             checked,
             checked + to_go,
         )

@@ -12,8 +12,9 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import StorageError
-from crawler_app.base.models import UrlRecord
-from crawler_app.base.reasons import RETRYABLE, AnyReason, Reason
+from crawler_app.base.models import State, UrlRecord
+from crawler_app.base.reasons import RETRYABLE, AnyReason, Reason, meaning_of
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
@@ -27,7 +28,7 @@ from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
 from crawler_app.run.results.start_urls import complaint_about
-from crawler_app.run.results.summary import final_records, summarize
+from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
 from gencoro import gen
 
@@ -135,6 +136,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
         print(_advice(result.limit_reached, config), file=sys.stderr)
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
+    _print_cures(result.summary)
     status = _print_seed_errors(config.seeds, result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
@@ -144,6 +146,13 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     if ask_for_report(result.summary.internal_errors):
         status = FAILED
     return INTERRUPTED if result.was_stopped else status
+
+
+def _print_cures(summary: Summary) -> None:
+    """Print what to do about the URLs that a wall stands before."""
+    for reason in (Reason.BLOCKED, Reason.RATE_LIMITED):
+        if count := summary.count_by_reason[State.FAILED][reason]:
+            print(f"{number(count, 'URL')}: {meaning_of(reason)}.", file=sys.stderr)
 
 
 def _advice(limit: str, config: CrawlConfig) -> str:

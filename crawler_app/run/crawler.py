@@ -9,7 +9,7 @@ import functools
 import logging
 from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -52,6 +52,7 @@ class Result:
         kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
         had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
+        closed_hosts: A sentence about each host that refused everything at the end.
     """
 
     summary: Summary
@@ -61,6 +62,7 @@ class Result:
     kept: CrawlSizes | None = None
     comparison: Comparison | None = None
     had_finished: bool = False
+    closed_hosts: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         end = f", reached {self.limit_reached}" if self.limit_reached else ""
@@ -300,6 +302,7 @@ class Crawler:
             None if directory is None else directory.kept(),
             comparison,
             summary.left == 0 and not any(self._crawl.stats),
+            self._crawl.closed_hosts(),
         )
 
 

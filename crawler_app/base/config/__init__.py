@@ -227,6 +227,16 @@ class CrawlConfig:
         is_file_only=True,
     )
 
+    # Precedents: lychee's retries take 7 s; many hosts ask for 60 s and more.
+    max_external_wait_s: float = option(
+        20.0,
+        "wait no longer than this for an external host that fails or asks to come back later",
+        group=SCOPE,
+        unit=SECONDS,
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
+
     # Not by default: no page links to such a URL, and some firewalls block those who try.
     soft_404: bool = option(
         False,

@@ -46,6 +46,7 @@ from crawler_app.web.documents.references import Asset, Use
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
+from crawler_app.web.walls import is_wall
 from gencoro import gen
 
 __all__ = ["Interpreter"]
@@ -115,6 +116,8 @@ class Interpreter:
         """
         if fetched.status in REDIRECTS:
             return self._redirects.read(claim, fetched)
+        if is_wall(fetched):
+            return ending.of_wall(fetched)
         is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
         if not (200 <= fetched.status < 300 or is_choice):
             return ending.of_status(fetched, self._clock())

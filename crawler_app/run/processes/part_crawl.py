@@ -30,6 +30,7 @@ class PartCrawl(Crawl):
     """
 
     frontier: PartFrontier
+    asks_again = False
 
     def __init__(
         self,

@@ -34,6 +34,7 @@ def why_incomplete(result: Result, config: CrawlConfig) -> list[str]:
         reasons.append(f"it was ended by {limit.flag} {value}")
     if result.was_stopped:
         reasons.append(STOPPED)
+    reasons += result.closed_hosts
     unseen = list(_unseen_starts(result, config))
     reasons += [
         f"nothing was read from a start URL: {each}" for each in unseen[:MAX_NAMED]

@@ -55,6 +55,7 @@ FULL = CrawlConfig(
     assets=False,
     external=True,
     external_max_age_s=3600.0,
+    max_external_wait_s=5.0,
     soft_404=True,
     max_archive_file_bytes=1_000,
     index=False,
