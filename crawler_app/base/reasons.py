@@ -45,6 +45,7 @@ class Reason(StrEnum):
     UNCHANGED = "unchanged"
     REDIRECT = "redirect"
     TOO_HARD = "too_hard"
+    MADE_BY_SCRIPT = "made_by_script"
     EXISTS = "exists"
 
     BAD_REDIRECT = "bad_redirect"
@@ -68,6 +69,7 @@ class Reason(StrEnum):
     TLS = "tls"
     TOO_LARGE = "too_large"
     TOO_MANY_REDIRECTS = "too_many_redirects"
+    WRONG_TYPE = "wrong_type"
 
     EXCLUDED_BY_PATTERN = "excluded_by_pattern"
     NOFOLLOW = "nofollow"
@@ -166,6 +168,11 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "it was fetched, but parsing it would take too much time or memory, so it was "
         "read tag by tag, and perhaps in part",
     ),
+    Reason.MADE_BY_SCRIPT: ReasonTraits(
+        Category.CONTENT,
+        "a script makes the page in the browser, and what the server sends has neither text "
+        "nor links; give the crawler a rendered copy of the site, such as a static export",
+    ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"
     ),
@@ -196,6 +203,11 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.TOO_MANY_REDIRECTS: _fails(
         Fault.SITE, "it took more redirects in a row than --max-redirects allows"
+    ),
+    Reason.WRONG_TYPE: _fails(
+        Fault.SITE,
+        "a page or nothing came in place of the style sheet, script, image or font",
+        badge="no asset",
     ),
     # Not the site's fault, or not certainly.
     Reason.BAD_REQUEST: _fails(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import (
     CSV,
@@ -145,8 +146,12 @@ def _verdict(found: Report) -> int:
     if found.is_empty:
         print("Nothing was fetched.", file=sys.stderr)
         return FAILED
+    if found.is_shell:
+        print(
+            f"Nothing was read: {meaning_of(Reason.MADE_BY_SCRIPT)}.", file=sys.stderr
+        )
     if not found.broken:
-        return OK
+        return FAILED if found.is_shell else OK
     urls = number(len(found.broken), "URL is", "URLs are")
     links = number(found.broken_links, "link leads", "links lead")
     print(f"{urls} broken; {links} there.", file=sys.stderr)

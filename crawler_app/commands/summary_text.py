@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, size
 from crawler_app.base.urls import dedup_key
@@ -72,6 +72,10 @@ def _count_lines(summary: Summary) -> list[str]:
         lines.append(_row("statuses", None, _counts(statuses)))
     if too_hard := summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
         lines.append(_row("too hard", too_hard, "pages that were read in part only"))
+    if scripted := summary.made_by_script:
+        lines.append(
+            _row("by script", scripted, f"pages: {meaning_of(Reason.MADE_BY_SCRIPT)}")
+        )
     if summary.redirects:
         lines.append(_redirects_line(summary))
     if skipped := summary.count_by_reason[State.EXCLUDED].most_common():

@@ -52,6 +52,7 @@ class Result:
         kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
         had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
+        soft_404s: URLs that do not exist, but were answered with a page.
         closed_hosts: A sentence about each host that refused everything at the end.
     """
 
@@ -62,6 +63,7 @@ class Result:
     kept: CrawlSizes | None = None
     comparison: Comparison | None = None
     had_finished: bool = False
+    soft_404s: list[str] = field(default_factory=list)
     closed_hosts: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -302,6 +304,7 @@ class Crawler:
             None if directory is None else directory.kept(),
             comparison,
             summary.left == 0 and not any(self._crawl.stats),
+            frontier.soft_404s(),
             self._crawl.closed_hosts(),
         )
 

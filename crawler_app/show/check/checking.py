@@ -21,6 +21,7 @@ from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
     FindingKind,
+    soft_404,
 )
 from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
@@ -121,6 +122,8 @@ class Check:
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
             tracker.summary.incomplete += why_incomplete(result, config)
+            for url in result.soft_404s:
+                self._report(soft_404(url))
             self._compare(last, config)
             self._finish(tracker, config)
         return not any(finding.kind in self.options.kinds for finding in self.findings)

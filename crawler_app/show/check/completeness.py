@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.models import State
-from crawler_app.base.reasons import is_broken
+from crawler_app.base.reasons import Reason, is_broken, meaning_of
 from crawler_app.base.text.formatting import number
 from crawler_app.run.crawler import Result
 from crawler_app.run.results.start_urls import complaint_about
@@ -59,5 +59,7 @@ def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
             continue  # a limit is named already; a broken one is a finding
         if config.max_depth == 0 and outcome.state is State.DONE:
             continue
-        if words := complaint_about(seed, end):
+        if outcome.reason == Reason.MADE_BY_SCRIPT:
+            yield f"{seed}: {meaning_of(outcome.reason)}"
+        elif words := complaint_about(seed, end):
             yield words

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.check.check_findings import (
@@ -233,6 +234,9 @@ def summary_lines(summary: CheckSummary) -> list[str]:
             f"Left out: {summary.accepted:,} accepted by the baseline, "
             f"{summary.ignored:,} ignored."
         )
+    if summary.made_by_script:
+        pages = number(summary.made_by_script, "page")
+        lines.append(f"Made by a script: {pages}; {meaning_of(Reason.MADE_BY_SCRIPT)}.")
     parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
     if summary.unread:
         unread = number(summary.unread, "fragment")

@@ -197,6 +197,7 @@ class ReferenceTracker:
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Record the outcome of a URL, and check the references that wait for it."""
+        self.summary.made_by_script += outcome.reason == Reason.MADE_BY_SCRIPT
         if outcome.status is not None and not is_loopback(host_of(url)):
             self._go_online()
         key = dedup_key(url)
@@ -290,12 +291,15 @@ class ReferenceTracker:
         group = _References(page, mentions, target)
         if problem:
             self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
+            return  # one fault, one finding
         if not target or not mentions:
             return
         if is_mixed_content(page, target):
             needed = [each for each in mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
             self._find(FindingKind.MIXED, group, needed, "mixed_content", words)
+            links = [each for each in mentions if each.use is Use.LINK]
+            group = group._replace(mentions=links)
         self._settle(group, key)
 
     def _without_missing(

@@ -86,6 +86,9 @@ def _why_nothing(report: Report) -> str:
 def caveats(report: Report) -> list[str]:
     """Return why the numbers may be incomplete."""
     found = [] if report.is_empty else [unchecked(report)]
+    if report.summary.made_by_script:
+        pages = number(report.summary.made_by_script, "page")
+        found.append(f"{pages}: {meaning_of(Reason.MADE_BY_SCRIPT)}.")
     left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")
@@ -133,6 +136,7 @@ def is_complete(report: Report) -> bool:
         and checks(report)["assets"]
         and ProblemKind.SOFT_404 not in report.problem_counts
         and not (summary.skipped or summary.not_checked or summary.left)
+        and not summary.made_by_script
     )
 
 
@@ -156,6 +160,8 @@ def _kinds(report: Report) -> Iterator[str]:
     if failed := len(report.not_checked):
         limits = "that failed because of a limit or an error of the crawl"
         yield number(failed, f"URL {limits}", f"URLs {limits}")
+    if shells := report.summary.made_by_script:
+        yield number(shells, "page made by a script", "pages made by a script")
     if hosts := report.problem_counts.get(ProblemKind.SOFT_404):
         yield number(
             hosts,

@@ -241,7 +241,9 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
     second = gencrawl(*arguments)
     faulty.answer("/new", b"<a href=gone2>x</a>")
     faulty._answers["/"].clear()
-    faulty.answer("/", b"\n\n" + PAGE.replace(b"gone.png", b"new"))
+    faulty.answer(
+        "/", b"\n\n" + PAGE.replace(b'<img src="gone.png">', b"<a href=new>x</a>")
+    )
     third = gencrawl(*arguments)
     fourth = gencrawl(*arguments, "--update-baseline")
     fifth = gencrawl(*arguments)
