@@ -46,6 +46,7 @@ from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use
+from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.robots.directives import directives_in_header
@@ -157,6 +158,9 @@ class Interpreter:
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
+        refresh = _refresh_of(fetched)
+        if self._observer is not None and refresh:
+            self._observer.saw_document(claim.url, Outline(mentions=refresh))
         if self._config.fetches_assets:
             found += yield from self._assets_of_file(claim, fetched, content_type)
             if self._observer is not None and may_have_assets(content_type):
@@ -193,6 +197,7 @@ class Interpreter:
         admitted = self._links(claim, page, new, directives)
         found: Iterable[Asset | Mention] = page.assets
         if self._observer is not None and outline is not None:
+            outline.mentions += _refresh_of(fetched)
             self._observer.saw_document(claim.url, outline)
             if self._config.fetches_assets:
                 found = outline.loaded()
@@ -370,6 +375,14 @@ class Interpreter:
             (admit(url, claim.url, depth) for url in found.pages),
         )
         return (yield from self._admission.in_turns(admitted, claim))
+
+
+def _refresh_of(fetched: Fetched) -> list[Mention]:
+    """Return the reference in the Refresh header, if there is one."""
+    found = parse_refresh(fetched.headers.get("Refresh", ""))
+    if found is None:
+        return []
+    return [Mention(found.reference, Use.LINK, "Refresh header", "")]
 
 
 def _is_frame(asset: Asset | Mention) -> bool:

@@ -20,6 +20,7 @@ from crawler_app.base.urls import canonicalize, origin_of, target_of
 __all__ = ["LocalFolder", "is_local"]
 
 INDEX = "index.html"
+CLEAN = ".html"
 UNKNOWN = "application/octet-stream"
 PAGES = (".htm", ".html", ".xhtml")
 
@@ -110,14 +111,23 @@ class LocalFolder:
     def served_at(self, url: str) -> str:
         """Return where a URL of the published site is served; another is left alone.
 
-        A page has one URL, even if links name its ``index.html``.  URLs beside the folder are
-        requested from the published site.
+        A page has one URL, even if links name its ``index.html``, or leave out its ``.html`` as
+        many hosts of static sites allow.  URLs beside the folder are requested from the
+        published site.
         """
         url = self._moved(url) if self._base_url else url
-        is_index = url.startswith(self.url) and url.endswith(f"/{INDEX}")
-        if is_index and self._file_of(url).is_file():
-            return url.removesuffix(INDEX)
-        return url
+        if not url.startswith(self.url):
+            return url
+        if url.endswith(f"/{INDEX}"):
+            return url.removesuffix(INDEX) if self._file_of(url).is_file() else url
+        return url + CLEAN if self._is_clean(url) else url
+
+    def _is_clean(self, url: str) -> bool:
+        """Return whether a URL is that of a page without its suffix."""
+        if url.endswith(("/", CLEAN)):
+            return False
+        file = self._file_of(url)
+        return not file.exists() and file.with_name(file.name + CLEAN).is_file()
 
     def _moved(self, url: str) -> str:
         if url.startswith(self.url):
@@ -138,8 +148,8 @@ class LocalFolder:
         return self._name(url, self._shown)
 
     def own_name_of(self, url: str) -> str:
-        """Do the same, with a name that does not depend on the working directory."""
-        return self._name(url, Path(self._root.name))
+        """Do the same, with a name in the folder, which may be moved and renamed."""
+        return self._name(url, Path())
 
     def _name(self, url: str, folder: Path) -> str:
         if not self.url or not url.startswith(self.url):

@@ -21,7 +21,7 @@ from crawler_app.show.check.check_findings import (
 )
 from crawler_app.show.check.sarif import sarif_of
 
-__all__ = ["FORMATS", "Output", "headline", "summary_lines"]
+__all__ = ["FORMATS", "NEVER_CHECKED", "Output", "headline", "summary_lines"]
 
 
 class Output(abc.ABC):
@@ -175,6 +175,8 @@ class Sarif(Output):
 # The singular of the kinds that are nouns; the others are adjectives.
 ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
 
+NEVER_CHECKED = "form actions, og:image and what scripts add"
+
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
     "json": Json,
@@ -241,9 +243,8 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     if summary.unread:
         unread = number(summary.unread, "fragment")
         parts.append(f"{unread} on other sites (see --external-fragments)")
-    parts += summary.options_off
-    if parts:
-        lines.append(f"Not checked: {'; '.join(parts)}.")
+    parts += [*summary.options_off, NEVER_CHECKED]
+    lines.append(f"Not checked: {'; '.join(parts)}.")
     return [printable(line) for line in lines]
 
 

@@ -60,6 +60,7 @@ class _References(NamedTuple):
     Attributes:
         redirected_to: The target of its redirects so far; empty if there are none.
         first_status: The status of the first of them.
+        fragment: That of the last of them; empty for the one of each mention.
     """
 
     page: str
@@ -67,6 +68,11 @@ class _References(NamedTuple):
     target: str
     redirected_to: str = ""
     first_status: int | None = None
+    fragment: str = ""
+
+    def fragment_of(self, mention: Mention) -> str:
+        """Return the place on the page that a mention leads to."""
+        return self.fragment or fragment_of(mention)
 
 
 class _Resolved(NamedTuple):
@@ -179,7 +185,7 @@ class ReferenceTracker:
             return False
         waiting = self._waiting_by_key.get(key, ())
         return key in self._unread_by_key or any(
-            has_name(fragment_of(mention))
+            has_name(group.fragment_of(mention))
             for group in waiting
             for mention in group.mentions
         )
@@ -291,14 +297,14 @@ class ReferenceTracker:
         group = _References(page, mentions, target)
         if problem:
             self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
-            return  # one fault, one finding
+            group = group._replace(mentions=())  # one fault, one finding
         if not target or not mentions:
             return
         if is_mixed_content(page, target):
-            needed = [each for each in mentions if each.use is not Use.LINK]
+            needed = [each for each in group.mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
             self._find(FindingKind.MIXED, group, needed, "mixed_content", words)
-            links = [each for each in mentions if each.use is Use.LINK]
+            links = [each for each in group.mentions if each.use is Use.LINK]
             group = group._replace(mentions=links)
         self._settle(group, key)
 
@@ -346,6 +352,7 @@ class ReferenceTracker:
             group = group._replace(
                 redirected_to=end.outcome.redirect_to,
                 first_status=group.first_status or end.outcome.status,
+                fragment=end.outcome.fragment or group.fragment,
             )
             key = dedup_key(self._served_at(end.outcome.redirect_to))
         self._waiting_by_key.setdefault(key, []).append(group)
@@ -369,7 +376,7 @@ class ReferenceTracker:
                 self._note_unread(group, key)
             return
         for mention in group.mentions:
-            fragment = fragment_of(mention)
+            fragment = group.fragment_of(mention)
             if hash(fragment) in ids or not names_place(mention, fragment):
                 continue
             if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
@@ -379,7 +386,7 @@ class ReferenceTracker:
 
     def _note_unread(self, group: _References, key: str) -> None:
         """Wait until an external page is read, or count its fragments as unchecked."""
-        named = [m for m in group.mentions if names_place(m, fragment_of(m))]
+        named = [m for m in group.mentions if names_place(m, group.fragment_of(m))]
         if not self._reads_external:
             self.summary.unread += len(named)
         elif named and key not in self._read_keys:
@@ -411,7 +418,7 @@ class ReferenceTracker:
         status: int | None = None,
     ) -> None:
         """Report some of the references of a group."""
-        page, _, target, redirected_to, _ = group
+        page, _, target, redirected_to, *_ = group
         for mention in mentions:
             finding = CheckFinding(
                 kind,

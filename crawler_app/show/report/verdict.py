@@ -15,6 +15,7 @@ from crawler_app.show.report.report_data import ProblemKind, Report
 from crawler_app.show.report.tables import command
 
 __all__ = [
+    "NEVER_CHECKED",
     "caveats",
     "checks",
     "explanation",
@@ -23,6 +24,11 @@ __all__ = [
     "mood",
     "unchecked",
 ]
+
+NEVER_CHECKED = (
+    "fragments (#...), form actions, og:image, what scripts add; canonical, hreflang, next and "
+    "feeds only by gencrawl check"
+)
 
 # The error is quoted inside a sentence.
 ERROR_CHARS = 100
@@ -168,4 +174,4 @@ def _kinds(report: Report) -> Iterator[str]:
             "host that has a page for every URL",
             "hosts that have a page for every URL",
         )
-    yield "fragments (#...)"
+    yield NEVER_CHECKED

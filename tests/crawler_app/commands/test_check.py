@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from crawler_app.base.reasons import Reason, meaning_of
-from crawler_app.show.check.output import FORMATS
+from crawler_app.show.check.output import FORMATS, NEVER_CHECKED
 from tests.helpers.scripts import start_python
 
 PAGE = b"""<!doctype html>
@@ -142,6 +142,7 @@ def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
         "",
         "3 findings: 2 broken, 1 fragment",
         "Checked: 3 references in 2 documents, to 4 URLs.",
+        f"Not checked: {NEVER_CHECKED}.",
     ]
 
 
@@ -157,7 +158,7 @@ def test_clean_report_names_unchecked_urls(site, gencrawl):
     assert ended.out.splitlines() == [
         "No findings",
         "Checked: 1 reference in 1 document, to 1 URL.",
-        f"{unchecked}, scripts and frames.",
+        f"{unchecked}, scripts and frames; {NEVER_CHECKED}.",
     ]
 
 
@@ -538,15 +539,13 @@ def test_resume_of_a_check_of_a_folder_says_how_to_continue(folder, gencrawl):
 
 
 def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path):
-    faulty.page("/there", "/held")
-    faulty.page("/held")
-    faulty.hold("/held")
+    faulty.hold("/there")
     command = ("check", faulty.url, "--into", tmp_path / "kept")
     stopped = start_python("-m", "crawler_app", *command, stderr=subprocess.PIPE)
     stopped.stdout.readline()  # a finding
     stopped.send_signal(signal.SIGINT)
     _, said = stopped.communicate()
-    faulty.let_go("/held")
+    faulty.let_go("/there")
 
     ended = gencrawl(*command)
 
@@ -627,3 +626,51 @@ def test_base_url_is_that_of_one_folder(folder, gencrawl, targets, base_url, com
 
     assert ended.status == 2
     assert complaint in ended.err
+
+
+def test_baseline_does_not_hold_the_name_of_the_folder(folder, gencrawl, tmp_path):
+    baseline = ("--baseline", tmp_path / "base.json")
+    gencrawl("check", "public", *baseline)
+    folder.rename(tmp_path / "other")
+
+    assert gencrawl("check", "other", *baseline).status == 0
+
+
+def test_page_is_found_without_its_suffix(folder, gencrawl):
+    (folder / "index.html").write_text('<a href="a">x</a><a href="/b.c#x">x</a>')
+    (folder / "a.html").write_text("x")
+    (folder / "b.c.html").write_text("<p id=x><a href=nothing>x</a>")
+
+    ended = gencrawl("check", "public/index.html", "--format", "json")
+
+    (finding,) = json.loads(ended.out)["findings"]
+    assert (finding["page"], finding["href"]) == ("public/b.c.html", "nothing")
+
+
+@pytest.mark.parametrize(("place", "status"), [("sec", 0), ("none", 3)])
+def test_fragment_of_a_redirect_comes_first(site, gencrawl, place, status):
+    site.page("/", "/old#intro")
+    site.redirect("/old", f"/new#{place}")
+    site.answer("/new", b"<p id=sec>")
+
+    assert gencrawl("check", site.url).status == status
+
+
+@pytest.mark.parametrize("kind", ["text/html", "image/png"])
+def test_refresh_header_names_its_page(site, gencrawl, kind):
+    site.page("/", "/a")
+    headers = {"Content-Type": kind, "Refresh": "60; url=/gone"}
+    site.answer("/a", b"x", headers=headers)
+
+    ended = gencrawl("check", site.url)
+
+    assert f'{site.url}a: "Refresh header" -> {site.url}gone  404' in ended.out
+
+
+def test_one_fault_is_one_finding(site, gencrawl):
+    site.answer("/", b'<a href="/go ne">x</a><a href=/>x</a>')
+
+    ended = gencrawl("check", site.url, "--format", "json")
+
+    (finding,) = json.loads(ended.out)["findings"]
+    assert finding["kind"] == "malformed"

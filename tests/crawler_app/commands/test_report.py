@@ -8,6 +8,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import open_stores
+from crawler_app.show.report.verdict import NEVER_CHECKED
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
@@ -44,7 +45,7 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     ended = cli("report")
 
     wrote = f"Wrote {crawled}/report.html and report.csv"
-    told = f"Not checked: fragments (#...).\n{wrote}\n"
+    told = f"Not checked: {NEVER_CHECKED}.\n{wrote}\n"
     assert ended == (0, "", told)
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page
