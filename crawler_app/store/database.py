@@ -35,6 +35,7 @@ class Schema:
         statements: The SQL that creates them.
         log_pages: Pages in the write-ahead log that trigger a checkpoint; SQLite's
             default is 1000.
+        cure: What to do if a file is broken, or of another version: how to rebuild it.
     """
 
     name: str
@@ -42,6 +43,11 @@ class Schema:
     tables: frozenset[str]
     statements: str
     log_pages: int = 1000
+    cure: str = ""
+
+    def with_cure(self, text: str) -> str:
+        """Return an error message, with what to do."""
+        return f"{text}; {self.cure}" if self.cure else text
 
 
 def open_database(
@@ -82,7 +88,11 @@ def unusable(
         has_failed = is_disk_fault(exc)
     if has_failed:
         return StorageError(f"{path}: {exc}")
-    return ConfigError(f"{path} cannot be used as {schema.name}: {exc}")
+    words = f"{path} cannot be used as {schema.name}: {exc}"
+    is_broken = isinstance(exc, sqlite3.Error) and not isinstance(
+        exc, sqlite3.OperationalError
+    )
+    return ConfigError(schema.with_cure(words) if is_broken else words)
 
 
 def connect(
@@ -226,14 +236,17 @@ def _prepare(
             f"PRAGMA user_version = {schema.version}; COMMIT;"
         )
     elif not tables >= schema.tables:
-        raise ConfigError(
+        words = (
             f"{path} cannot be used as {schema.name}: it holds other tables, or none"
         )
+        raise ConfigError(schema.with_cure(words))
     elif version != schema.version:
-        raise ConfigError(
-            f"{path} holds {schema.name} of version {version}; this program writes "
-            f"version {schema.version}"
+        age = "an older" if version < schema.version else "a newer"
+        words = (
+            f"{path} holds {schema.name} of version {version}, but this gencrawl reads "
+            f"version {schema.version}: use {age} one"
         )
+        raise ConfigError(f"{words}, or {schema.cure}" if schema.cure else words)
     # What is lost in a power failure is fetched again; a crash of the process loses nothing.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint = {schema.log_pages}")

@@ -551,22 +551,25 @@ class CrawlConfig:
             ConfigError: the text is not a saved configuration.
         """
         try:
-            values: dict[str, Any] = json.loads(text)
-            if not isinstance(values["seeds"], list):
-                raise TypeError("its seeds are not a list")
-            # An option that is missing in an older file gets its default.
-            for name, value in values.items():
-                if isinstance(value, list):
-                    values[name] = tuple(value)
+            values: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            raise _not_saved("it is not valid JSON") from None
+        if not isinstance(values, dict) or not isinstance(values.get("seeds"), list):
+            raise _not_saved("it has no list of seeds")
+        known = {each.name for each in options_of(cls)}
+        if unknown := values.keys() - known:
+            text = (
+                f"it has the option {min(unknown)!r}, which only another gencrawl knows"
+            )
+            raise _not_saved(text)
+        # An option that is missing in an older file gets its default.
+        for name, value in values.items():
+            if isinstance(value, list):
+                values[name] = tuple(value)
+        try:
             return cls(**values)
-        except (
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            RecursionError,
-        ) as exc:
-            raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise _not_saved("a value has the wrong type") from None
 
     @classmethod
     def from_toml(cls, path: Path | str) -> Self:
@@ -590,6 +593,13 @@ class CrawlConfig:
             return cls(**{"seeds": ()} | values)
         except ConfigError as exc:
             raise ConfigError(f"{path}: {exc}") from None
+
+
+def _not_saved(why: str) -> ConfigError:
+    return ConfigError(
+        f"not a saved crawl configuration: {why}; restore it from a copy, or crawl into "
+        "another directory"
+    )
 
 
 def _is_mail_address(contact: str) -> bool:

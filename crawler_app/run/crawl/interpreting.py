@@ -143,8 +143,6 @@ class Interpreter:
     ) -> Subgenerator[Finish]:
         """Handle a page, a sitemap or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
-        if reason is Reason.UNCHANGED:
-            outcome.status = 304  # `fetched` is the archived response
         if fetched.status == MULTIPLE_CHOICES:
             outcome.add_note("300 Multiple Choices")
         _settle_type(outcome, fetched)

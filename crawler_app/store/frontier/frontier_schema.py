@@ -178,6 +178,8 @@ SCHEMA = database.Schema(
     ),
     TABLES,
     log_pages=LOG_PAGES,
+    cure="delete it, with its -wal and -shm, and run the same `gencrawl crawl` again, which "
+    "keeps the archive and fetches everything anew",
 )
 
 # The fields of an Outcome that have columns of the same names.

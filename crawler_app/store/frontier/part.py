@@ -54,6 +54,7 @@ PART_SCHEMA = database.Schema(
     SCHEMA_VERSION,
     SCHEMA.tables | {"outgoing", "found_elsewhere"},
     TABLES + PART_TABLES,
+    cure=SCHEMA.cure,
 )
 
 # As SELECT_RECORDS, with what led to a URL in another part.

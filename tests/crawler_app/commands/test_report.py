@@ -75,7 +75,7 @@ def test_links_on_unchanged_pages_are_found(site, cli, report_json):
 
     found = report_json()
 
-    assert found["statuses"] == {"304": 1, "404": 1}
+    assert found["statuses"] == {"200": 1, "404": 1}
     assert [link["page"] for link in found["broken"][0]["links"]] == [site.url]
     assert found["compared"]["unchanged"] == 1
 
