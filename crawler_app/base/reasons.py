@@ -61,6 +61,7 @@ class Reason(StrEnum):
     NETWORK = "network"
     NO_LONGER_LINKED = "no longer linked"
     PRIVATE_ADDRESS = "private_address"
+    PROXY_ERROR = "proxy_error"
     RATE_LIMITED = "rate_limited"
     REDIRECT_LOOP = "redirect_loop"
     REFUSED_TO_US = "refused_to_us"
@@ -237,6 +238,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
     Reason.PRIVATE_ADDRESS: _fails(Fault.LIMIT, "it is not on the public Internet"),
+    Reason.PROXY_ERROR: _fails(
+        Fault.LIMIT, "the proxy cannot be reached, or refuses", Retries.SOON, "no proxy"
+    ),
     Reason.REFUSED_TO_US: _fails(
         Fault.LIMIT,
         "the host does not answer programs; a visitor may well see it",

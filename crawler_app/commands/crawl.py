@@ -166,4 +166,7 @@ def _advice(limit: str, config: CrawlConfig) -> str:
             f"The crawl has reached {reached}, which includes earlier runs; to continue, "
             f"raise it:\n{resume} {flag} N"
         )
-    return f"This run has reached {reached}; to continue, start another:\n{resume}"
+    return (
+        f"This run has reached {reached}, which later runs keep; to continue, start another, "
+        f"with another limit if you like:\n{resume} {flag} N"
+    )

@@ -223,7 +223,8 @@ class Crawler:
                 f"{config.into} is the directory of a worker whose frontier is in PostgreSQL; "
                 "continue with `gencrawl resume`, or choose another directory"
             )
-        self._require_same_seeds(saved.seeds)
+        if not _has_nothing(directory):  # a mistyped start URL does not spend it
+            self._require_same_seeds(saved.seeds)
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         is_unfinished = not self._resumes and not begin_recrawl(directory, config)
@@ -307,6 +308,14 @@ class Crawler:
             frontier.soft_404s(),
             self._crawl.closed_hosts(),
         )
+
+
+def _has_nothing(directory: CrawlDirectory) -> bool:
+    """Return whether no URL of the crawl in a directory got a response."""
+    if not any(each.frontier_path.exists() for each in directory.directories()):
+        return True
+    with contextlib.closing(directory.frontier()) as frontier:
+        return all(kind.status is None for kind in frontier.outcome_counts())
 
 
 def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
