@@ -124,7 +124,8 @@ class ExternalChecker:
             if exc.reason is not Reason.TOO_LARGE:
                 raise
             return Fetched(url, 200, {}, b"", 0.0)  # it exists
-        self._wants_get.discard(url)
+        if fetched.status < 400:  # otherwise it may be retried
+            self._wants_get.discard(url)
         return fetched
 
     def _ending(self, claim: Claim, fetched: Fetched) -> Ending:

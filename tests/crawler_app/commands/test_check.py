@@ -14,6 +14,7 @@ import pytest
 from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.show.check.output import FORMATS, NEVER_CHECKED
 from tests.helpers.scripts import start_python
+from tests.helpers.site import Answer
 
 PAGE = b"""<!doctype html>
 <p><a href="gone">The <b>lost</b> page</a> <a href="there#nowhere">x</a>
@@ -674,3 +675,27 @@ def test_one_fault_is_one_finding(site, gencrawl):
 
     (finding,) = json.loads(ended.out)["findings"]
     assert finding["kind"] == "malformed"
+
+
+def test_site_that_begins_to_refuse_everything_is_named_once(site, gencrawl):
+    paths = [f"/{n}" for n in range(30)]
+    site.page("/", *paths, times=1)
+    site.page("/0", times=1)
+    site.otherwise = [Answer(status=403)]
+    for path in ("/", "/0"):
+        site.answer(path, status=403)
+
+    ended = gencrawl("check", site.url, "--retry-pause", "0")
+
+    assert ended.status == 1
+    assert "404" not in ended.out and "403 Forbidden" not in ended.out
+    assert ended.out.count("refuses every request now (status 403)") == 1
+
+
+def test_start_url_behind_a_wall_names_the_cure(site, gencrawl):
+    site.answer("/", status=403, headers={"cf-mitigated": "challenge"})
+
+    ended = gencrawl("check", site.url, "--retry-pause", "0")
+
+    assert ended.status == 1
+    assert "a bot wall answered in place of the page; crawl more slowly" in ended.out
