@@ -13,7 +13,7 @@ Beside the path::
     external_checks  checks that external URLs exist
     external_cache   which of them existed in earlier runs
     walls            finds out whether a host refuses the crawl     refusals
-    patience         bounds the waits for external hosts
+    waits            names what is waited for, and bounds the waits for external hosts
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them
@@ -76,10 +76,10 @@ from crawler_app.base.models import (
     Role,
     State,
 )
-from crawler_app.base.reasons import AnyReason, Reason, traits_of
+from crawler_app.base.reasons import AnyReason, Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
-from crawler_app.run.crawl import ending, trace
+from crawler_app.run.crawl import ending, trace, waits
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
 from crawler_app.run.crawl.error_log import ErrorLog
 from crawler_app.run.crawl.malloc import keep_freed_memory
@@ -166,8 +166,6 @@ class Crawl:
         self.limit_reached = ""
         self.is_paused = self.is_stopping = self._has_failed = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
-        # Until when a host is not asked, and why; for people.
-        self._holds: dict[str, tuple[float, str]] = {}
         self._parts = parts
         self._bugs = ErrorLog(logger)
         self._clock = context.clock
@@ -329,13 +327,10 @@ class Crawl:
 
     def waiting_for(self, now: float) -> str:
         """Return the host that is waited for, and why if this run knows; empty if unknown."""
-        for host in [host for host, hold in self._holds.items() if hold[0] <= now]:
-            del self._holds[host]
-        if not self._holds:  # an earlier run may have held it
-            hosts = set(map(host_of, self.config.seeds))
-            return hosts.pop() if len(hosts) == 1 else ""
-        host, (_, why) = min(self._holds.items(), key=lambda each: each[1])
-        return f"{host} ({why})"
+        hosts = set(map(host_of, self.config.seeds))
+        # An earlier run may have held the only host.
+        alone = hosts.pop() if len(hosts) == 1 else ""
+        return self._parts.waits.first(now) or alone
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
         """Canonicalize and check a reference; see `Admission.admit`."""
@@ -582,11 +577,11 @@ class Crawl:
     def _may_wait(self, claim: Claim, until: float, now: float) -> bool:
         """Return whether to wait for a host; not for long if it is external."""
         is_external = claim.role is Role.EXTERNAL
-        return not is_external or self._parts.patience.allows(claim.host, until, now)
+        return not is_external or self._parts.waits.allows(claim.host, until, now)
 
     def _put_back(self, claim: Claim, held_until: float | None, why: str) -> None:
         if held_until is not None:
-            self._holds[claim.host] = held_until, why
+            self._parts.waits.note(claim.host, held_until, why)
             trace.note_hold(claim.host, held_until - self._clock())
             self.frontier.hold_host(claim.host, held_until)
         self.frontier.release(claim)
@@ -598,7 +593,7 @@ class Crawl:
         )
         if outage_ends_at is not None and self._may_wait(claim, outage_ends_at, now):
             # The host is down, so this does not count as a try of the URL.
-            self._put_back(claim, outage_ends_at, _why(end.outcome))
+            self._put_back(claim, outage_ends_at, waits.why(end.outcome))
             return
         tries = claim.tries + 1
         due_at = politeness.retry_at(
@@ -612,7 +607,7 @@ class Crawl:
             self._finish_or_fail(claim, Finish(end.outcome), now)
             return
         self.stats.add("retried")
-        self._holds[claim.host] = due_at, _why(end.outcome)
+        self._parts.waits.note(claim.host, due_at, waits.why(end.outcome))
         trace.note_retry(claim.url, end.outcome, due_at - now)
         self.frontier.retry(claim, due_at)
 
@@ -648,12 +643,8 @@ class Crawl:
         """Remember a URL that a wall stands before, unless its host wants to be left alone."""
         if outcome.reason not in (Reason.BLOCKED, Reason.RATE_LIMITED):
             return
-        if not self._parts.patience.is_over(claim.host):
+        if not self._parts.waits.are_over(claim.host):
             self._parts.walls.refusals.note_refused(claim.host, claim.url)
-
-
-def _why(outcome: Outcome) -> str:
-    return str(outcome.status or traits_of(outcome.reason).badge or outcome.reason)
 
 
 def _lease_ends_at(claim: Claim) -> float:

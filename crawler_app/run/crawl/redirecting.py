@@ -153,6 +153,7 @@ class RedirectReader:
 def _role_of_target(claim: Claim) -> Role:
     """Return what the target of a redirect is found as.
 
-    Assets are in scope on any host; other targets are checked against the scope.
+    Assets are in scope on any host, and a sitemap of text is known by its role only; other
+    targets are checked against the scope.
     """
-    return Role.ASSET if claim.role is Role.ASSET else Role.LINK
+    return claim.role if claim.role in (Role.ASSET, Role.SITEMAP) else Role.LINK

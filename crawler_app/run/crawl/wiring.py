@@ -20,11 +20,11 @@ from crawler_app.run.crawl.observer import (
     HostObserver,
 )
 from crawler_app.run.crawl.outages import Outages
-from crawler_app.run.crawl.patience import Patience
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.crawl.waits import Waits
 from crawler_app.run.crawl.wall_checks import WallChecker
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
@@ -58,7 +58,7 @@ class CrawlParts:
     interpreter: Interpreter
     external_checker: ExternalChecker
     walls: WallChecker
-    patience: Patience
+    waits: Waits
     soft_404: Soft404Detector
 
 
@@ -135,7 +135,7 @@ def wire(
             context, fetching, redirects, kept, reader, observer
         ),
         walls=WallChecker(fetching),
-        patience=Patience(config.max_external_wait_s),
+        waits=Waits(config.max_external_wait_s),
         soft_404=Soft404Detector(
             context, partial(fetching.fetch, is_archived=False), permission.is_allowed
         ),

@@ -37,7 +37,7 @@ def complaint_about(seed: str, end: UrlRecord | None) -> str:
     if reason == Reason.ROBOTS:
         return (
             f"the robots.txt of its host asks not to fetch {url}; "
-            "use --no-robots if the site is yours"
+            "if the site is yours, start a crawl with --no-robots"
         )
     error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
     return f"{url}: {meaning_of(reason)} ({reason}{error})"
