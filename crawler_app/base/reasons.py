@@ -19,6 +19,7 @@ __all__ = [
     "PROVISIONAL",
     "RETRYABLE",
     "TRAITS",
+    "WALLS",
     "AnyReason",
     "Category",
     "Fault",
@@ -350,6 +351,9 @@ CONTENT = frozenset(
 
 # Reasons of URLs that failed because their host is unreachable.
 HOST_FAULTS = frozenset(r for r, traits in TRAITS.items() if traits.fault is Fault.HOST)
+
+# Reasons of URLs of which the host keeps programs away; nothing is known of them.
+WALLS = (Reason.BLOCKED, Reason.RATE_LIMITED)
 
 # Reasons of skips that may end when another link to the URL is found.
 PROVISIONAL = frozenset(r for r, traits in TRAITS.items() if traits.is_provisional)

@@ -13,7 +13,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import StorageError
 from crawler_app.base.models import State, UrlRecord
-from crawler_app.base.reasons import RETRYABLE, AnyReason, Reason, meaning_of
+from crawler_app.base.reasons import RETRYABLE, WALLS, AnyReason, Reason, meaning_of
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
@@ -150,7 +150,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
 
 def _print_cures(summary: Summary) -> None:
     """Print what to do about the URLs that a wall stands before."""
-    for reason in (Reason.BLOCKED, Reason.RATE_LIMITED):
+    for reason in WALLS:
         if count := summary.count_by_reason[State.FAILED][reason]:
             print(f"{number(count, 'URL')}: {meaning_of(reason)}.", file=sys.stderr)
 

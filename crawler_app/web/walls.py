@@ -19,7 +19,7 @@ REFUSALS = (403, 429, 503)
 DENIED = 999
 
 # Challenges are 202 and 405 (AWS), 403 and 503 (Cloudflare), 429 (Kasada, Vercel), and others.
-WALL_STATUSES = frozenset((202, 401, 403, 405, 406, 429, 430, 503))
+WALL_STATUSES = frozenset((202, 403, 405, 406, 429, 430, 503))
 
 # Headers that no other response has.
 CERTAIN_HEADERS = (
@@ -38,7 +38,7 @@ VENDOR_HEADERS = (
     "x-px",
     "x-sucuri-id",
 )
-VENDOR_STATUSES = frozenset((401, 403, 405, 406, 429))
+VENDOR_STATUSES = frozenset((403, 405, 406, 429))
 
 # Proxies whose own refusals name them as the server; the site's own are passed on with the
 # name of the site's server.

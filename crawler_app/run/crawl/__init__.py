@@ -76,7 +76,7 @@ from crawler_app.base.models import (
     Role,
     State,
 )
-from crawler_app.base.reasons import AnyReason, Reason
+from crawler_app.base.reasons import WALLS, AnyReason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending, trace, waits
@@ -641,7 +641,7 @@ class Crawl:
 
     def _note_refused(self, claim: Claim, outcome: Outcome) -> None:
         """Remember a URL that a wall stands before, unless its host wants to be left alone."""
-        if outcome.reason not in (Reason.BLOCKED, Reason.RATE_LIMITED):
+        if outcome.reason not in WALLS:
             return
         if not self._parts.waits.are_over(claim.host):
             self._parts.walls.refusals.note_refused(claim.host, claim.url)

@@ -4,11 +4,12 @@ Pure.  The HTML page and the Markdown text begin with the same words.  What was 
 stands beside the headline, so that "No broken links" does not promise too much.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.reasons import WALLS, AnyReason, Reason, meaning_of
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
 from crawler_app.show.report.report_data import ProblemKind, Report
@@ -92,6 +93,8 @@ def _why_nothing(report: Report) -> str:
 def caveats(report: Report) -> list[str]:
     """Return why the numbers may be incomplete."""
     found = [] if report.is_empty else [unchecked(report)]
+    for reason, count in _walled(report).items():
+        found.append(f"{number(count, 'URL')}: {meaning_of(reason)}.")
     if report.summary.made_by_script:
         pages = number(report.summary.made_by_script, "page")
         found.append(f"{pages}: {meaning_of(Reason.MADE_BY_SCRIPT)}.")
@@ -151,6 +154,12 @@ def unchecked(report: Report) -> str:
     return f"Not checked: {', '.join(_kinds(report))}."
 
 
+def _walled(report: Report) -> Counter[AnyReason]:
+    """Return the number of URLs that a wall stands before, by reason."""
+    failed = report.summary.count_by_reason[State.FAILED]
+    return Counter({reason: failed[reason] for reason in WALLS if failed[reason]})
+
+
 def _kinds(report: Report) -> Iterator[str]:
     skipped = report.summary.count_by_reason[State.EXCLUDED]
     if not checks(report)["assets"]:
@@ -163,7 +172,12 @@ def _kinds(report: Report) -> Iterator[str]:
         yield number(
             others, f"{other}URL that was skipped", f"{other}URLs that were skipped"
         )
-    if failed := len(report.not_checked):
+    walled = _walled(report)
+    if walled:
+        yield (
+            number(walled.total(), "URL", "URLs") + " that the host keeps from programs"
+        )
+    if failed := len(report.not_checked) - walled.total():
         limits = "that failed because of a limit or an error of the crawl"
         yield number(failed, f"URL {limits}", f"URLs {limits}")
     if shells := report.summary.made_by_script:
