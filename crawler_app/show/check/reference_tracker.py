@@ -47,6 +47,7 @@ PERMANENT = (301, 308)
 # back until another site answers.
 MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
 MIN_OFFLINE_HOSTS = 2
+MAX_NAMED_HOSTS = 3
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
@@ -243,12 +244,14 @@ class ReferenceTracker:
     def _note_unreached(self) -> int:
         """Note in one line that no other site was reached; return the number of URLs."""
         urls = {group.redirected_to or group.target for group, _ in self._unreached}
-        if len(set(map(host_of, urls))) < MIN_OFFLINE_HOSTS:
+        hosts = sorted(set(map(host_of, urls)))
+        if len(hosts) < MIN_OFFLINE_HOSTS:
             self._go_online()
             return 0
+        named = ", ".join(hosts[:MAX_NAMED_HOSTS])
         self.summary.incomplete.append(
-            f"no other site could be reached, so {number(len(urls), 'external URL')} "
-            "could not be checked; is this machine online?"
+            f"no other site could be reached ({number(len(hosts), 'host')}: {named} ...), so "
+            f"{number(len(urls), 'external URL')} could not be checked; is this machine online?"
         )
         return len(urls)
 
