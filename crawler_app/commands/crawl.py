@@ -30,6 +30,7 @@ from crawler_app.run.directory.staging import staged
 from crawler_app.run.results.start_urls import complaint_about
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
+from crawler_app.store.database import is_damage
 from gencoro import gen
 
 __all__ = ["crawl", "resume", "run_and_show"]
@@ -105,7 +106,7 @@ def _run(arguments: argparse.Namespace, crawler: Crawler, view: LiveView) -> int
                 lambda: run_and_show(crawler, view, quiet=arguments.quiet), path
             )
     except (StorageError, sqlite3.Error) as exc:
-        if CrawlDirectory.holds_crawl(path):
+        if CrawlDirectory.holds_crawl(path) and not is_damage(exc):
             resume = f"gencrawl resume {shlex.quote(path)}"
             exc.add_note(f"once the disk is writable, continue with `{resume}`")
         raise

@@ -16,12 +16,20 @@ from pathlib import Path
 from crawler_app.base.errors import ConfigError, CrawlerError, StorageError
 from crawler_app.base.safe_files import is_disk_fault, refusal
 
-__all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
+__all__ = [
+    "Schema",
+    "connect",
+    "copy_database",
+    "is_damage",
+    "open_database",
+    "unusable",
+]
 
 # How long to wait for another process's commit or checkpoint, which takes milliseconds.
 PATIENCE_S = 10.0
 
 DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @dataclass(slots=True, frozen=True)
@@ -48,6 +56,16 @@ class Schema:
     def with_cure(self, text: str) -> str:
         """Return an error message, with what to do."""
         return f"{text}; {self.cure}" if self.cure else text
+
+    def explain(self, text: str, exc: BaseException) -> str:
+        """Return the message of an error, with what to do if it shows a damaged file."""
+        return self.with_cure(text) if is_damage(exc) else text
+
+
+def is_damage(exc: BaseException | None) -> bool:
+    """Return whether an error, or its cause, shows that a file is damaged."""
+    code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+    return code in DAMAGE or (exc is not None and is_damage(exc.__cause__))
 
 
 def open_database(
@@ -89,10 +107,7 @@ def unusable(
     if has_failed:
         return StorageError(f"{path}: {exc}")
     words = f"{path} cannot be used as {schema.name}: {exc}"
-    is_broken = isinstance(exc, sqlite3.Error) and not isinstance(
-        exc, sqlite3.OperationalError
-    )
-    return ConfigError(schema.with_cure(words) if is_broken else words)
+    return ConfigError(schema.explain(words, exc))
 
 
 def connect(

@@ -178,7 +178,7 @@ SCHEMA = database.Schema(
     ),
     TABLES,
     log_pages=LOG_PAGES,
-    cure="delete it, with its -wal and -shm, and run the same `gencrawl crawl` again, which "
+    cure="delete frontier.sqlite3, with its -wal and -shm, and run the same `gencrawl crawl` again, which "
     "keeps the archive and fetches everything anew",
 )
 

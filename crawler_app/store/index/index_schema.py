@@ -73,7 +73,7 @@ SCHEMA = database.Schema(
     SCHEMA_VERSION,
     frozenset({"page", "block", "progress", "words"}),
     TABLES,
-    cure="delete it, and `gencrawl resume DIR` builds it again from the archive",
+    cure="delete crawl.sqlite, and `gencrawl resume DIR` builds it again from the archive",
 )
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index.columns import Columns
+from crawler_app.store.index.index_schema import SCHEMA
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -224,6 +225,4 @@ def _unpacked(block: bytes) -> list[Columns]:
 
 
 def _damaged(why: str) -> SearchIndexError:
-    return SearchIndexError(
-        f"the index is damaged: {why}; delete the index and crawl again"
-    )
+    return SearchIndexError(SCHEMA.with_cure(f"the index is damaged: {why}"))

@@ -213,7 +213,7 @@ def test_every_store_refuses_another_version_and_another_program(
     store, read_only, version, descriptors
 ):
     path, open_store = store
-    message = "holds an? .* of version 99, .* use a newer one, or delete it"
+    message = "holds an? .* of version 99, .* use a newer one, or delete "
     if version != 99:
         path.unlink()
         execute(path, "CREATE TABLE recipe (name)")
@@ -234,7 +234,7 @@ def test_store_that_is_broken_says_how_to_rebuild_it(store, read_only):
     path, open_store = store
     path.write_bytes(b"no base" * 100)
 
-    with pytest.raises(ConfigError, match="file is not a database; delete it, "):
+    with pytest.raises(ConfigError, match="file is not a database; delete "):
         open_store(path, read_only=read_only)
 
 
