@@ -250,8 +250,9 @@ class ReferenceTracker:
             return 0
         named = ", ".join(hosts[:MAX_NAMED_HOSTS])
         self.summary.incomplete.append(
-            f"no other site could be reached ({number(len(hosts), 'host')}: {named} ...), so "
-            f"{number(len(urls), 'external URL')} could not be checked; is this machine online?"
+            f"this machine seems to be offline: none of {number(len(hosts), 'other host')} "
+            f"could be reached ({named} ...), so {number(len(urls), 'external URL')} could "
+            "not be checked"
         )
         return len(urls)
 
