@@ -66,7 +66,7 @@ _MAY_BE_EMPTY = re.compile(r"text/css|[^;]*(?:java|ecma)script", re.IGNORECASE)
 MAX_SPACE = 1024
 
 _ASSET = re.compile(
-    r"\.(avif|bmp|css|eot|gif|ico|jpe?g|js|m4a|mjs|mp3|mp4|ogg|otf|png|svgz?|ttf|wasm|webm"
+    r"\.(avif|bmp|css|eot|gif|ico|jpe?g|js|json|m4a|mjs|mp3|mp4|ogg|otf|png|svgz?|ttf|wasm|webm"
     r"|webmanifest|webp|woff2?)$",
     re.IGNORECASE,
 )

@@ -120,7 +120,8 @@ class LocalFolder:
             return url
         if url.endswith(f"/{INDEX}"):
             return url.removesuffix(INDEX) if self._file_of(url).is_file() else url
-        return url + CLEAN if self._is_clean(url) else url
+        path, mark, query = url.partition("?")
+        return f"{path}{CLEAN}{mark}{query}" if self._is_clean(path) else url
 
     def _is_clean(self, url: str) -> bool:
         """Return whether a URL is that of a page without its suffix."""

@@ -638,14 +638,14 @@ def test_baseline_does_not_hold_the_name_of_the_folder(folder, gencrawl, tmp_pat
 
 
 def test_page_is_found_without_its_suffix(folder, gencrawl):
-    (folder / "index.html").write_text('<a href="a">x</a><a href="/b.c#x">x</a>')
+    (folder / "index.html").write_text('<a href="a">x</a><a href="/b.c?y#x">x</a>')
     (folder / "a.html").write_text("x")
     (folder / "b.c.html").write_text("<p id=x><a href=nothing>x</a>")
 
     ended = gencrawl("check", "public/index.html", "--format", "json")
 
     (finding,) = json.loads(ended.out)["findings"]
-    assert (finding["page"], finding["href"]) == ("public/b.c.html", "nothing")
+    assert (finding["page"], finding["href"]) == ("public/b.c.html?y", "nothing")
 
 
 @pytest.mark.parametrize(("place", "status"), [("sec", 0), ("none", 3)])
