@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 
 import hypothesis
@@ -30,6 +31,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 MEMORY = "/dev/shm"
 if os.path.isdir(MEMORY) and shutil.disk_usage(MEMORY).free > 2**31:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+# The key that signs the directories of crawls; not the developer's own.
+os.environ.setdefault(
+    "XDG_STATE_HOME", f"{tempfile.gettempdir()}/gencrawl-tests-{os.getuid()}"
+)
 
 # Programs that are run by a test, and do something when they are imported.
 # The last two need Selenium and Sphinx, and have no example.

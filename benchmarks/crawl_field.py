@@ -4,6 +4,7 @@ A script of `crawl_peers` is what a user of its library would write.  It runs on
 Python that has the library; all competitors except ours are optional.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -56,8 +57,21 @@ def wget2(name, title, *options):
     # Without the user's settings, and without files in the user's home.
     fixed = ("--quiet", "--no-config", "--no-hsts", "--no-robots", "-r", "-l", "inf")
     threads = "--max-threads={concurrency}"
-    command = ("wget2", *fixed, threads, "{span_hosts}", *options, "{start}")
+    hosts = ("{span_hosts}", "{certificates}")
+    command = ("wget2", *fixed, threads, *hosts, *options, "{start}")
     return Candidate(name, title, command)
+
+
+def wget_with_archive():
+    fixed = "--quiet --no-config --no-hsts -e robots=off -r -l inf --delete-after"
+    options = (
+        "{span_hosts}",
+        "{certificates}",
+        "--compression=auto",
+        "--warc-file=all",
+    )
+    command = ("wget", *fixed.split(), *options, "{start}")
+    return Candidate("crawl:wget", "wget, WARC only", command)
 
 
 CANDIDATES = (
@@ -87,6 +101,7 @@ CANDIDATES = (
     # It writes no files, which is its cheapest mode.
     wget2("crawl:wget2", "wget2, keeps nothing", "--delete-after"),
     wget2("crawl:wget2-files", "wget2, keeps files"),
+    wget_with_archive(),
     peer_crawl("scrapy", "Scrapy + lexbor"),
 )
 
@@ -99,11 +114,15 @@ class Competitor(NamedTuple):
     command: tuple[str, ...]
 
     def command_for(self, start, concurrency, hosts=1):
+        authority = os.environ.get("SSL_CERT_FILE")
         values = {
             "start": start,
             "concurrency": concurrency,
             "scope": "host" if hosts == 1 else "any",
             "span_hosts": "--no-span-hosts" if hosts == 1 else "--span-hosts",
+            "certificates": f"--ca-certificate={authority}"
+            if authority
+            else "--check-certificate",
         }
         return [part.format(**values) for part in self.command]
 

@@ -1,7 +1,7 @@
 """What each part of a crawl costs, by the size of its pages and the number of its hosts.
 
-The parts of the bare crawl are its CPU time, divided by samples of what it was doing; the
-archive and the index are differences from the bare crawl.
+The parts are the CPU time of a crawl with archive and index, divided by samples of what it was
+doing.
 """
 
 import collections
@@ -23,16 +23,11 @@ LAYOUTS = (
 )
 
 # The competitors that are measured.
-BARE, ARCHIVE, INDEX, BOTH = (
-    "crawl:gencoro",
-    "crawl:archive",
-    "crawl:index",
-    "crawl:both",
-)
+BARE, BOTH = "crawl:gencoro", "crawl:both"
 PEERS = {"crawl:aiohttp": "aiohttp", "crawl:scrapy": "Scrapy"}
-NAMES = (BARE, ARCHIVE, INDEX, BOTH, *PEERS)
+NAMES = (BARE, BOTH, *PEERS)
 
-SAMPLED = ("fetch", "HTML", "links", "frontier", "rest")
+SAMPLED = ("fetch", "HTML", "links", "frontier", "archive", "index", "threads", "rest")
 PART_BY_FILE = {
     "frontier.sqlite3": "frontier",
     "archive-00001.warc.gz": "archive",
@@ -41,7 +36,7 @@ PART_BY_FILE = {
 }
 STORES = ("frontier", "archive", "index")
 
-CPU_HEADS = (*SAMPLED, "bare", "+ archive", "+ index", "both", *PEERS.values())
+CPU_HEADS = (*SAMPLED, "both", "bare", *PEERS.values())
 STORE_HEADS = (*(f"{store} KB" for store in STORES), "peak MB")
 
 
@@ -64,9 +59,9 @@ def print_parts(competitors, rounds, concurrency):
 
 
 def sampled_shares(competitors, site, concurrency):
-    """Return the share of each part in the CPU time of the bare crawl."""
-    (bare,) = (one for one in competitors if one.name == BARE)
-    command = bare.command_for(site.urls()[0], concurrency, site.layout.hosts)
+    """Return the share of each part in the CPU time of a crawl with archive and index."""
+    (both,) = (one for one in competitors if one.name == BOTH)
+    command = both.command_for(site.urls()[0], concurrency, site.layout.hosts)
     samples = json.loads(run([*command, "--parts"]).output)["samples"]
     site.nginx.take_visit(site.pages)
     total = sum(samples.values())
@@ -75,11 +70,10 @@ def sampled_shares(competitors, site, concurrency):
 
 def cpu_cells(figures, shares):
     ms = {name: statistics.median(each.cpu_ms) for name, each in figures.items()}
-    bare = ms[BARE]
-    yield from (f"{shares[part] * bare:.3f}" for part in SAMPLED)
-    yield f"{bare:.3f}"
-    yield from (f"{ms[name] - bare:.3f}" for name in (ARCHIVE, INDEX))
-    yield from (f"{ms[name]:.3f}" if name in ms else "" for name in (BOTH, *PEERS))
+    yield from (f"{shares[part] * ms[BOTH]:.3f}" for part in SAMPLED)
+    yield from (
+        f"{ms[name]:.3f}" if name in ms else "" for name in (BOTH, BARE, *PEERS)
+    )
 
 
 def store_cells(both, pages):

@@ -1,4 +1,4 @@
-"""The site for the crawl benchmark: a tree of pages, served by nginx.
+"""The site for the crawl benchmark: a tree of pages on one or many hosts, served by nginx.
 
 nginx is used because many sites use it, and because its CPU time is not part of any
 Python process.  Fetched pages are counted in its log, and not by the competitors.
@@ -6,15 +6,20 @@ Python process.  Fetched pages are counted in its log, and not by the competitor
 
 import collections
 import contextlib
+import gzip
 import itertools
+import os
 import random
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
+import unittest.mock
 from pathlib import Path
 from typing import NamedTuple
+
+import trustme
 
 __all__ = ["ALONE_PATH", "Layout", "Nginx", "Site", "Visit", "path_of", "served_site"]
 
@@ -63,6 +68,15 @@ PAGE = """\
 VOCABULARY = 20_000
 PARAGRAPHS = 5_000
 PARAGRAPH_WORDS = 40
+# A paragraph as most sites have them: a dozen tags, and four fifths of it are markup.
+CARD = """\
+<div class="card card-{number} col-12 col-md-6" id="s{number}" data-track="view,{number}">
+<h3 class="card-title mb-2"><a class="anchor text-reset" href="#s{number}" title="{start}">
+{start}</a></h3><p class="card-text text-muted">{words}. <span class="more"><em>{start}</em></span>
+</p><ul class="tags list-inline"><li class="list-inline-item"><i class="icon icon-tag"></i></li>
+</ul><svg class="icon" viewBox="0 0 24 24"><path d="M{number} 12h14M12 5l7 7-7 7"/></svg></div>
+"""
+CARD_WORDS = 8
 SYLLABLES = (
     "ba",
     "de",
@@ -88,7 +102,8 @@ master_process off;
 worker_processes 1;
 pid {run}/nginx.pid;
 error_log {run}/error.log;
-events {{ worker_connections 4096; }}
+worker_rlimit_nofile 16384;
+events {{ worker_connections 8000; }}
 http {{
     types {{ text/html html; }}
     log_format answers "$status $server_addr$request_uri";
@@ -101,10 +116,9 @@ http {{
     sendfile on;
     tcp_nopush on;
     keepalive_requests 1000000000;
-    server {{
-        {listens}
-        root {root};
-    }}
+    gzip_static {gzip_static};
+    root {root};
+    {servers}
 }}
 """
 
@@ -122,12 +136,21 @@ class Layout(NamedTuple):
             competitors; most pages of the web have 20 KB and more.
         hosts: Addresses of loopback among which the pages are dealt.
         is_absolute: Whether links name the host even if it is their own.
+        is_web: Whether the pages are as most of the web has them: full of tags, and
+            compressed.
+        is_tls: Whether each host has a certificate, and is served over https only.
     """
 
     pages: int
     page_bytes: int = 2500
     hosts: int = 1
     is_absolute: bool = False
+    is_web: bool = False
+    is_tls: bool = False
+
+    @property
+    def scheme(self):
+        return "https" if self.is_tls else "http"
 
 
 def address_of(host):
@@ -139,16 +162,21 @@ def address_of(host):
     return f"127.0.{host // 250}.{host % 250 + 1}"
 
 
-def paragraphs():
+def paragraphs(is_web):
     """Return paragraphs of a language that does not exist, the same in each run."""
     chosen = random.Random(20)
     words = list({"".join(chosen.choices(SYLLABLES, k=4)) for _ in range(VOCABULARY)})
     words.sort()  # a set has another order in each process
     weights = list(itertools.accumulate(1 / rank for rank in range(1, len(words) + 1)))
-    return [
-        f"<p>{' '.join(chosen.choices(words, cum_weights=weights, k=PARAGRAPH_WORDS))}.</p>\n"
-        for _ in range(PARAGRAPHS)
-    ]
+    found = []
+    for number in range(PARAGRAPHS):
+        drawn = chosen.choices(words, cum_weights=weights, k=PARAGRAPH_WORDS)
+        if is_web:
+            start, said = drawn[0], " ".join(drawn[:CARD_WORDS])
+            found.append(CARD.format(number=number, words=said, start=start))
+        else:
+            found.append(f"<p>{' '.join(drawn)}.</p>\n")
+    return found
 
 
 def path_of(page):
@@ -172,7 +200,7 @@ class Writer:
     def __init__(self, layout, port):
         self._layout = layout
         self._port = port
-        self._paragraphs = paragraphs()
+        self._paragraphs = paragraphs(layout.is_web)
 
     def write(self, root):
         """Write the pages to a directory; return their total size in bytes."""
@@ -180,9 +208,18 @@ class Writer:
         for page in range(self._layout.pages):
             file = root / (path_of(page)[1:] or "index.html")
             file.parent.mkdir(exist_ok=True)
-            size += file.write_bytes(self._html(page).encode("ascii"))
-        (root / ALONE_PATH[1:]).write_text("<!DOCTYPE html><title>Alone</title>\n")
+            size += self._write_page(file, self._html(page))
+        self._write_page(root / ALONE_PATH[1:], "<!DOCTYPE html><title>Alone</title>\n")
         return size
+
+    def _write_page(self, file, html):
+        page = html.encode("ascii")
+        if self._layout.is_web:
+            file.touch()  # nginx looks for it before it sends the compressed one
+            file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(page, 1))
+        else:
+            file.write_bytes(page)
+        return len(page)
 
     def _html(self, page):
         """Return a page with 12 to 15 links, a third of them on every page."""
@@ -228,7 +265,7 @@ class Writer:
         host = target % layout.hosts
         if host == page % layout.hosts and not layout.is_absolute:
             return relative
-        return f"http://{address_of(host)}:{self._port}{path_of(target)}"
+        return f"{layout.scheme}://{address_of(host)}:{self._port}{path_of(target)}"
 
     def _far_link(self, page, target):
         """Return a link as most generators write it, with a fragment."""
@@ -262,26 +299,33 @@ class Nginx:
         program: The path of nginx.
         root: The directory that it serves.
         run: An empty directory for its own files.
-        hosts: The number of addresses that it listens on.
+        layout: It listens on an address for each host.
+
+    Attributes:
+        authority: The file of the certificate authority that a client has to trust.
     """
 
-    def __init__(self, program, root, run, hosts):
+    def __init__(self, program, root, run, layout):
         self._program = program
         self._root = root
         self._run = run
-        self._hosts = hosts
+        self._layout = layout
         self._log = run / "access.log"
         self._log_offset = 0
+        self.authority = run / "authority.pem"
         self.port = free_port()
-        self.url = f"http://{address_of(0)}:{self.port}"
+        self.url = f"{layout.scheme}://{address_of(0)}:{self.port}"
 
     def __enter__(self):
         config = self._run / "nginx.conf"
-        listens = " ".join(
-            f"listen {address_of(host)}:{self.port};" for host in range(self._hosts)
-        )
+        gzip_static = "always" if self._layout.is_web else "off"
         config.write_text(
-            NGINX_CONFIG.format(run=self._run, root=self._root, listens=listens)
+            NGINX_CONFIG.format(
+                run=self._run,
+                root=self._root,
+                gzip_static=gzip_static,
+                servers="\n".join(self._servers()),
+            )
         )
         command = [self._program, "-p", self._run, "-c", config, "-e", "stderr"]
         self._process = subprocess.Popen(command)
@@ -291,6 +335,24 @@ class Nginx:
             self.__exit__()
             raise
         return self
+
+    def _servers(self):
+        addresses = [address_of(host) for host in range(self._layout.hosts)]
+        if not self._layout.is_tls:
+            listens = (f"listen {address}:{self.port};" for address in addresses)
+            yield f"server {{ {' '.join(listens)} }}"
+            return
+        root = trustme.CA()
+        root.cert_pem.write_to_path(str(self.authority))
+        intermediate = root.create_child_ca()  # as most authorities have
+        for address in addresses:
+            file = self._run / f"{address}.pem"
+            certificate = intermediate.issue_cert(address)
+            certificate.private_key_and_cert_chain_pem.write_to_path(str(file))
+            yield (
+                f"server {{ listen {address}:{self.port} ssl;"
+                f" ssl_certificate {file}; ssl_certificate_key {file}; }}"
+            )
 
     def __exit__(self, *exc_info):
         self._process.terminate()
@@ -350,7 +412,8 @@ class Site(NamedTuple):
 
     def urls(self):
         return [
-            f"http://{address_of(page % self.layout.hosts)}:{self.nginx.port}{path_of(page)}"
+            f"{self.layout.scheme}://{address_of(page % self.layout.hosts)}"
+            f":{self.nginx.port}{path_of(page)}"
             for page in range(self.pages)
         ]
 
@@ -365,7 +428,9 @@ def served_site(layout):
         root, server_files = Path(directory, "site"), Path(directory, "nginx")
         root.mkdir()
         server_files.mkdir()
-        nginx = Nginx(program, root, server_files, layout.hosts)
+        nginx = Nginx(program, root, server_files, layout)
         size = Writer(layout, nginx.port).write(root)
-        with nginx:
+        # OpenSSL, and so each competitor but wget2, takes it from there.
+        authority = {"SSL_CERT_FILE": str(nginx.authority)} if layout.is_tls else {}
+        with nginx, unittest.mock.patch.dict(os.environ, authority):
             yield Site(nginx, layout, size)

@@ -18,6 +18,7 @@ The public names of `crawler_app.web.httpclient`, which imports nothing else of 
 from crawler_app.web.httpclient import (
     AmbiguousResponseError,
     BadResponseError,
+    ConnectionWasIdleError,
     PooledAsyncHTTPClient,
     PooledHTTPResponse,
     ProxyError,
@@ -27,6 +28,7 @@ from crawler_app.web.httpclient import (
 __all__ = [
     "AmbiguousResponseError",
     "BadResponseError",
+    "ConnectionWasIdleError",
     "PooledAsyncHTTPClient",
     "PooledHTTPResponse",
     "ProxyError",

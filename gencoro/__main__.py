@@ -22,6 +22,9 @@ MISUSED = 2
 FAILED = 3
 INTERRUPTED = 130
 
+# Commands that work beside any Tornado.
+WITHOUT_TORNADO = {"--version", "ps", "pstree"}
+
 RUN_USAGE = "python -m gencoro run [-h] [--record FILE] (FILE | -m MODULE) [ARGS ...]"
 
 EXAMPLES = """\
@@ -61,6 +64,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: list[str]) -> int:
     """Run the command line; return the exit status."""
     own, of_program = _split(argv)
+    if not set(own[:1]) & WITHOUT_TORNADO and not _has_tornado():
+        return FAILED
     args = _parser(own).parse_args(own)
     if args.command == "run":
         return _run(args, of_program)
@@ -76,6 +81,16 @@ def main(argv: list[str]) -> int:
     except OSError as exc:  # such as a full disk
         print(f"gencoro {args.command}: {exc}", file=sys.stderr)
         return FAILED
+
+
+def _has_tornado() -> bool:
+    """Return True if Tornado is new enough; print why not, otherwise."""
+    try:
+        from gencoro import needs_tornado  # noqa: F401
+    except ImportError as exc:
+        print(f"gencoro: {exc}", file=sys.stderr)
+        return False
+    return True
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:

@@ -4,6 +4,7 @@ The body starts at once.  If it ends before its first yield, its Future is alrea
 no Runner is created (except in debug mode).
 """
 
+import asyncio
 import contextvars
 import functools
 import inspect
@@ -11,6 +12,7 @@ import types
 from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
+from gencoro import loop_hook
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
@@ -19,11 +21,20 @@ from gencoro.futures import CoroutineFuture, Future, current_loop, without_our_f
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
-__all__ = ["coroutine", "is_coroutine_function", "returning", "wraps_native"]
+__all__ = [
+    "coroutine",
+    "is_coroutine_function",
+    "returning",
+    "without_mark",
+    "wraps_native",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=CoroutineFuture[Any])
+
+# The attributes by which Python up to 3.11, and from 3.12 on, knows an async function.
+_MARKS = ("_is_coroutine", "_is_coroutine_marker")
 
 
 @overload
@@ -61,7 +72,8 @@ def coroutine(
 
     Raises:
         TypeError: the function is an ``async def``, which needs no decorator; if that is
-            hidden by another decorator, the Future fails with it.
+            hidden by another decorator, the Future fails with it.  Or it is decorated
+            already, or is no function but, for example, a property.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -75,7 +87,49 @@ def coroutine(
     42
     """
     del replace_callback
-    return returning(CoroutineFuture, func)
+    wrapper: Callable[..., Future[Any]] = returning(CoroutineFuture, func)
+    _mark_as_async(wrapper, func)
+    return wrapper
+
+
+def _mark_as_async(wrapper: Any, func: Callable[..., Any]) -> None:
+    """Make frameworks call a coroutine in their loop, and await it.
+
+    They ask for the mark of async functions.  Some, such as FastAPI, also look through
+    decorators for a generator function, which they would take for a stream.
+    """
+    if hasattr(inspect, "markcoroutinefunction"):
+        inspect.markcoroutinefunction(wrapper)
+    else:
+        wrapper._is_coroutine = asyncio.coroutines._is_coroutine  # type: ignore[attr-defined]
+    if inspect.isfunction(func) and inspect.isgeneratorfunction(func):
+        wrapper.__wrapped__ = _no_generator_function(func)
+
+
+def without_mark(function: Callable[P, T]) -> Callable[P, T]:
+    """Take the mark back that `functools.wraps` has copied to a plain function."""
+    for name in _MARKS:
+        vars(function).pop(name, None)
+    return function
+
+
+def _no_generator_function(func: types.FunctionType) -> types.FunctionType:
+    """Return a function that calls another one, and looks like it, apart from the flag."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    code = call.__code__.replace(
+        co_filename=func.__code__.co_filename,
+        co_firstlineno=func.__code__.co_firstlineno,
+        co_name=func.__code__.co_name,
+        co_qualname=func.__code__.co_qualname,
+    )
+    same = types.FunctionType(code, func.__globals__, closure=call.__closure__)
+    functools.update_wrapper(same, func)
+    del same.__wrapped__  # type: ignore[attr-defined]
+    same.__signature__ = inspect.signature(func)  # type: ignore[attr-defined]
+    return same
 
 
 def returning(
@@ -91,10 +145,12 @@ def returning(
             declare is called with the result.
 
     Raises:
-        TypeError: the function is an ``async def``.
+        TypeError: the function is not one that can become a coroutine.
     """
     if _is_native(func):
         raise _needs_no_decorator(func)
+    if not callable(func):
+        raise _decorates_functions(func)
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
@@ -104,6 +160,9 @@ def returning(
         try:
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
+            hook = loop_hook.hook
+            if hook and (begun := hook.begin(new_future, func, args, kwargs)):
+                return begun  # type: ignore[no-any-return]
             future = _future_without_loop(new_future, func)
         # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
@@ -144,6 +203,12 @@ def returning(
         finally:
             del future  # Rule 3 of `gencoro.runner`.
 
+    # Not by the attribute, which functools.wraps copies to other functions.
+    if getattr(func, "__code__", None) is wrapper.__code__:  # type: ignore[attr-defined]
+        raise TypeError(
+            f"{name_of(func)} is decorated with @gen.coroutine twice, and would return a "
+            "Future of a Future; drop one of them"
+        )
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
 
@@ -154,7 +219,8 @@ def _is_native(func: Any) -> bool:
 
 
 def _is_async_def(func: Any) -> bool:
-    return inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func)
+    is_marked = inspect.iscoroutinefunction(func) and not is_coroutine_function(func)
+    return is_marked or inspect.isasyncgenfunction(func)
 
 
 def _call_of(func: Any) -> Any:
@@ -189,9 +255,18 @@ def _needs_no_decorator(func: Any) -> TypeError:
     )
 
 
+def _decorates_functions(what: Any) -> TypeError:
+    cure = ""
+    if hasattr(what, "__get__"):
+        cure = f"; write @{type(what).__name__} above @gen.coroutine"
+    return TypeError(f"@gen.coroutine got {what!r}, which is not a function{cure}")
+
+
 def _future_without_loop(new_future: Callable[..., F], func: Any) -> F:
     try:
         return new_future(loop=current_loop())
+    except RecursionError:
+        raise
     except RuntimeError as exc:
         exc.add_note(_how_to_run(func))
         raise
@@ -202,7 +277,7 @@ def _how_to_run(func: Any) -> str:
     return (
         f"{name}() was called without an event loop; run it with "
         f"IOLoop.current().run_sync({name}), or call it in an `async def` that "
-        "asyncio.run() runs"
+        "asyncio.run() or, from another thread, asyncio.run_coroutine_threadsafe() runs"
     )
 
 

@@ -8,6 +8,7 @@ The names and their meanings are those of `tornado.concurrent`.
 
 import asyncio
 import concurrent.futures
+import contextlib
 import logging
 import sys
 import threading
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from gencoro import loop_hook
 from gencoro.frames import Standing, is_ours, name_of, standing_of
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "future_set_exception_unless_cancelled",
     "future_set_result_unless_cancelled",
     "is_future",
+    "of_other_thread",
     "storable",
     "without_our_frame",
     "without_our_frames",
@@ -198,6 +201,9 @@ def current_loop() -> asyncio.AbstractEventLoop:
         try:
             return asyncio.get_event_loop()
         except RuntimeError:
+            given = None if loop_hook.hook is None else loop_hook.hook.loop()
+            if given is not None:
+                return given
             if (
                 sys.version_info < (3, 14)
                 or threading.current_thread() is not threading.main_thread()
@@ -243,7 +249,7 @@ def future_set_exception_unless_cancelled(
     if future.cancelled():
         app_log.error("Exception after Future was cancelled", exc_info=exc)
     else:
-        future.set_exception(exc)
+        future.set_exception(storable(exc))
 
 
 def future_set_exc_info(
@@ -302,8 +308,16 @@ def chain_future(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     >>> loop.close()
     """
     if isinstance(source, concurrent.futures.Future):
-        source = asyncio.wrap_future(source, loop=_loop_of(target))
-    future_add_done_callback(source, lambda done: copy_outcome(done, target))
+        loop = target.get_loop() if asyncio.isfuture(target) else current_loop()
+        source = of_other_thread(source, loop)
+
+    def copy(done: AnyFuture[T]) -> None:
+        copy_outcome(done, target)
+
+    future_add_done_callback(source, copy)
+    if asyncio.isfuture(target) and not target.done():
+        # A source may live longer than all its targets, and must not keep them.
+        target.add_done_callback(lambda _: source.remove_done_callback(copy))
 
 
 def from_concurrent(
@@ -323,9 +337,32 @@ def from_concurrent(
     >>> loop.close()
     """
     if not future.done():
-        return asyncio.wrap_future(future, loop=current_loop())
+        return of_other_thread(future, current_loop())
     result: asyncio.Future[T] = Future(loop=current_loop())
     copy_outcome(future, result)
+    return result
+
+
+def of_other_thread(
+    job: concurrent.futures.Future[T], loop: asyncio.AbstractEventLoop
+) -> asyncio.Future[T]:
+    """Return a Future that gets the outcome of an executor's in a later turn.
+
+    Unlike `asyncio.wrap_future` it completes that on a StopIteration too, on every Python
+    (cpython#112182).
+    """
+    result: asyncio.Future[T] = loop.create_future()
+
+    def deliver(done: concurrent.futures.Future[T]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(copy_outcome, done, result)
+
+    def cancel_job(result: asyncio.Future[T]) -> None:
+        if result.cancelled():
+            job.cancel()
+
+    result.add_done_callback(cancel_job)
+    job.add_done_callback(deliver)
     return result
 
 
@@ -359,10 +396,6 @@ def storable(error: BaseException) -> BaseException:
     return stored
 
 
-def _loop_of(future: AnyFuture[Any]) -> asyncio.AbstractEventLoop | None:
-    return future.get_loop() if asyncio.isfuture(future) else None
-
-
 def copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     """Copy the outcome of a done Future to another, unless that is done too."""
     if target.done():
@@ -375,4 +408,4 @@ def copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     if exc is None:
         target.set_result(source.result())
     else:
-        target.set_exception(exc)
+        target.set_exception(storable(exc))

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gencoro.coroutines import is_coroutine_function, wraps_native
+from gencoro.coroutines import is_coroutine_function, without_mark, wraps_native
 from gencoro.pytest_fixtures import FIXTURES
 
 __all__ = [
@@ -112,7 +112,7 @@ def _make_coroutine_tests(
     tests = list(collector._genfunctions(name, stand_in))
     for test in tests:
         # From now on it is a plain function, also for other plugins.
-        test.obj = _to_end(test)
+        test.obj = without_mark(_to_end(test))
     return tests
 
 
@@ -120,7 +120,7 @@ def _named_as(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def stand_in() -> None: ...
 
-    return stand_in
+    return without_mark(stand_in)
 
 
 def _is_coroutine_test(function: Any, node: pytest.Item | pytest.Collector) -> bool:
@@ -189,7 +189,7 @@ def _on_loop(item: pytest.Function, body: Any) -> Callable[..., Any]:
         start = functools.partial(start, *args, **kwargs)
         return run_test(_io_loop_of(item), start, timeout)
 
-    return test
+    return without_mark(test)
 
 
 def _io_loop_of(item: pytest.Function) -> Any:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.cancelling import cancel
+from gencoro.closing import Closable, end_with
 from gencoro.errors import BadYieldError, Return
 from gencoro.frames import name_of
 from gencoro.futures import (
@@ -29,6 +30,7 @@ from gencoro.futures import (
     storable,
     without_our_frame,
 )
+from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
 from gencoro.yieldables import NeedsRunner, as_future, moment, refuse_other_loop
 
@@ -53,7 +55,7 @@ RETURNS = (StopIteration, Return)
 INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 
-class Runner(Generic[T]):
+class Runner(Closable, Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
     It is created inside the coroutine's context, if one is given, and needs a running or
@@ -103,6 +105,8 @@ class Runner(Generic[T]):
         # The message of a `cancel` that could not take effect at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
+        if not hasattr(self.loop, "_gencoro_coroutines"):
+            end_with(self.loop)
         if context is None:
             self.context.run(self._begin_by_hand, first_yielded)
         elif self.handle_yield(first_yielded):
@@ -246,10 +250,15 @@ class Runner(Generic[T]):
 
     def _break_off(self, msg: Any) -> None:
         """End the wait for a Future that is not to be cancelled, or in a circle."""
-        assert self.future is not None, "it waits"
-        self.future.remove_done_callback(self)
+        self._stop_waiting()
         self.future = self._cancelled(msg)
         self.loop.call_soon(self, context=self.context)
+
+    def _stop_waiting(self) -> None:
+        """Take the Runner off the Future that it waits for, which may live long."""
+        assert self.future is not None, "it waits"
+        if not self.future.done():
+            self.future.remove_done_callback(self)
 
     def ending(self) -> "Future[T] | None":
         """Return a Future that is done when the generator has ended; None if it has.
@@ -272,6 +281,7 @@ class Runner(Generic[T]):
             return False
         # It replaces a cancel that has not taken effect.
         self._cancelling_with = None
+        self._stop_waiting()
         self._wait_for_error(value)
         del value, _tb
         self.context.run(self.run)
@@ -301,6 +311,7 @@ class Runner(Generic[T]):
         self._cancelling_with = None
         if future.cancelled() or isinstance(future.exception(), asyncio.CancelledError):
             return future
+        hand_back(future)
         return self._cancelled(message)
 
     def _cancelled(self, message: Any) -> "Future[Any]":

@@ -9,6 +9,9 @@ import functools
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 import tornado.testing
 from tornado.testing import (
     ExpectLog,

@@ -15,6 +15,9 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 from tornado.platform.asyncio import BaseAsyncIOLoop
 from tornado.testing import get_async_test_timeout
 
@@ -29,7 +32,6 @@ from gencoro.yieldables import (
     MultiFuture,
     Waitable,
     convert_yielded,
-    held_tasks,
     maybe_future,
 )
 
@@ -284,8 +286,6 @@ def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
     finally:
         try:
             if not asyncio_loop.is_closed():
-                # All tasks that still run, including those of other code.
-                held_tasks(asyncio_loop).update(asyncio.all_tasks(asyncio_loop))
                 io_loop.close(all_fds=True)
         finally:
             asyncio.set_event_loop(None)

@@ -27,10 +27,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVarTuple
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from gencoro.errors import DeadlockError
-from gencoro.futures import Future
+from gencoro.futures import Future, of_other_thread
 from gencoro.introspect import format_tree
 from gencoro.waiting import wall_time
 
@@ -50,10 +53,10 @@ POLL_S = 0.05
 # at a multiple of that, whole seconds and 1/64 s can be added to it exactly.
 WALL_CLOCK_STARTS_PER_S = 1024
 
-# asyncio does not tell a loop which Futures another thread will complete; but all of them
-# are created by this function.  Compared by code, because `create_future` gets no argument
-# that would tell its purpose.
-_WRAP_FUTURE = asyncio.wrap_future.__code__
+# A loop is not told which Futures another thread will complete; but all of them are created
+# by these functions.  Compared by code, because `create_future` gets no argument that would
+# tell its purpose.
+_WRAP_FUTURE = {asyncio.wrap_future.__code__, of_other_thread.__code__}
 
 # The function in which an idle thread of a pool waits for its next job.
 _POOL_THREAD = concurrent.futures.thread._worker.__code__
@@ -259,7 +262,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def create_future(self) -> "Future[Any]":
         """Like `asyncio.loop.create_future`."""
         future = super().create_future()
-        if sys._getframe(1).f_code is _WRAP_FUTURE:
+        if sys._getframe(1).f_code in _WRAP_FUTURE:
             self._owed_by_threads.add(future)
             future.add_done_callback(self._owed_by_threads.discard)
         return future

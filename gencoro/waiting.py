@@ -2,10 +2,13 @@
 
 import asyncio
 import collections
+import contextlib
+import contextvars
 import datetime
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeAlias, TypeVar, overload
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, overload
 
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import GencoroError
@@ -19,7 +22,11 @@ from gencoro.futures import (
     current_loop,
     future_add_done_callback,
 )
+from gencoro.handed_over import HandedOver
 from gencoro.yieldables import (
+    DictOf,
+    K,
+    ListOf,
     QuietExceptions,
     Waitable,
     Yieldable,
@@ -27,7 +34,14 @@ from gencoro.yieldables import (
     refuse_other_loop,
 )
 
-__all__ = ["WaitIterator", "sleep", "wall_time", "with_timeout"]
+__all__ = [
+    "Deadline",
+    "WaitIterator",
+    "seconds_from_now",
+    "sleep",
+    "wall_time",
+    "with_timeout",
+]
 
 T = TypeVar("T")
 
@@ -92,6 +106,28 @@ def with_timeout(
 @overload
 def with_timeout(
     timeout: Deadline,
+    future: ListOf[T],
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[list[T]]": ...
+
+
+@overload
+def with_timeout(
+    timeout: Deadline,
+    future: DictOf[K, T],
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[dict[K, T]]": ...
+
+
+@overload
+def with_timeout(
+    timeout: Deadline,
     future: C,
     *places: Any,
     quiet_exceptions: QuietExceptions = (),
@@ -138,7 +174,7 @@ def with_timeout(
     """
     quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
     result: _TimeLimit[Any] = _TimeLimit(message, quiet_exceptions)
-    delay = _seconds_from_now(timeout, result.get_loop())
+    delay = seconds_from_now(timeout, result.get_loop())
     waited_for = convert_yielded(future)
     if waited_for.done():
         chain_future(waited_for, result)
@@ -149,9 +185,13 @@ def with_timeout(
 
 
 class _TimeLimit(Future[T]):
-    """A Future that gets the outcome of another one, or TimeoutError."""
+    """A Future that gets the outcome of another one, or TimeoutError.
 
-    __slots__ = ("_message", "_quiet_exceptions", "_timer")
+    Once it is done, the other one, which may live long, does not refer to it any more.
+    """
+
+    __slots__ = ("_future", "_message", "_quiet_exceptions", "_timer")
+    _future: "Future[T]"
 
     def __init__(
         self, message: str | Callable[[], str] | None, quiet_exceptions: QuietExceptions
@@ -159,28 +199,57 @@ class _TimeLimit(Future[T]):
         super().__init__(loop=current_loop())
         self._message = message
         self._quiet_exceptions = quiet_exceptions
-        # None after the time has run out.
+        # None once the other Future no longer counts.
         self._timer: asyncio.TimerHandle | None = None
 
     def wait_for(self, future: "Future[T]", delay: float) -> None:
-        self._timer = self.get_loop().call_later(delay, self._time_out, future)
+        self._future = future
+        self._timer = self.get_loop().call_later(delay, self._time_out)
         future.add_done_callback(self._take_outcome)
 
-    def _time_out(self, future: "Future[T]") -> None:
-        self._timer = None
+    def _time_out(self) -> None:
+        future = self._future
+        self._let_go()
         if not self.done():
             self.set_exception(_timeout_error(self._message))
-        future_add_done_callback(future, self._log_late_error)
+        # mypy takes no NamedTuple for a callable.
+        log: Any = _LateErrors(self._quiet_exceptions)
+        # One log for all time-outs of a Future, in no context: it must not keep one.
+        future.remove_done_callback(log)
+        if future.done():
+            log(future)
+        else:
+            future.add_done_callback(log, context=_NO_CONTEXT)
 
     def _take_outcome(self, future: "Future[T]") -> None:
         if self._timer is not None:
-            self._timer.cancel()
+            self._let_go()
             copy_outcome(future, self)
 
-    def _log_late_error(self, late: "Future[T]") -> None:
+    def _let_go(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._future.remove_done_callback(self._take_outcome)
+            del self._future
+
+    def cancel(self, msg: Any = None) -> bool:
+        self._let_go()
+        return super().cancel(msg)
+
+
+_NO_CONTEXT = contextvars.Context()
+
+
+class _LateErrors(NamedTuple):
+    """A callback that logs the error of a Future that came after a time-out."""
+
+    quiet_exceptions: QuietExceptions
+
+    def __call__(self, late: Any) -> None:
         exc = None if late.cancelled() else late.exception()
         # A list whose child was cancelled is not cancelled itself, but has failed.
-        quiet = (asyncio.CancelledError, self._quiet_exceptions)
+        quiet = (asyncio.CancelledError, self.quiet_exceptions)
         if exc is not None and not isinstance(exc, quiet):
             app_log.error("Exception in Future %r after timeout", late, exc_info=exc)
 
@@ -224,7 +293,17 @@ def wall_time(loop: asyncio.AbstractEventLoop) -> float:
     return clock()
 
 
-def _seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> float:
+def seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> float:
+    """Return how long it is until a deadline.
+
+    Raises:
+        TypeError: timeout has another type.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> seconds_from_now(datetime.timedelta(minutes=1), loop), seconds_from_now(0, loop)
+    (60.0, 0.0)
+    >>> loop.close()
+    """
     if isinstance(timeout, datetime.timedelta):
         return timeout.total_seconds()
     if isinstance(timeout, (int, float)):
@@ -249,6 +328,7 @@ class WaitIterator:
         current_future: That Future.
 
     Raises:
+        TypeError: a list or dict was passed in place of its Futures.
         ValueError: Futures were passed both by position and by name.
 
     >>> async def main():
@@ -262,17 +342,24 @@ class WaitIterator:
     """
 
     def __init__(self, *futures: AnyFuture[Any], **named: AnyFuture[Any]) -> None:
-        if futures and named:
-            raise ValueError("pass Futures by position or by name, not both")
         self._unfinished: dict[Future[Any], int | str] = {}
         # Further places of Futures that were passed several times, in order.
         self._repeated: dict[Future[Any], collections.deque[int | str]] = {}
         self._finished: collections.deque[Future[Any]] = collections.deque()
-        self._running: Future[Any] | None = None
+        self._running: Callable[[], _Next | None] = _nothing
+        self._arrivals = _Arrivals(self)
         # What was passed, if it had to be converted to a Future.
         self._given: dict[Future[Any], AnyFuture[Any]] = {}
         self.current_index: int | str | None = None
         self.current_future: AnyFuture[Any] | None = None
+        if futures and named:
+            raise ValueError("pass Futures by position or by name, not both")
+        for given in futures or named.values():
+            if isinstance(given, (list, dict, tuple, set)):
+                raise TypeError(
+                    f"WaitIterator got a {type(given).__name__}; pass the Futures "
+                    "themselves: WaitIterator(*futures), or by name"
+                )
         converted = {
             given: convert_yielded(given) for given in futures or named.values()
         }
@@ -288,7 +375,7 @@ class WaitIterator:
             self._unfinished[future] = place
             if given is not future:
                 self._given[future] = given
-        future_add_done_callback(future, self._one_done)
+        future_add_done_callback(future, self._arrivals)
 
     def done(self) -> bool:
         """Return True if every result has been returned."""
@@ -307,22 +394,53 @@ class WaitIterator:
         """
         if not self._unfinished:
             raise GencoroError("WaitIterator has no results left; check done() first")
-        running = self._running = Future(loop=current_loop())
+        running = _Next(self, loop=current_loop())
+        self._running = weakref.ref(running)
         if self._finished:
-            self._hand_over(self._finished.popleft())
+            self._hand_over(self._finished.popleft(), running)
         return running
 
+    def close(self) -> None:
+        """End the iteration, and cancel the Future that `next` has returned last.
+
+        The Futures that have not been returned are left alone.  This happens by itself when
+        the iterator is no longer used; ``with`` does it too.
+        """
+        running = self._running()
+        if running is not None:
+            running.cancel()
+        self._arrivals.leave(self._unfinished)
+        for left in (self._unfinished, self._repeated, self._finished, self._given):
+            left.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc_info: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Perhaps on the thread of another loop.
+        pending = [future for future in self._unfinished if not future.done()]
+        for loop in {future.get_loop() for future in pending}:
+            if asyncio._get_running_loop() is loop:
+                self._arrivals.leave(pending)
+            else:
+                with contextlib.suppress(RuntimeError):  # it is closed
+                    loop.call_soon_threadsafe(self._arrivals.leave, pending)
+
     def _one_done(self, future: "Future[Any]") -> None:
-        if self._running is not None and not self._running.done():
-            self._hand_over(future)
+        running = self._running()
+        if running is not None and not running.done():
+            self._hand_over(future, running)
         else:
             self._finished.append(future)
 
-    def _hand_over(self, future: "Future[Any]") -> None:
-        assert self._running is not None
-        copy_outcome(future, self._running)
-        self._running = None
-        self.current_index = self._unfinished.pop(future)
+    def _hand_over(self, future: "Future[Any]", running: "_Next") -> None:
+        copy_outcome(future, running)
+        running.let_go()
+        self.current_index = place = self._unfinished.pop(future)
+        running._take_back = lambda _: self._take_back(future, place)
         self.current_future = self._given.get(future, future)
         if future in self._repeated:
             self._repeat(future)
@@ -335,6 +453,17 @@ class WaitIterator:
         if not places:
             del self._repeated[future]
 
+    def _take_back(self, future: "Future[Any]", place: int | str) -> None:
+        if future in self._unfinished:
+            later = self._repeated.setdefault(future, collections.deque())
+            later.appendleft(self._unfinished[future])
+        self._unfinished[future] = place
+        self.current_index = self.current_future = None
+        self._finished.appendleft(future)
+        running = self._running()
+        if running is not None and not running.done():
+            self._hand_over(self._finished.popleft(), running)
+
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
 
@@ -342,3 +471,68 @@ class WaitIterator:
         if self.done():
             raise StopAsyncIteration
         return self.next()
+
+
+def _nothing() -> None:
+    """What stands for the Future of a WaitIterator that has returned none."""
+
+
+class _Arrivals:
+    """The callback on the Futures of a WaitIterator, which may live longer than that.
+
+    Attributes:
+        awaited: What `WaitIterator.next` returned, while anything waits for it.  Only this
+            keeps the iterator.
+    """
+
+    __slots__ = ("_iterator", "awaited")
+
+    def __init__(self, iterator: WaitIterator) -> None:
+        self._iterator = weakref.ref(iterator)
+        self.awaited: _Next | None = None
+
+    def __call__(self, future: "Future[Any]") -> None:
+        iterator = self._iterator()
+        if iterator is not None:
+            iterator._one_done(future)
+
+    def leave(self, futures: "Iterable[Future[Any]]") -> None:
+        for future in futures:
+            if not future.done():
+                future.remove_done_callback(self)
+
+
+class _Next(HandedOver[Any]):
+    """The Future of the next result of a WaitIterator.
+
+    Attributes:
+        iterator: The iterator; None when it is done.
+    """
+
+    def __init__(self, iterator: WaitIterator, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self.iterator: WaitIterator | None = iterator
+
+    def add_done_callback(self, fn: Any, *, context: Any = None) -> None:
+        super().add_done_callback(fn, context=context)
+        # A log waits for nothing.
+        if self.iterator is not None and type(fn) is not _LateErrors:
+            self.iterator._arrivals.awaited = self
+
+    def remove_done_callback(self, fn: Any, /) -> int:
+        count = super().remove_done_callback(fn)
+        if self.iterator is not None and not self._callbacks:
+            self.iterator._arrivals.awaited = None
+        return count
+
+    def cancel(self, msg: Any = None) -> bool:
+        self.let_go()
+        return super().cancel(msg)
+
+    def let_go(self) -> None:
+        if self.iterator is not None:
+            self.iterator._arrivals.awaited = None
+            self.iterator = None
+
+
+OUR_FUTURES.add(_Next)

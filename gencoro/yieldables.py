@@ -18,10 +18,12 @@ from collections.abc import (
     Generator,
     Hashable,
     Iterable,
+    Iterator,
+    MappingView,
     Sequence,
 )
 from functools import singledispatch
-from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast, overload
 
 from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError
@@ -34,9 +36,12 @@ from gencoro.futures import (
     is_future,
     without_our_frame,
 )
+from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_moment, registered_with_tornado
 
 __all__ = [
+    "DictOf",
+    "ListOf",
     "Moment",
     "MultiFuture",
     "NeedsRunner",
@@ -56,11 +61,18 @@ __all__ = [
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What has a result of its own, unlike a list or a dict of such things.
 Waitable: TypeAlias = Awaitable[T] | concurrent.futures.Future[T]
 
 Yieldable: TypeAlias = None | Waitable[T] | list[Any] | dict[Any, Any]
+
+# Lists and dicts are invariant: their types have to be named one by one.
+ListOf: TypeAlias = list[Future[T]] | list[Coroutine[Any, Any, T]] | list[Waitable[T]]
+DictOf: TypeAlias = (
+    dict[K, Future[T]] | dict[K, Coroutine[Any, Any, T]] | dict[K, Waitable[T]]
+)
 
 QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
 
@@ -113,6 +125,33 @@ moment = cast("Future[None]", Moment("moment"))
 _null_future = cast("Future[None]", Moment("_null_future"))
 
 
+class _Convert(Protocol):
+    """The type of `convert_yielded`, a function of `functools.singledispatch`."""
+
+    @overload
+    def __call__(self, yielded: Waitable[T]) -> "Future[T]": ...
+
+    @overload
+    def __call__(self, yielded: ListOf[T]) -> "Future[list[T]]": ...
+
+    @overload
+    def __call__(self, yielded: DictOf[K, T]) -> "Future[dict[K, T]]": ...
+
+    @overload
+    def __call__(self, yielded: Any) -> "Future[Any]": ...
+
+    def register(self, cls: type) -> Callable[[F], F]:
+        """Return a decorator for the function that converts objects of a class."""
+
+    def dispatch(self, cls: type) -> "Callable[[Any], Future[Any]]":
+        """Return the function that converts objects of a class."""
+
+
+def _typed(convert: Any) -> _Convert:
+    return cast("_Convert", convert)
+
+
+@_typed
 @singledispatch
 def convert_yielded(yielded: Any) -> "Future[Any]":
     """Return the Future (or `moment`) for a yielded value.
@@ -262,6 +301,7 @@ class MultiFuture(Future[T]):
         """Take the results of the children, or the first error."""
         if self._cancelling_with is not None:
             super().cancel(*self._cancelling_with)
+            self.hand_back()
         values = []
         for child in self.children:
             try:
@@ -286,6 +326,11 @@ class MultiFuture(Future[T]):
             return False
         return cancel(self, msg)
 
+    def hand_back(self) -> None:
+        """Tell the children that nothing takes their results."""
+        for child in self.children:
+            hand_back(child)
+
     # As what waits for the list does: see `gencoro.cancelling`.
     _spares_futures = None
 
@@ -304,7 +349,6 @@ class MultiFuture(Future[T]):
 OUR_FUTURES.add(MultiFuture)
 
 
-# A dict is invariant: these types have to be named one by one.
 @overload
 def multi(
     children: "dict[K, Future[T]] | dict[K, Coroutine[Any, Any, T]]",
@@ -353,6 +397,7 @@ def multi(
 
     Raises:
         BadYieldError: a child cannot be waited for; the text names it.
+        TypeError: children is a single yieldable.
 
     >>> from gencoro import gen
     >>> async def double(x):
@@ -366,6 +411,11 @@ def multi(
         other = _multi_otherwise(children, quiet_exceptions)
         if other is not None:
             return cast("Future[Any]", other)
+    if asyncio.isfuture(children) or not isinstance(children, Iterable):
+        raise TypeError(
+            f"multi() takes one list or dict of what to wait for, and got {children!r}; "
+            "write multi([a, b])"
+        )
     keys = list(children) if isinstance(children, dict) else None
     places = children.items() if isinstance(children, dict) else enumerate(children)
     result: MultiFuture[Any] = MultiFuture(keys, quiet_exceptions)
@@ -439,6 +489,11 @@ def maybe_future(x: Any) -> "Future[Any]":
 
 def _explain(yielded: object) -> str:
     """Say why a value cannot be yielded, and what its author probably meant."""
+    if _is_many(yielded):
+        return (
+            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
+            "at once, yield a list or a dict of them"
+        )
     if isinstance(yielded, Generator):
         name = getattr(yielded, "__qualname__", type(yielded).__name__)
         return (
@@ -449,11 +504,6 @@ def _explain(yielded: object) -> str:
         return (
             f"yielded an async generator {yielded!r}; iterate over it with `async for` "
             "in an `async def` function, and yield that function's result"
-        )
-    if isinstance(yielded, (tuple, set, frozenset)):
-        return (
-            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
-            "at once, yield a list or a dict of them"
         )
     if callable(yielded):
         name = getattr(yielded, "__qualname__", repr(yielded))
@@ -466,3 +516,12 @@ def _explain(yielded: object) -> str:
         "if a function returned it, either that function lacks @gen.coroutine or its "
         "call needs no `yield`"
     )
+
+
+def _is_many(yielded: object) -> bool:
+    """Return True for a collection, or an iterator that a built-in made of one."""
+    if isinstance(yielded, types.GeneratorType):
+        return yielded.gi_code.co_name == "<genexpr>"
+    if isinstance(yielded, Iterator):
+        return type(yielded).__module__ in ("builtins", "itertools")
+    return isinstance(yielded, (tuple, set, frozenset, MappingView))

@@ -1,15 +1,20 @@
-"""Crawl a site as one does with aiohttp and selectolax: a set, a queue, no store.
+"""Crawl a site with aiohttp and selectolax, as lean as a loop gets: no store, no robots.txt.
 
 python aiohttp_crawl.py URL CONCURRENCY [--scope any]
+
+The references of a page are made unique before they are joined, and URLs are not parsed twice.
 """
 
 import argparse
 import asyncio
 import sys
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 import aiohttp
 from selectolax.lexbor import LexborHTMLParser
+from yarl import URL
+
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class Crawler:
@@ -31,19 +36,27 @@ class Crawler:
                 self.queue.task_done()
 
     async def visit(self, url):
-        async with self.session.get(url, allow_redirects=False) as response:
+        target = URL(url, encoded=True)
+        async with self.session.get(target, allow_redirects=False) as response:
+            if response.status in REDIRECTS:
+                self.add(url, response.headers["Location"])
             if response.status != 200 or response.content_type != "text/html":
                 return
             body = await response.read()
-        for link in LexborHTMLParser(body).css("a[href]"):
-            target = urldefrag(urljoin(url, link.attributes["href"] or "")).url
-            if target not in self.seen and target.startswith(self.site):
-                self.seen.add(target)
-                self.queue.put_nowait(target)
+        nodes = LexborHTMLParser(body).css("a[href]")
+        hrefs = {node.attributes["href"] for node in nodes} - {None}
+        for href in {href.partition("#")[0] for href in hrefs}:
+            self.add(url, href)
+
+    def add(self, base, reference):
+        url = urljoin(base, reference)
+        if url not in self.seen and url.startswith(self.site):
+            self.seen.add(url)
+            self.queue.put_nowait(url)
 
 
 async def main(start, concurrency, scope):
-    site = urljoin(start, "/") if scope == "host" else "http:"
+    site = urljoin(start, "/") if scope == "host" else "http"
     connector = aiohttp.TCPConnector(limit=concurrency)
     async with aiohttp.ClientSession(connector=connector) as session:
         crawler = Crawler(session, start, site)

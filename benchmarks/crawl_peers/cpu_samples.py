@@ -1,13 +1,14 @@
 """Samples which part of the crawler its CPU time is spent in.
 
 A signal interrupts the process after a while of CPU time, and the innermost frame of
-crawler_app says the part.  Only the bare crawl is measured so: an archive has a thread of its
-own, which a handler in the main thread does not see.
+crawler_app says the part that the main thread's time since the last signal went to.  What is
+left of the process's time is that of the other threads.
 """
 
 import collections
 import contextlib
 import signal
+import time
 
 __all__ = ["cpu_samples"]
 
@@ -27,16 +28,22 @@ PART_BY_PATH = {
     "run/crawl/scope.py": "links",
     "run/crawl/traps.py": "links",
     "store/frontier/": "frontier",
+    "store/archive/": "archive",
+    "store/index/": "index",
 }
 
 
 @contextlib.contextmanager
 def cpu_samples():
-    """Count the samples of each part in the mapping that is returned."""
+    """Add up the CPU time of each part in the mapping that is returned."""
     samples = collections.Counter()
+    process_began, last = time.process_time(), time.thread_time()
 
     def sample(signum, frame):
-        samples[part_of(frame)] += 1
+        nonlocal last
+        now = time.thread_time()
+        samples[part_of(frame)] += now - last
+        last = now
 
     before = signal.signal(signal.SIGPROF, sample)
     signal.setitimer(signal.ITIMER_PROF, EVERY_S, EVERY_S)
@@ -45,6 +52,8 @@ def cpu_samples():
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        whole = time.process_time() - process_began
+        samples["threads"] = whole - sum(samples.values())
 
 
 def part_of(frame):

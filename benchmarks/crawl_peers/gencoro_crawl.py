@@ -3,8 +3,8 @@
     python gencoro_crawl.py URL CONCURRENCY
         [--client NAME] [--archive] [--index] [--scope SCOPE] [--sample PAGES] [--parts]
 
-With --sample it looks at its memory as it goes on, which the bare crawl does not; with --parts,
-at what it is doing.
+With --sample it looks at its memory as it goes on, which the others do not; with --parts, at what
+it is doing.
 """
 
 import argparse

@@ -6,6 +6,7 @@
         +-- UrlError           a reference is not a URL that can be fetched
         +-- FetchError         one exchange failed; says whether to retry it
         |   +-- HookError          one of the user's callbacks failed
+        |   +-- StaleConnectionError   the request may be sent again
         +-- LeaseLostError     a worker finished a URL whose lease had expired
         +-- StorageError       the disk has failed, and the crawl ends
         |   +-- FrontierError      the frontier has lost its latest changes
@@ -33,6 +34,7 @@ __all__ = [
     "SearchIndexError",
     "ServerAwayError",
     "ServerError",
+    "StaleConnectionError",
     "StorageError",
     "UrlError",
 ]
@@ -77,6 +79,10 @@ class FetchError(CrawlerError):
     def is_passing(self) -> bool:
         """Whether the same fetch may succeed a little later."""
         return traits_of(self.reason).retry is Retries.SOON
+
+
+class StaleConnectionError(FetchError):
+    """The server closed an idle connection, perhaps before it read the request."""
 
 
 class HookError(FetchError):

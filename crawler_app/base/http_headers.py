@@ -13,6 +13,7 @@ __all__ = [
     "MAX_RETRY_AFTER_S",
     "PRODUCT",
     "UNKNOWN_TYPES",
+    "canonical_link",
     "different_values",
     "extracted_type",
     "http_date_at",
@@ -32,11 +33,16 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 # "never".
 MAX_RETRY_AFTER_S = 24 * 3600.0
 
+# Of Link headers; a canonical one is rarely behind many.
+MAX_LINK_CHARS = 8192
+
 _SPACE = "[ \\t\\r\\n]*"
 _TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _QUOTED = r'"(?:[^"\\]|\\.)*"?'
 _VALUE = re.compile(f'(?:[^",]|{_QUOTED})+', re.DOTALL)
 _TYPE = re.compile(f"{_SPACE}({_TOKEN}/{_TOKEN}){_SPACE}(?:;|$)")
+_LINK = re.compile(f'<([^<>]*)>((?:{_SPACE};(?:[^",;<]|{_QUOTED})*)*)', re.DOTALL)
+_PARAMETER = re.compile(f';{_SPACE}({_TOKEN}){_SPACE}={_SPACE}(?:"([^"]*)"?|([^;,]*))')
 _CHARSET = re.compile(
     f";{_SPACE}charset=(?:({_QUOTED})|([^;]+))|;{_SPACE}[^;=]*(?:=(?:{_QUOTED}|[^;]))?",
     re.DOTALL | re.IGNORECASE,
@@ -119,6 +125,24 @@ def _charset_parameter(parameters: str) -> str:
     for quoted, plain in _CHARSET.findall(parameters):
         if quoted or plain:
             return str(quoted.strip('"') or plain.strip())
+    return ""
+
+
+def canonical_link(headers: Mapping[str, str]) -> str:
+    """Return the target of a Link header with the relation "canonical"; empty if none.
+
+    Source: RFC 8288, 3; RFC 6596.
+
+    >>> canonical_link({"Link": '</a>; rel=next, </b>;title="c"; rel="x canonical"'})
+    '/b'
+    """
+    links = ",".join(different_values(headers, "Link"))[:MAX_LINK_CHARS]
+    for target, parameters in _LINK.findall(links):
+        for name, quoted, plain in _PARAMETER.findall(parameters):
+            if name.lower() == "rel":  # the first one counts
+                if "canonical" in (quoted or plain).lower().split():
+                    return str(target.strip())
+                break
     return ""
 
 

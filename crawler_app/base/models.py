@@ -3,6 +3,7 @@
 No behavior beyond what follows from the fields.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -21,6 +22,7 @@ __all__ = [
     "Role",
     "State",
     "UrlRecord",
+    "body_digest",
 ]
 
 # Of the text of one page.  The longest articles of Wikipedia have about as much; longer pages
@@ -151,6 +153,21 @@ class Fetched:
     encoded_body: bytes = b""
     peer: str = ""
     notes: tuple[str, ...] = ()
+    _digest: bytes = field(default=b"", init=False, repr=False, compare=False)
+
+    def digest(self) -> bytes:
+        """Return the `body_digest` of the body, which is computed once."""
+        if not self._digest:
+            self._digest = body_digest(self.body)
+        return self._digest
+
+
+def body_digest(body: bytes) -> bytes:
+    """Return 16 bytes by which bodies are compared.
+
+    Not the SHA-1 of an archive: two documents with the same SHA-1 can be made (SHAttered, 2017).
+    """
+    return hashlib.blake2b(body, digest_size=16).digest()
 
 
 @dataclass(slots=True, frozen=True)

@@ -83,8 +83,10 @@ class Reason(StrEnum):
     ROBOTS = "robots"
     SHOULD_FETCH = "should_fetch"
     TOO_DEEP = "too_deep"
+    TOO_MANY_ALIKE = "too_many_alike"
     TOO_MANY_PARAMETERS = "too_many_parameters"
     TOO_MANY_QUERIES = "too_many_queries"
+    TOO_MANY_URLS = "too_many_urls"
     URL_TOO_LONG = "url_too_long"
 
 
@@ -281,8 +283,12 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "it is more links away from the start than --max-depth allows",
         is_provisional=True,
     ),
+    Reason.TOO_MANY_ALIKE: _skips(
+        "too many pages at URLs like it say the same; max-queries-per-path raises the limit"
+    ),
     Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
     Reason.TOO_MANY_QUERIES: _skips("too many other queries of its path were found"),
+    Reason.TOO_MANY_URLS: _skips("memory is full; with --into there is room on disk"),
     Reason.URL_TOO_LONG: _skips("it is longer than max-url-chars allows"),
 }
 

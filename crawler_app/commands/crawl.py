@@ -7,6 +7,7 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Generator, Iterable
+from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -62,7 +63,11 @@ def resume(arguments: argparse.Namespace) -> int:
     directory = CrawlDirectory.open(arguments.directory)
     require_no_folders(directory.path)
     given = read_options(arguments)
-    config = dataclasses.replace(directory.config(), **given)
+    saved = directory.config()
+    directory.require_own(saved, given)
+    if given.get("cookie_file"):
+        given["cookie_file"] = str(Path(given["cookie_file"]).absolute())
+    config = dataclasses.replace(saved, **given)
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()
     )

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import io
-import json
 import os
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.text.escaping import json_text
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import (
     CSV,
@@ -118,7 +118,7 @@ def _print(found: Report, style: str) -> None:
 
 def _write(found: Report, style: str, file: TextIO) -> None:
     if style == JSON:
-        json.dump(to_json(found), file, indent=2, ensure_ascii=False)
+        file.write(json_text(to_json(found), indent=2))
         file.write("\n")
     elif style == CSV:
         write_csv(found, file)

@@ -2,9 +2,9 @@
 
 import argparse
 import contextlib
-import json
 import sys
 
+from crawler_app.base.text.escaping import json_text
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.stored_crawl import opened
 from crawler_app.show.terminal.plain_text import has_style
@@ -22,7 +22,7 @@ def search(arguments: argparse.Namespace) -> int:
     ):
         result = index.search(" ".join(arguments.words), limit=arguments.limit)
     if arguments.json:
-        print(json.dumps(to_json(result), indent=2))
+        print(json_text(to_json(result), indent=2))
     else:
         print(render_hits(result, bold=has_style(sys.stdout)))
     return OK if result.total else FAILED

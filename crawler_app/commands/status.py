@@ -2,12 +2,11 @@
 
 import argparse
 import contextlib
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.escaping import json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.stored_crawl import opened
@@ -44,7 +43,7 @@ def status(arguments: argparse.Namespace) -> int:
         values |= {"process": crawl.owner(), "workers": crawlers}
         values |= summary.to_json() | kept.to_json()
         values["compared"] = comparison and comparison.to_json()
-        print(json.dumps(values, indent=2))
+        print(json_text(values, indent=2))
     else:
         how = crawl.how_to_continue(with_more_pages=is_limited)
         state = render_state(summary, crawlers, how)

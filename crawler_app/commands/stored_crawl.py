@@ -58,6 +58,11 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
     config = directory.config()
     if not config.frontier:
         return directory
+    try:
+        directory.require_own(config, ("cookie_file", "proxy"))
+    except ConfigError as exc:
+        exc.add_note("name the server in place of the directory: URL --crawl NAME")
+        raise
     return _on_server(config.frontier, config.crawl_name, path, **options)
 
 

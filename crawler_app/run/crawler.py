@@ -90,6 +90,7 @@ class Crawler:
             equivalent for several processes; returns a context manager that is entered during
             the run.
         observer: Notified of each document and each finished URL, for a check.
+        own_hosts: Private hosts, each with its port, that are allowed in any case.
 
     Raises:
         ConfigError: options conflict, or a callback is invalid.
@@ -125,6 +126,7 @@ class Crawler:
         retried_reasons: Collection[AnyReason] = (),
         watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
         observer: CrawlObserver | None = None,
+        own_hosts: Collection[str] = (),
     ) -> None:
         if resume and not config.into:
             raise ConfigError("resume needs the directory of a crawl; `into` is empty")
@@ -134,6 +136,7 @@ class Crawler:
         self._retried_reasons = retried_reasons
         self._watch = watch or contextlib.nullcontext
         self._observer = observer
+        self._own_hosts = own_hosts
         self._crawl: Crawl | PartsRun | None = None
         self._is_stopped = False
         check_fetcher(config)
@@ -260,6 +263,8 @@ class Crawler:
             fetcher = cleanup.enter_context(
                 contextlib.closing(make_fetcher(self.config))
             )
+            if self._own_hosts:
+                fetcher.allow_private(self._own_hosts)
             path = None if directory is None else directory.external_cache_path
             kept = ExternalCache.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))

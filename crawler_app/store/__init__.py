@@ -5,5 +5,6 @@ Imports `crawler_app.web` and what is below it.
 - `frontier`: every URL and its state, in memory, SQLite or PostgreSQL
 - `archive`: responses in WARC files, and the table that finds them
 - `index`: the full-text index
-- `database`, `store_thread`: what these share: SQLite, and a thread that writes
+- `database`, `checkpoints`, `store_thread`: what these share: SQLite, and a thread for steps that
+  take long
 """

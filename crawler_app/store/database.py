@@ -25,8 +25,12 @@ __all__ = [
     "unusable",
 ]
 
-# How long to wait for another process's commit or checkpoint, which takes milliseconds.
-PATIENCE_S = 10.0
+# How long to wait for another process's commit or checkpoint, which takes milliseconds, or for a
+# person who has locked the file with a tool.
+PATIENCE_S = 30.0
+
+# Reached while many seeds are added, or if something is written during each checkpoint.
+LOG_PAGES = 20_000
 
 DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -41,8 +45,8 @@ class Schema:
         version: Stored in the file; a file with another version is refused, not misread.
         tables: The required tables; a file without them belongs to another program.
         statements: The SQL that creates them.
-        log_pages: Pages in the write-ahead log that trigger a checkpoint; SQLite's
-            default is 1000.
+        log_pages: Pages in the write-ahead log after which SQLite makes a checkpoint by
+            itself, if `crawler_app.store.checkpoints` made none.
         cure: What to do if a file is broken, or of another version: how to rebuild it.
     """
 
@@ -50,7 +54,7 @@ class Schema:
     version: int
     tables: frozenset[str]
     statements: str
-    log_pages: int = 1000
+    log_pages: int = LOG_PAGES
     cure: str = ""
 
     def with_cure(self, text: str) -> str:

@@ -201,4 +201,6 @@ def outage_pause_s(pauses: int, first_pause_s: float) -> float | None:
     >>> [outage_pause_s(pauses, 1.0) for pauses in (0, 1, 6, 7)]
     [1.0, 2.0, 64.0, None]
     """
-    return first_pause_s * 2.0**pauses if pauses < MAX_OUTAGE_PAUSES else None
+    if pauses >= MAX_OUTAGE_PAUSES:
+        return None
+    return min(first_pause_s * 2.0**pauses, MAX_RETRY_AFTER_S)

@@ -18,6 +18,7 @@ Inside::
     doctor       reports the legacy names in source code
 """
 
+from gencoro import needs_tornado  # noqa: F401
 from gencoro.compat.installer import install, installed, uninstall
 
 __all__ = ["install", "installed", "uninstall"]

@@ -5,6 +5,7 @@ Rule: all or nothing.  A module that is already imported is patched by
 restored and the error is raised.
 """
 
+import asyncio
 import contextlib
 import dis
 import functools
@@ -23,13 +24,18 @@ from typing import Any, TypeAlias
 import tornado.iostream  # noqa: F401
 
 import gencoro.compat.modules.ioloop  # noqa: F401
-from gencoro import deprecated
+from gencoro import deprecated, loop_hook
+from gencoro.compat.calls.current_task import with_coroutines
+from gencoro.compat.calls.other_threads import ProgramLoop
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
 
 __all__ = ["install", "installed", "uninstall"]
 
 # The rows of each module, by their path in it.
 _Rows: TypeAlias = dict[str, dict[str, Row]]
+
+# Looked up once: compat replaces it while installed.
+_current_task = asyncio.current_task
 
 # The previous value of a name that did not exist.
 _MISSING = object()
@@ -62,7 +68,7 @@ def install(python: bool = True) -> None:
             new.begin(python)
             _installation = new
         elif python:
-            _installation.serve(_OF_PYTHON)
+            _installation.serve_python()
 
 
 def uninstall() -> None:
@@ -94,13 +100,21 @@ class _Installation:
     def begin(self, python: bool) -> None:
         sys.meta_path.insert(0, self._finder)
         deprecated.is_quiet = True
+        self._set(loop_hook, "hook", ProgramLoop())
         try:
             self.serve(_OF_TORNADO)
             if python:
-                self.serve(_OF_PYTHON)
+                self.serve_python()
         except BaseException:
             self.end()
             raise
+
+    def serve_python(self) -> None:
+        """Patch the standard library."""
+        self.serve(_OF_PYTHON)
+        if asyncio.current_task is _current_task:
+            for owner in (asyncio, asyncio.tasks):
+                self._set(owner, "current_task", with_coroutines(_current_task))
 
     def serve(self, rows: _Rows) -> None:
         """Patch the modules of these rows, now or when they are imported."""

@@ -84,6 +84,7 @@ tornado.concurrent.ReturnValueIgnoredError                 3.0 5.1 base   gencor
 tornado.concurrent.TracebackFuture                         3.0 4.5 put    gencoro.compat.modules.concurrent:Future
 tornado.concurrent._DummyFuture                            3.0 3.2 put    gencoro.compat.modules.concurrent:Future
 tornado.concurrent._non_deprecated_return_future           5.1 5.1 put    gencoro.compat.modules.concurrent:return_future
+tornado.concurrent.chain_future                            3.0 4.5 put    gencoro.futures:chain_future
 tornado.concurrent.futures                                 3.0 5.1 put    concurrent.futures
 tornado.concurrent.return_future                           3.0 5.1 put    gencoro.compat.modules.concurrent:return_future
 tornado.concurrent.run_on_executor                         3.0 5.1 put    gencoro.executors:run_on_executor
@@ -107,9 +108,21 @@ tornado.ioloop.IOLoop._EPOLLONESHOT                        2.0 5.1 put    gencor
 tornado.ioloop.IOLoop._EPOLLOUT                            2.0 5.1 put    gencoro.compat.modules.ioloop:EPOLLOUT
 tornado.ioloop.IOLoop._EPOLLPRI                            2.0 5.1 put    gencoro.compat.modules.ioloop:EPOLLPRI
 tornado.ioloop.IOLoop._EPOLLRDHUP                          2.0 5.1 put    gencoro.compat.modules.ioloop:EPOLLRDHUP
+tornado.ioloop.IOLoop._blocking_signal_threshold           2.0 5.1 put    gencoro.compat.modules.loop_state:blocking_signal_threshold
+tornado.ioloop.IOLoop._callbacks                           2.0 5.1 put    gencoro.compat.modules.loop_state:callbacks
+tornado.ioloop.IOLoop._cancellations                       3.1 5.1 put    gencoro.compat.modules.loop_state:cancellations
+tornado.ioloop.IOLoop._closing                             3.0 5.1 put    gencoro.compat.modules.loop_state:closing
+tornado.ioloop.IOLoop._events                              2.0 5.1 put    gencoro.compat.modules.loop_state:events
+tornado.ioloop.IOLoop._handlers                            2.0 5.1 put    gencoro.compat.modules.loop_state:handlers
+tornado.ioloop.IOLoop._running                             2.0 5.1 put    gencoro.compat.modules.loop_state:running
+tornado.ioloop.IOLoop._stopped                             2.0 5.1 put    gencoro.compat.modules.loop_state:stopped
+tornado.ioloop.IOLoop._thread_ident                        2.1 5.1 put    gencoro.compat.modules.loop_state:thread_ident
+tornado.ioloop.IOLoop._timeouts                            2.0 5.1 put    gencoro.compat.modules.loop_state:timeouts
+tornado.ioloop.IOLoop._waker                               2.1 5.1 put    gencoro.compat.modules.loop_state:waker
+tornado.ioloop.IOLoop._impl                                2.0 5.1 none
 tornado.ioloop.IOLoop.clear_current                        3.0 6.1 put    gencoro.compat.modules.ioloop:clear_current
 tornado.ioloop.IOLoop.clear_instance                       3.2 4.5 put    gencoro.ioloop:IOLoop.clear_instance
-tornado.ioloop.IOLoop.current                              3.0 5.1 put    gencoro.ioloop:IOLoop.current
+tornado.ioloop.IOLoop.current                              3.0 5.1 put    gencoro.compat.modules.ioloop:current
 tornado.ioloop.IOLoop.handle_callback_exception            2.0 5.1 put    gencoro.ioloop:IOLoop.handle_callback_exception
 tornado.ioloop.IOLoop.initialized                          2.0 4.5 put    gencoro.ioloop:IOLoop.initialized
 tornado.ioloop.IOLoop.install                              2.1 4.5 put    gencoro.ioloop:IOLoop.install
@@ -119,11 +132,13 @@ tornado.ioloop.IOLoop.make_current                         3.0 6.1 put    gencor
 tornado.ioloop.IOLoop.running                              2.0 2.4 put    gencoro.compat.modules.ioloop:running
 tornado.ioloop.IOLoop.set_blocking_log_threshold           2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_log_threshold
 tornado.ioloop.IOLoop.set_blocking_signal_threshold        2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_signal_threshold
+tornado.ioloop.IOLoop.time_func                            3.0 5.1 put    gencoro.compat.modules.loop_state:time_func
 tornado.ioloop.PeriodicCallback                            2.0 4.5 put    gencoro.ioloop.periodic:PeriodicCallback
 tornado.ioloop.PollIOLoop                                  3.0 5.1 put    gencoro.compat.modules.ioloop:PollIOLoop
 tornado.ioloop._POLL_TIMEOUT                               3.2 5.1 put    gencoro.compat.modules.ioloop:POLL_TIMEOUT
 tornado.ioloop._Select                                     2.0 2.4 put    gencoro.compat.modules.pollers:Select
 tornado.platform.asyncio.BaseAsyncIOLoop._make_current     3.2 5.1 put    gencoro.compat.modules.ioloop:make_base_current
+tornado.platform.asyncio.BaseAsyncIOLoop.call_at           2.0 4.5 wrap   gencoro.compat.modules.ioloop:call_at
 tornado.platform.asyncio.BaseAsyncIOLoop.initialize        3.2 4.5 wrap   gencoro.compat.modules.ioloop:making_ours
 tornado.platform.asyncio.to_asyncio_future                 4.1 4.5 wrap   gencoro.compat.modules.gen:convert_yielded
 
@@ -678,6 +693,7 @@ INSTEAD = {
     "tornado.httpserver._ServerRequestAdapter": (
         "use httputil.HTTPServerConnectionDelegate"
     ),
+    "tornado.ioloop.IOLoop._impl": "use add_handler: asyncio does the polling",
     "tornado.netutil._dnsname_to_pat": "use check_hostname of an ssl.SSLContext",
     "tornado.platform.twisted.TornadoDelayedCall": "use Twisted's reactor.callLater",
     "tornado.platform.twisted.TornadoReactor": "use Twisted's own asyncioreactor",

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gencoro.futures import ASYNCIO_FUTURES, Future
 from gencoro.runner import Runner
-from gencoro.waiting import WaitIterator, _TimeLimit
+from gencoro.waiting import WaitIterator, _Next, _TimeLimit
 
 __all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # Callbacks that complete another Future, and the closure variable that holds it.
 CELLS = {
-    ("gencoro.futures", "chain_future.<locals>.<lambda>"): "target",
+    ("gencoro.futures", "chain_future.<locals>.copy"): "target",
     ("tornado.concurrent", "chain_future.<locals>.copy"): "b",
     ("tornado.gen", "multi_future.<locals>.callback"): "future",
     ("asyncio.tasks", "shield.<locals>._inner_done_callback"): "outer",
@@ -39,15 +39,17 @@ WAKERS = {
     ("asyncio.tasks", "_release_waiter"),
 }
 
-# Where Tornado's queues and locks keep the Futures of their waiters.  A Lock contains a
-# Semaphore: it comes last, so that its name wins.
-TORNADO_WAITERS = [
-    ("tornado.queues", "Queue", "_getters", "Queue.get()"),
-    ("tornado.queues", "Queue", "_putters", "Queue.put()"),
-    ("tornado.locks", "Condition", "_waiters", "Condition.wait()"),
-    ("tornado.locks", "Event", "_waiters", "Event.wait()"),
-    ("tornado.locks", "Semaphore", "_waiters", "Semaphore.acquire()"),
-    ("tornado.locks", "Lock", "_block._waiters", "Lock.acquire()"),
+# Where the queues and locks of Tornado and gencoro keep the Futures of their waiters.  A Lock
+# of Tornado contains a Semaphore, and one of gencoro is one: it comes last, so that its name
+# wins.
+WAITERS = [
+    ("queues", "Queue", "_getters", "Queue.get()"),
+    ("queues", "Queue", "_putters", "Queue.put()"),
+    ("locks", "Condition", "_waiters", "Condition.wait()"),
+    ("locks", "Event", "_waiters", "Event.wait()"),
+    ("locks", "Semaphore", "_waiters", "Semaphore.acquire()"),
+    ("locks", "Lock", "_waiters", "Lock.acquire()"),
+    ("locks", "Lock", "_block._waiters", "Lock.acquire()"),
 ]
 
 
@@ -86,11 +88,15 @@ class Survey:
         for cls in ASYNCIO_FUTURES:
             yield cls, self._look_at_future
         yield asyncio.TimerHandle, self._look_at_timer
-        for cls in _in_tornado("tornado.gen", "Runner"):
+        for cls in _if_imported("tornado.gen", "Runner"):
             yield cls, self._look_at_runner
-        for module, name, attribute, call in TORNADO_WAITERS:
-            for cls in _in_tornado(module, name):
-                yield cls, functools.partial(self._look_at_waiters, attribute, call)
+        for module, name, attribute, call in WAITERS:
+            for package in ("tornado", "gencoro"):
+                look_at = functools.partial(
+                    self._look_at_waiters, attribute, f"{package} {call}"
+                )
+                for cls in _if_imported(f"{package}.{module}", name):
+                    yield cls, look_at
 
     def _look_at_runner(self, runner: Any) -> None:
         future = getattr(runner, "result_future", None)
@@ -102,14 +108,14 @@ class Survey:
         if getattr(future, "_loop", None) is None or future.done():
             return
         self.futures.append(future)
+        if issubclass(type(future), _Next):
+            iterator = getattr(future, "iterator", None)
+            if iterator is not None:
+                self.iterators[future] = iterator
         for callback in callbacks_of(future):
             target = _completed_by(callback)
             if target is not None:
                 self.sources.setdefault(target, []).append(future)
-            elif _is_method_of(callback, WaitIterator):
-                running = callback.__self__._running
-                if running is not None:
-                    self.iterators[running] = callback.__self__
 
     def _look_at_timer(self, timer: asyncio.TimerHandle) -> None:
         callback = getattr(timer, "_callback", None)
@@ -121,9 +127,10 @@ class Survey:
     def _look_at_waiters(self, attribute: str, call: str, holder: Any) -> None:
         for name in attribute.split("."):
             holder = getattr(holder, name, ())
+        holder = getattr(holder, "_values", holder)
         for waiter in copied(holder):
             future = waiter[-1] if type(waiter) is tuple else waiter
-            self.calls[future] = f"tornado {call}"
+            self.calls[future] = call
 
 
 def callbacks_of(future: "Future[Any]") -> list[Any]:
@@ -194,7 +201,7 @@ def _is_method_of(callback: Any, cls: type) -> bool:
     return type(callback) is MethodType and issubclass(type(callback.__self__), cls)
 
 
-def _in_tornado(module: str, name: str) -> list[type]:
-    """Return a list with a class of Tornado if the program has imported it."""
+def _if_imported(module: str, name: str) -> list[type]:
+    """Return a list with a class if the program has imported its module."""
     cls = getattr(sys.modules.get(module), name, None)
     return [cls] if isinstance(cls, type) else []

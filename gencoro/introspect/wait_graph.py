@@ -33,8 +33,12 @@ GATHERING = asyncio.tasks._GatheringFuture  # type: ignore[attr-defined]
 LONGEST_KEY = 40
 KEYS_SHOWN = (str, bytes, int, float, bool, type(None))
 
-# asyncio's callback on a Future that gets its outcome from another thread.
-FROM_THREAD = ("asyncio.futures", "_chain_future.<locals>._call_check_cancel")
+# The callback on a Future that gets its outcome from another thread, and the closure
+# variable with the job.
+FROM_THREAD = {
+    ("gencoro.futures", "of_other_thread.<locals>.cancel_job"): "job",
+    ("asyncio.futures", "_chain_future.<locals>._call_check_cancel"): "source",
+}
 
 # The packages whose code creates Futures on behalf of others.
 MAKERS = tuple(
@@ -279,8 +283,9 @@ def _job_on_thread(future: "Future[Any]") -> str:
     for callback in callbacks_of(future):
         if type(callback) is not FunctionType:
             continue
-        if (callback.__module__, callback.__qualname__) == FROM_THREAD:
-            job: concurrent.futures.Future[Any] | None = in_cell(callback, "source")
+        name = FROM_THREAD.get((callback.__module__, callback.__qualname__))
+        if name is not None:
+            job: concurrent.futures.Future[Any] | None = in_cell(callback, name)
             # running() takes a lock, which a signal handler must not wait for.
             state = getattr(job, "_state", "")
             return f"job of an executor, {state.lower()}"

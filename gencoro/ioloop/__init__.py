@@ -9,7 +9,6 @@ Inside::
 
     run_sync    one call of run_sync, from start to outcome
     callbacks   how callbacks run, and what happens to their errors
-    closing     ends what is left on a loop that is closed
     periodic    PeriodicCallback
     signals     wakes up a waiting loop when a signal arrives
     watchdog    reports a blocked loop
@@ -30,20 +29,22 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast, overload
 
+from gencoro import needs_tornado  # noqa: F401
+
+# isort: split
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
+from gencoro import closing
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import app_log
-from gencoro.ioloop import run_sync
 from gencoro.ioloop.callbacks import CallbackLoop
-from gencoro.ioloop.closing import finish_leftovers
 from gencoro.ioloop.periodic import PeriodicCallback
 from gencoro.ioloop.run_sync import MainCall
 from gencoro.ioloop.signals import woken_by_signals
 from gencoro.ioloop.watchdog import Action, Watch
 from gencoro.waiting import wall_time
-from gencoro.yieldables import Waitable, held_tasks
+from gencoro.yieldables import Waitable
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
@@ -170,9 +171,13 @@ class IOLoop(CallbackLoop):
         if threading.current_thread() is not threading.main_thread():
             super().start()
             return
-        _program.started = self
-        with woken_by_signals(self.asyncio_loop):
-            self._start_watched()
+        outer, _program.started = _program.started, self
+        try:
+            with woken_by_signals(self.asyncio_loop):
+                self._start_watched()
+        finally:
+            if outer is not None and outer.asyncio_loop.is_running():
+                _program.started = outer  # one of its callbacks has run this one
 
     def _start_watched(self) -> None:
         if self._watch is None:
@@ -291,8 +296,8 @@ class IOLoop(CallbackLoop):
     def close(self, all_fds: bool = False) -> None:
         """Close the loop after ending what is left on it.
 
-        Suspended coroutines, including native ones that were yielded, are cancelled and
-        may clean up; then asynchronous generators are closed, then the default executor.
+        Suspended coroutines and Tasks are cancelled and may clean up; then asynchronous
+        generators are closed, then the default executor.
         Each of these steps takes at most 5 seconds.  Inside another running loop close()
         cannot wait, and suspended coroutines are abandoned.  Closing it again has no effect.
 
@@ -306,8 +311,7 @@ class IOLoop(CallbackLoop):
             self.is_current = IOLoop.current(instance=False) is self
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
-                tasks = held_tasks(self.asyncio_loop)
-                finish_leftovers(self.asyncio_loop, tasks, run_sync.CLEAN_UP_S)
+                closing.finish_leftovers(self.asyncio_loop)
         finally:
             # Tornado deletes it from there, also if it has done so before: without the entry,
             # closing twice would be a KeyError.
@@ -316,7 +320,7 @@ class IOLoop(CallbackLoop):
             _program.forget(self)
 
 
-class _MainLoop(IOLoop, AsyncIOMainLoop):
+class MainLoop(IOLoop, AsyncIOMainLoop):
     """An IOLoop for an asyncio loop that the program created, and will close.
 
     `tornado.testing` decides by the class which loops to close.
@@ -332,7 +336,7 @@ def adopt(loop: tornado.ioloop.IOLoop) -> None:
     if type(loop) is AsyncIOLoop:
         loop.__class__ = IOLoop
     elif type(loop) is AsyncIOMainLoop:
-        loop.__class__ = _MainLoop
+        loop.__class__ = MainLoop
 
 
 def _current_at_rest(instance: bool) -> IOLoop | None:
@@ -427,8 +431,7 @@ def _finish_at_exit() -> None:
         if not is_idle or asyncio_loop.is_running() or asyncio_loop.is_closed():
             continue
         try:
-            tasks = asyncio.all_tasks(asyncio_loop)
-            finish_leftovers(asyncio_loop, tasks, run_sync.CLEAN_UP_S)
+            closing.finish_leftovers(asyncio_loop)
         except KeyboardInterrupt:  # the user does not want to wait
             return
         except BaseException:  # must not keep Python from waiting for other threads

@@ -5,28 +5,35 @@ and then to `handle_callback_exception`; it never leaves the loop.
 """
 
 import asyncio
+import concurrent.futures
 import contextlib
 import contextvars
 import functools
 import sys
+import types
+import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tornado.platform.asyncio import AsyncIOLoop
 
 from gencoro import context_hook
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import BadYieldError
+from gencoro.frames import name_of
 from gencoro.futures import (
     AnyFuture,
     Future,
     app_log,
     future_add_done_callback,
     is_future,
+    storable,
 )
 from gencoro.yieldables import Moment, as_future
 
-__all__ = ["CallbackLoop"]
+__all__ = ["CallbackLoop", "note_plain_generator"]
+
+T = TypeVar("T")
 
 
 class _ErrorLog:
@@ -66,6 +73,7 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
         try:
             future = as_future(result)
         except BadYieldError:  # a function may return anything
+            note_plain_generator(result)
             return
         if not isinstance(future, Moment):
             self._without_contexts(self.add_future, future, self._discard_future_result)
@@ -144,6 +152,15 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
                 self._run_callback, callback, context=context
             )
 
+    def run_in_executor(
+        self,
+        executor: concurrent.futures.Executor | None,
+        func: Callable[..., T],
+        *args: Any,
+    ) -> "Future[T]":
+        """Run a function on a thread (or process) of an executor."""
+        return super().run_in_executor(executor, _call, func, *args)
+
     def spawn_callback(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> None:
@@ -197,6 +214,34 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
             function(*args, **kwargs)
         else:
             hook.without(function, *args, **kwargs)
+
+
+def note_plain_generator(result: Any) -> None:
+    """Log that a callback is a generator function without decorator, once for each."""
+    if isinstance(result, types.GeneratorType):
+        code, cure = result.gi_code, "decorate it with @gen.coroutine"
+    elif isinstance(result, types.AsyncGeneratorType):
+        code, cure = result.ag_code, "write `async for` in a callback that calls it"
+    else:
+        return
+    if code not in _noted_codes and code.co_name != "<genexpr>":
+        _noted_codes.add(code)
+        app_log.error(
+            "The callback %s() is a generator function, of which a call runs nothing; %s",
+            name_of(result),
+            cure,
+        )
+
+
+_noted_codes: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
+
+
+def _call(func: Callable[..., T], *args: Any) -> T:
+    # As `of_other_thread` says, asyncio's Future might wait forever.
+    try:
+        return func(*args)
+    except StopIteration as exc:
+        raise storable(exc) from exc
 
 
 def _is_of_stream(handler: Callable[..., Any]) -> bool:

@@ -10,6 +10,7 @@ import tornado.ioloop
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import BadYieldError
 from gencoro.futures import Future, app_log
+from gencoro.ioloop.callbacks import note_plain_generator
 from gencoro.yieldables import Moment, as_future
 
 __all__ = ["PeriodicCallback"]
@@ -67,13 +68,15 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
         if not self._running:
             return
         waits = False
+        result = None
         try:
-            future = as_future(self.callback())
+            result = self.callback()
+            future = as_future(result)
             if not isinstance(future, Moment):
                 future.add_done_callback(functools.partial(self._end, self._starts))
                 waits = True
         except BadYieldError:  # a function may return anything
-            pass
+            note_plain_generator(result)
         except Exception:  # the callback's own; it is called again all the same
             self._hear_of_error()
         finally:

@@ -3,7 +3,7 @@
 A timeout and the first Ctrl-C cancel the coroutine.
 
 Rule: a timeout always ends the call: a coroutine that does not end when it is cancelled is
-waited for no longer than `CLEAN_UP_S`.  After the first Ctrl-C it may clean up as long as it
+waited for no longer than `closing.CLEAN_UP_S`.  After the first Ctrl-C it may clean up as long as it
 needs; the second one does not wait at all.
 """
 
@@ -18,17 +18,14 @@ from typing import Any
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
+from gencoro import closing
 from gencoro.cancelling import end_all
 from gencoro.errors import BadYieldError
 from gencoro.frames import name_of
 from gencoro.futures import Future, without_our_frame
 from gencoro.yieldables import Moment, as_future, refuse_other_loop
 
-__all__ = ["CLEAN_UP_S", "MainCall"]
-
-# How long a coroutine that was cancelled, by a timeout or because its loop is being closed,
-# may take to clean up: enough to say goodbye to a server.
-CLEAN_UP_S = 5.0
+__all__ = ["MainCall"]
 
 
 class MainCall:
@@ -98,6 +95,8 @@ class MainCall:
 
     def close(self) -> None:
         self.active = False
+        if self.future is not None:
+            self.future.remove_done_callback(self._stop)
         if self.timer is not None:
             self.timer.cancel()
 
@@ -113,7 +112,7 @@ class MainCall:
 
     def _stop_soon(self) -> None:
         # A coroutine that resists being cancelled would never stop the loop.
-        self.call_later(CLEAN_UP_S, self.loop.stop)
+        self.call_later(closing.CLEAN_UP_S, self.loop.stop)
 
     @contextlib.contextmanager
     def interrupted_by_ctrl_c(self) -> Iterator[None]:

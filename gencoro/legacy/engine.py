@@ -1,9 +1,11 @@
 """`gen.engine`: callback-style coroutines, whose calls return None."""
 
+import asyncio
 import functools
 from collections.abc import Callable
 from typing import Any
 
+from gencoro import loop_hook
 from gencoro.coroutines import returning
 from gencoro.errors import ReturnValueIgnoredError
 from gencoro.frames import name_of
@@ -45,6 +47,9 @@ def engine(func: Callable[..., Any]) -> Callable[..., None]:
 
     @functools.wraps(begin)
     def wrapper(*args: Any, **kwargs: Any) -> None:
-        begin(*args, **kwargs).add_done_callback(wrap(end))
+        future = None
+        if loop_hook.hook is not None and asyncio._get_running_loop() is None:
+            future = loop_hook.hook.begin(LegacyFuture, func, args, kwargs)
+        (future or begin(*args, **kwargs)).add_done_callback(wrap(end))
 
     return wrapper

@@ -10,10 +10,12 @@ from gencoro.ioloop import IOLoop
 
 @pytest.fixture
 def compat() -> Iterator[None]:
-    """Have legacy Tornado code run until the test has ended."""
+    """Have legacy Tornado code run until the test has ended, or its module if that does."""
+    was_installed = gencoro.compat.installed()
     gencoro.compat.install()
     yield
-    gencoro.compat.uninstall()
+    if not was_installed:
+        gencoro.compat.uninstall()
 
 
 @pytest.fixture

@@ -158,6 +158,8 @@ def test_server_makes_connections_of_its_own(site):
 
     def callback(request):
         site.log.append(request.remote_ip)
+        assert isinstance(request.connection, tornado.httpserver.HTTPConnection)
+        site.log[0].set_close_callback(None)  # the method of the request's connection
         answer(request)
 
     site.serve_by(Server(callback))
@@ -165,8 +167,28 @@ def test_server_makes_connections_of_its_own(site):
     headers = {"X-Real-Ip": "1.2.3.4", "Connection": "close"}
     assert site.fetch("/", headers=headers).code == 200
     assert site.log[1] == "1.2.3.4"
+    assert isinstance(site.log[0], tornado.httpserver.HTTPConnection)
+    assert not hasattr(site.log[0], "no_such_method")
     site.log[0].close()
     assert site.log[0].stream.closed()
+
+
+def test_methods_of_connections_are_patched_by_their_former_name(site):
+    """So gunicorn's Tornado worker counts requests."""
+    cls = tornado.httpserver.HTTPConnection
+    plain = cls.finish
+
+    def finish(self):
+        site.log.append(type(self))
+        plain(self)
+
+    site.serve(Hello)
+    cls.finish = finish
+    site.fetch()  # by a client whose connection is of the same class
+    cls.finish = plain
+    site.fetch()
+
+    assert site.log == [HTTP1Connection]
 
 
 @uses("tornado.httpserver._BadRequestException")

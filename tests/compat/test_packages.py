@@ -199,3 +199,10 @@ def test_the_suite_of_greenado(packages):
     )
 
     assert printed.splitlines()[-1].startswith("36 passed in ")
+
+
+def test_gunicorn(packages):
+    seen = packages.result("gunicorn_program.py", using="gunicorn")
+
+    assert seen == {"answer": "Tea", "workers": 2}
+    assert "Traceback" not in packages.log

@@ -172,6 +172,33 @@ LEGACY = {
             (6, "threading.Thread.isAlive"),
         ],
     ),
+    "a decorator that is a keyword now": (
+        (
+            "from tornadorpc import private, async\nclass T:\n    @async\n"
+            "    def async(self): pass\n    @rpc.async\n    def go(self): pass"
+        ),
+        [(1, "async"), (3, "async"), (4, "async"), (5, "async")],
+    ),
+    "names of Python 2": (
+        """\
+        from urlparse import urljoin
+        import Queue, urllib, sys
+        urllib.urlencode(unicode(x)), sys.maxint
+        print(basestring if PY2 or x else str, [x for x in xrange(3)])
+        d.iteritems(), d.has_key(1)
+        """,
+        [
+            (1, "urlparse"),
+            (2, "Queue"),
+            (3, "builtins.unicode"),
+            (3, "sys.maxint"),
+            (3, "urllib.urlencode"),
+            (4, "builtins.basestring"),
+            (4, "builtins.xrange"),
+            (5, "builtins.dict.has_key"),
+            (5, "builtins.dict.iteritems"),
+        ],
+    ),
     "a name that is a keyword now": (
         "import tornado.gen\nrun(async=True)\ndef await(): x.async\ntornado.gen.Task",
         [(2, "async"), (3, "async"), (4, "tornado.gen.Task")],
@@ -459,6 +486,32 @@ MODERN = {
         "from tornado.httpclient import AsyncHTTPClient\nfrom tornado import gen\n"
         "AsyncHTTPClient().fetch(url, raise_error=False)\ntype(x) is gen.Future"
     ),
+    "names of Python 2 where it runs": (
+        """\
+        import six, sys
+        try: from urlparse import urljoin
+        except ImportError: from urllib.parse import urljoin
+        try: unicode
+        except NameError: unicode = str
+        if six.PY2: text = basestring
+        text = str if sys.version_info[0] > 2 else long
+        six.PY2 and isinstance(x, xrange)
+        six.PY3 or isinstance(x, xrange)
+        """
+    ),
+    "names of Python 2 that are something else": (
+        """\
+        from future.builtins import xrange
+        from urllib.parse import urlparse
+        import six, queue
+        Queue = queue.Queue
+        for k in xrange(3): six.iteritems(d), Queue()
+        class Dict:
+            def iteritems(self): pass
+            def items(self, long): return self.iteritems(), long
+        """
+    ),
+    "names of Python 2 that a star may import": "from six.moves import *\nxrange(3)",
     "no Tornado": "import gen\ngen.Task(client.fetch(u, callback=f))",
     "a package of another name": "from tornado_celery import gen\ngen.Task()",
     "its own package": "from .tornado import gen\nfrom . import gen as g\ngen.Task()",

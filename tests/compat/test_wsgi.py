@@ -305,6 +305,17 @@ def test_fault_of_an_application_closes_the_connection(site, caplog, application
     assert FAULTS[application] in caplog.text
 
 
+def test_application_of_tornado_in_a_container_answers_by_itself(site):
+    class Page(tornado.web.RequestHandler):
+        async def get(self):
+            await asyncio.sleep(0)
+            self.write("page")
+
+    site.serve(WSGIContainer(tornado.web.Application([("/", Page)])))
+
+    assert site.fetch().body == b"page"
+
+
 def test_error_of_an_application_is_answered_by_its_handler(site, caplog):
     container = {"fallback": WSGIContainer(_raises)}
     site.serve(("/", tornado.web.FallbackHandler, container))

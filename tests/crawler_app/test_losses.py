@@ -1,10 +1,12 @@
 """A crawl directory that has lost files: `resume` restores their contents."""
 
+import contextlib
 import os
 
 import pytest
 
 from crawler_app.store.archive.totals import summary
+from crawler_app.store.index import PageIndex
 
 PATHS = [f"/{n}" for n in range(12)]
 DONE = 9  # when it is damaged, the seed included
@@ -45,6 +47,12 @@ def lose_index(directory):
     (directory / "crawl.sqlite").unlink()
 
 
+def lose_part_of_index(directory):
+    with contextlib.closing(PageIndex(directory / "crawl.sqlite")) as index:
+        for url in index._texts.urls()[::2]:
+            index.remove(url)
+
+
 @pytest.mark.parametrize(
     ("losses", "min_again"),
     [
@@ -54,6 +62,7 @@ def lose_index(directory):
         ([cut_archive, lose_table], 2),
         ([lose_archive], DONE),
         ([lose_index], 0),
+        ([lose_part_of_index], 0),
         ([lose_index, cut_archive], 2),
         ([lose_index, lose_archive], DONE),
     ],
@@ -75,8 +84,9 @@ def test_lost_files_are_restored(
     again = len(site.requests) - new
     assert again == 0 if not min_again else min_again <= again <= DONE
     assert ("fetched again" in caplog.text) == bool(min_again)
-    is_rebuilt = lose_index in losses and lose_archive not in losses
-    assert ("index is empty" in caplog.text) == is_rebuilt
+    is_lost = not {lose_index, lose_part_of_index}.isdisjoint(losses)
+    is_rebuilt = is_lost and lose_archive not in losses
+    assert ("read again from the archive" in caplog.text) == is_rebuilt
 
 
 def test_lost_index_without_an_archive_is_reported(
@@ -87,5 +97,16 @@ def test_lost_index_without_an_archive_is_reported(
 
     gencrawl("resume", directory, "--quiet")
 
-    assert f"index is empty, although {DONE} pages were crawled" in caplog.text
+    assert f"the index lacks {DONE} pages that were crawled" in caplog.text
     assert site.requests == []
+
+
+def test_page_that_must_not_be_found_is_not_lost(gencrawl, site, directory, caplog):
+    site.page("/", "a")
+    site.answer("/a", b"<meta name=robots content=noindex>")
+    assert gencrawl("crawl", site.url, "--into", directory, "--quiet").status == 0
+
+    assert gencrawl("resume", directory, "--quiet").status == 0
+
+    assert gencrawl.json("status", directory, "--json")["indexed_pages"] == 1
+    assert "the index lacks" not in caplog.text

@@ -1,9 +1,16 @@
 """``python -m gencoro``: usage errors in one line, and its version."""
 
+import configparser
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import gencoro
-from gencoro.__main__ import MISUSED, main
+from gencoro.__main__ import FAILED, MISUSED, main
+from gencoro.needs_tornado import NEEDED
 
 
 @pytest.mark.parametrize(
@@ -37,3 +44,62 @@ def test_version(capsys):
 
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"gencoro {gencoro.__version__}\n"
+
+
+@pytest.fixture
+def beside_old_tornado(tmp_path):
+    """Return a function that runs Python with a Tornado that a pin has brought."""
+    package = tmp_path / "tornado"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "version = '4.5.3'\nversion_info = (4, 5, 3, 0)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(gencoro.__file__).parents[1])])
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("words", ["run x.py", "doctor .", "convert .", "--help"])
+def test_pinned_tornado_is_told_in_one_line(beside_old_tornado, words):
+    done = beside_old_tornado("-m", "gencoro", *words.split())
+
+    needed = ".".join(map(str, NEEDED))
+    assert (done.returncode, done.stdout) == (FAILED, "")
+    assert done.stderr.startswith("gencoro: Tornado 4.5.3 is installed, and gencoro ")
+    assert f"`pip install 'tornado>={needed}'`" in done.stderr
+    assert "`pip install --no-deps`" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("module", ["compat", "ioloop", "testing", "virtual_clock"])
+def test_pinned_tornado_is_told_by_an_import(beside_old_tornado, module):
+    done = beside_old_tornado("-c", f"import gencoro.{module}")
+
+    assert "ImportError: Tornado 4.5.3 is installed, and" in done.stderr
+
+
+def test_coroutines_run_beside_any_tornado(beside_old_tornado):
+    source = (
+        "import asyncio\nfrom gencoro import gen\n@gen.coroutine\ndef main(): yield"
+    )
+    source += "\nasync def run(): await main()\nasyncio.run(run())"
+
+    assert beside_old_tornado("-c", source).stderr == ""
+    assert beside_old_tornado("-m", "gencoro", "--version").returncode == 0
+
+
+def test_needed_tornado_is_that_of_the_metadata():
+    config = configparser.ConfigParser()
+    config.read(Path(__file__).parents[2] / "setup.cfg")
+
+    needed = config["options"]["install_requires"].strip()
+    assert needed == "tornado >=" + ".".join(map(str, NEEDED))

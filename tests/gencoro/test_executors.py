@@ -1,8 +1,13 @@
 """gencoro.executors: blocking functions on other threads."""
 
+import concurrent.futures
+import threading
+
 import pytest
 
+from gencoro import gen
 from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
+from gencoro.ioloop import IOLoop
 
 
 class Worker:
@@ -37,3 +42,49 @@ def test_dummy_executor_serves_methods_without_a_turn_of_the_loop(run):
         return Worker().add(40).done()
 
     assert run(main)
+
+
+class Pool:
+    executor = concurrent.futures.ThreadPoolExecutor(1)
+
+    @run_on_executor
+    def call(self, job):
+        return job()
+
+
+WAYS_TO_RUN = {
+    "yield": lambda pool, job: pool.executor.submit(job),
+    "in a list": lambda pool, job: [pool.executor.submit(job)],
+    "run_on_executor": lambda pool, job: pool.call(job),
+    "run_in_executor": lambda pool, job: IOLoop.current().run_in_executor(
+        pool.executor, job
+    ),
+    "chain_future": lambda pool, job: _chained(pool.executor.submit(job)),
+}
+
+
+def _chained(job):
+    target = gen.Future()
+    gen.chain_future(job, target)
+    return target
+
+
+@pytest.mark.parametrize("way", WAYS_TO_RUN)
+def test_job_that_raises_stop_iteration_ends_the_wait(way):
+    is_awaited = threading.Event()
+
+    def job():
+        is_awaited.wait()
+        return next(iter(()))
+
+    @gen.coroutine
+    def main():
+        IOLoop.current().add_callback(is_awaited.set)
+        yield WAYS_TO_RUN[way](Pool(), job)
+
+    loop = IOLoop(make_current=False)
+    with pytest.raises(RuntimeError) as caught:
+        loop.run_sync(main, timeout=20)
+    loop.close()
+
+    assert isinstance(caught.value.__cause__, StopIteration)

@@ -247,6 +247,46 @@ def test_run_sync_leaves_nothing_behind(new, script):
     loop.close()
 
 
+# A Future that lives longer than those who have waited for it.
+
+WAYS_TO_GIVE_UP = {
+    "with_timeout": lambda shared: gen.with_timeout(SOON, shared),
+    "with_timeout, cancelled": lambda shared: gen.with_timeout(MUCH_LATER, shared),
+    "WaitIterator": lambda shared: gen.WaitIterator(gen.sleep(0.1), shared).next(),
+    "WaitIterator, cancelled": lambda shared: gen.WaitIterator(shared).next(),
+    "WaitIterator, too late": lambda shared: gen.with_timeout(
+        SOON, gen.WaitIterator(shared).next()
+    ),
+    "chain_future": lambda shared: _chained(shared),
+    "shield": asyncio.shield,
+}
+SOON, MUCH_LATER = timedelta(seconds=0.1), timedelta(hours=1)
+
+
+def _chained(shared):
+    target = shared.get_loop().create_future()
+    gen.chain_future(shared, target)
+    return target
+
+
+@pytest.mark.parametrize("way", WAYS_TO_GIVE_UP)
+def test_future_keeps_nothing_of_those_who_gave_up(loop, new, way):
+    shared = loop.create_future()
+    callbacks = []
+
+    for _ in range(2):
+        future = _waits(new, lambda: WAYS_TO_GIVE_UP[way](shared), TimeoutError)
+        _run_for(loop, 0.5)
+        future.cancel()
+        del future
+        _run_for(loop, 5)
+        callbacks.append(len(shared._callbacks or ()))
+
+    assert new.references
+    assert len(new) == 0
+    assert callbacks[0] == callbacks[1] <= 1
+
+
 # Suspended: collected when they cannot be resumed; see also RunnerGCTest of Tornado.
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import concurrent.futures
+import functools
+import itertools
 from datetime import timedelta
 
 import pytest
@@ -68,10 +70,18 @@ def _cannot(result):
         *(
             (
                 lambda many=many: many,
-                f"yielded a {type(many).__name__} {many!r}",
+                f"yielded a {type(many).__name__} ",
                 ["yield a list or a dict of them"],
             )
-            for many in [(1, 2), {1, 2}, frozenset([1])]
+            for many in [
+                (1, 2),
+                {1, 2},
+                frozenset([1]),
+                {}.values(),
+                map(print, ()),
+                itertools.chain(),
+                (one for one in ()),
+            ]
         ),
         *(
             (
@@ -200,6 +210,52 @@ def test_mistake_given_to_a_function_is_raised_by_the_call(run, place, told):
 
     run(main)
     other.close()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "cure"),
+    [
+        (lambda: gen.multi(gen.sleep(0), gen.sleep(0)), r"write multi\(\[a, b\]\)"),
+        (lambda: gen.multi(42), r"write multi\(\[a, b\]\)"),
+        (lambda: gen.WaitIterator([gen.sleep(0)]), r"WaitIterator\(\*futures\)"),
+        (lambda: gen.WaitIterator(a={}), r"WaitIterator\(\*futures\)"),
+        *(
+            (
+                lambda kind=kind: gen.coroutine(kind(plain_generator)),
+                f"write @{kind.__name__} above @gen.coroutine",
+            )
+            for kind in (property, classmethod, functools.cached_property)
+        ),
+        (lambda: gen.coroutine(42), "got 42, which is not a function$"),
+        (lambda: gen.coroutine(Thing.method), "Thing.method is decorated .* twice"),
+    ],
+)
+def test_call_that_cannot_be_meant_is_refused_with_the_cure(run, mistake, cure):
+    async def main():
+        mistake()
+
+    with pytest.raises(TypeError, match=cure):
+        run(main)
+
+
+def test_coroutine_that_wraps_another_one_is_no_mistake(run):
+    @gen.coroutine
+    @functools.wraps(Thing.method)
+    def wrapper():
+        return 42
+
+    assert run(wrapper) == 42
+
+
+def test_recursion_without_end_is_not_told_as_the_lack_of_a_loop(run):
+    @gen.coroutine
+    def body():
+        return (yield body())
+
+    with pytest.raises(RecursionError) as caught:
+        run(body)
+
+    assert getattr(caught.value, "__notes__", []) == []
 
 
 # Converters that do not do what they promised.

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Generator
 from typing import Any, assert_type
 
-from gencoro import gen
+from gencoro import gen, queues
 from gencoro.concurrent import dummy_executor, run_on_executor
 from gencoro.ioloop import IOLoop
 from gencoro.testing import gen_test, new_io_loop, run_test
@@ -45,6 +45,23 @@ class Executing:
         return 2
 
 
+@gen.coroutine
+def by_yield_from() -> Generator[Any, Any, None]:
+    assert_type((yield from length("a")), int)
+    assert_type((yield from gen.convert_yielded(native())), str)
+    assert_type((yield from gen.multi([native()])), list[str])
+    assert_type((yield from queues.Queue[int]().put(1)), None)
+
+
+class Delay(float):
+    """What a program lets coroutines yield."""
+
+
+@gen.convert_yielded.register(Delay)
+def wait_for_delay(delay: Delay) -> "gen.Future[None]":
+    return gen.sleep(delay)
+
+
 @gen_test
 def test_waiting_for_one() -> Generator[Any, Any, None]:
     async def main() -> None:
@@ -57,10 +74,16 @@ def test_waiting_for_one() -> Generator[Any, Any, None]:
         assert_type(await gen.with_timeout(SOON, native()), str)
         assert_type(await gen.with_timeout(SOON, job()), float)
         assert_type(await gen.with_timeout(SOON, None), None)
+        assert_type(await gen.convert_yielded(length("a")), int)
+        assert_type(await gen.convert_yielded(native()), str)
+        assert_type(await gen.convert_yielded([native()]), list[str])
+        assert_type(await gen.convert_yielded({1: native()}), dict[int, str])
         assert_type(await Executing().first(1), str)
         assert_type(await Executing().second(), int)
 
     yield main()
+    yield by_yield_from()
+    yield Delay(0)
 
 
 @gen_test(timeout=60)
@@ -78,7 +101,9 @@ async def test_waiting_for_many() -> None:
     assert_type(await gen.multi({1: None}), dict[int, Any])
     assert_type(await gen.with_timeout(SOON, gen.multi(lengths)), list[int])
     assert_type(await gen.with_timeout(SOON, [native(), None]), list[Any])
-    assert_type(await gen.with_timeout(SOON, {"a": native()}), dict[Any, Any])
+    assert_type(await gen.with_timeout(SOON, [native()]), list[str])
+    assert_type(await gen.with_timeout(SOON, lengths), list[int])
+    assert_type(await gen.with_timeout(SOON, {"a": native()}), dict[str, str])
 
 
 def test_running() -> None:

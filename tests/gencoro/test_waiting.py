@@ -4,6 +4,7 @@ Sleeps are in `test_leaks` and `test_differential`.
 """
 
 import asyncio
+import gc
 import time
 import weakref
 from datetime import timedelta
@@ -11,7 +12,7 @@ from datetime import timedelta
 import pytest
 
 from gencoro import gen
-from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now
+from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now, pending
 
 
 def test_result_in_time_is_handed_on_and_the_timer_taken_back(run):
@@ -111,3 +112,62 @@ def test_results_that_were_returned_are_let_go(run):
         return len(alive)
 
     assert run(main) == 3
+
+
+def test_closed_iterator_leaves_its_futures_and_cancels_who_waits(run):
+    async def main():
+        shared = asyncio.get_running_loop().create_future()
+        with gen.WaitIterator(shared) as iterator:
+            waiting = iterator.next()
+            waiting.add_done_callback(lambda _: None)
+        return waiting.cancelled(), iterator.done(), shared.done(), shared._callbacks
+
+    assert run(main) == (True, True, False, None)
+
+
+def test_unused_iterator_leaves_the_futures_of_a_loop_at_rest():
+    loop = asyncio.new_event_loop()
+    shared = loop.create_future()
+    gen.WaitIterator(shared)
+
+    loop.run_until_complete(asyncio.sleep(0))
+
+    assert not shared._callbacks
+    loop.close()
+
+
+def test_next_result_arrives_although_only_a_callback_waits_for_it(run):
+    async def main():
+        arrived = []
+        gen.WaitIterator(after(1, 42)).next().add_done_callback(arrived.append)
+        gc.collect()
+        await asyncio.sleep(2)
+        return [future.result() for future in arrived]
+
+    assert run(main) == [42]
+
+
+@pytest.mark.parametrize("futures", [1, 2])
+@pytest.mark.parametrize("turns", range(4))
+def test_result_whose_waiter_is_cancelled_comes_again(run, turns, futures):
+    @gen.coroutine
+    def take(iterator, taken):
+        taken.append(((yield iterator.next()), iterator.current_index))
+
+    async def main():
+        first, second = pending(), pending()
+        # Where there is one Future, it is passed twice, and returned twice.
+        iterator = gen.WaitIterator(first, second if futures == 2 else first)
+        taken = []
+        taker = take(iterator, taken)
+        first.set_result(1)
+        second.set_result(1)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        taker.cancel()
+        await asyncio.wait([taker])
+        while not iterator.done():
+            await take(iterator, taken)
+        return taken
+
+    assert run(main) == [(1, 0), (1, 1)]

@@ -71,7 +71,6 @@ def workers(postgres_url):
     def make(**options):
         if made:
             made.append(made[0].another())
-            made[-1].now = made[0].now
         else:
             made.append(SteppedFrontier.of_new_crawl(postgres_url, **options))
         return made[-1]
@@ -185,8 +184,8 @@ class SteppedFrontier(PostgresFrontier):
 
     skew_s = 0.0
 
-    def __init__(self, url, crawl="test", **options):
-        self.now = 0.0
+    def __init__(self, url, crawl="test", now=0.0, **options):
+        self.now = now
         self.observer = NO_OBSERVER
         self._loop = IOLoop(make_current=False)
         self.location = CrawlLocation(url, crawl)
@@ -209,7 +208,7 @@ class SteppedFrontier(PostgresFrontier):
 
     def another(self):
         """Return another worker of the same crawl."""
-        return SteppedFrontier(self.location.url, self.location.crawl)
+        return SteppedFrontier(self.location.url, self.location.crawl, self.now)
 
     def settle(self):
         """Send everything, and get the counts."""

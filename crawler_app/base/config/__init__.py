@@ -371,6 +371,7 @@ class CrawlConfig:
         group=FETCHING,
         metavar="[USER:PASSWORD@]HOST:PORT",
         rule=validators.require_proxy,
+        is_resumable=True,
         is_secret=True,
         is_local=True,
     )
@@ -383,6 +384,7 @@ class CrawlConfig:
         metavar="FILE",
         is_path=True,
         rule=validators.require_path,
+        is_resumable=True,
         is_local=True,
     )
 

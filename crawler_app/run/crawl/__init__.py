@@ -40,8 +40,8 @@ its lease was lost, or the crawl ends: by a disk that fails, or by a callback th
 what is not an Exception.
 
 Rule 3: the response of a URL that the frontier records as finished is in the archive, and its
-text is in the index: both are flushed, by their own threads, before each commit of the
-frontier.  No claim ends meanwhile.
+text is in the index: both are flushed before each commit of the frontier.  No claim ends
+meanwhile.
 """
 
 import asyncio

@@ -12,11 +12,13 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import dedup_key, host_of, join
 from crawler_app.run.crawl import trace
 from crawler_app.run.crawl.observer import CrawlObserver
+from crawler_app.run.crawl.repeated_pages import RepeatedPages
 from crawler_app.run.crawl.scope import Scope
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.store.frontier import Frontier
+from crawler_app.web.documents.html import Page
 from gencoro import gen
 
 __all__ = ["Admission"]
@@ -74,10 +76,25 @@ class Admission:
             max_segment_repeats=config.max_segment_repeats,
         )
         self._queries = QueryCounter(config.max_queries_per_path)
+        has_subdomains = config.scope in ("domain", "any")
+        self._repeated = RepeatedPages(
+            config.max_queries_per_path, self._seed_hosts if has_subdomains else None
+        )
 
     def remember(self) -> None:
         """Count the queries of the URLs that the frontier holds from earlier runs."""
         self._queries.learn(self._frontier.queries())
+
+    def note_page(self, url: str, page: Page, size_bytes: int) -> None:
+        """Note what a page says, to find sites without end."""
+        if url not in self._seeds:
+            # Without an index, texts are not read; but other pages have other sizes.
+            size_bytes = 0 if page.text else size_bytes
+            self._repeated.note(url, f"{page.title}\0{page.text}", size_bytes)
+
+    def is_trap(self, url: str) -> bool:
+        """Return whether pages at URLs like this one repeat each other; a seed never does."""
+        return self._repeated.is_trap(url) and url not in self._seeds
 
     def admit(
         self,
@@ -92,7 +109,7 @@ class Admission:
         """Return the candidate that a reference stands for, canonicalized and checked.
 
         A refused URL is a candidate too: it is recorded with its reason.  None if the
-        reference is not an http(s) URL, or if the frontier already has it.
+        reference is not an http(s) URL, or if the frontier already has it or is full.
 
         Args:
             reference: As written in a page or a header, or an absolute URL.
@@ -112,7 +129,11 @@ class Admission:
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
-        refusal = self.check(url, depth, nofollow=nofollow, role=role)
+        is_full = self._frontier.is_full
+        if is_full:
+            refusal: Reason | None = Reason.TOO_MANY_URLS
+        else:
+            refusal = self.check(url, depth, nofollow=nofollow, role=role)
         if refusal in CHECKED_EXTERNALLY and self._checks_external:
             role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
@@ -127,7 +148,7 @@ class Admission:
             trace.note_refusal(candidate, base)
             if self._observer is not None:
                 self._observer.saw_refusal(candidate)
-        return candidate
+        return None if is_full else candidate
 
     def admit_received(self, candidate: Candidate) -> Candidate:
         """Return a candidate that another process has admitted, with its query counted.
@@ -188,6 +209,8 @@ class Admission:
             return None
         if nofollow:
             return Reason.NOFOLLOW
+        if self._repeated.is_trap(url):
+            return Reason.TOO_MANY_ALIKE
         # Last, because it counts the URLs that pass.
         trap = trap_in(url, self._trap_limits)
         if trap is None and not self._queries.admit(url):

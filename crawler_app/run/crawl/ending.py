@@ -4,7 +4,6 @@ Pure.  `crawler_app.run.crawl` makes the move out of ``claimed`` that an ending 
 of a retry, it finishes a URL that has no try left, and puts it back if its host is down.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -108,7 +107,7 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
         content_type=without_controls(fetched.headers.get("Content-Type", "")),
         size_bytes=len(fetched.body),
         took_s=fetched.took_s,
-        digest=hashlib.blake2b(fetched.body, digest_size=DIGEST_BYTES).hexdigest(),
+        digest=fetched.digest()[:DIGEST_BYTES].hex(),
         note="; ".join(fetched.notes),
     )
 

@@ -8,7 +8,12 @@ import logging
 from collections.abc import Container, Generator, Mapping
 from typing import Any
 
-from crawler_app.base.errors import ArchiveError, FetchError, ObjectStorageError
+from crawler_app.base.errors import (
+    ArchiveError,
+    FetchError,
+    ObjectStorageError,
+    StaleConnectionError,
+)
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.base.subgenerator import Subgenerator
@@ -23,6 +28,9 @@ from gencoro import gen
 __all__ = ["Fetching"]
 
 logger = logging.getLogger(__name__)
+
+# Requests sent again because an idle connection was closed: more than are idle to one host.
+MAX_STALE = 10
 
 
 class Fetching:
@@ -131,14 +139,18 @@ class Fetching:
             ArchiveError: the archive cannot be written.
         """
         context, host = self._context, host_of(url)
-        began_at = context.clock()
-        held_to = context.hosts.begin_fetch(host, began_at)
-        if held_to > began_at:
-            context.frontier.hold_host(host, held_to)
-        if method == "GET":
-            fetched: Fetched = yield self._fetcher.fetch(url, headers)
+        for _ in range(MAX_STALE):
+            began_at = yield from self._turn(host)
+            try:
+                if method == "GET":
+                    fetched: Fetched = yield self._fetcher.fetch(url, headers)
+                else:
+                    fetched = yield self._fetcher.fetch(url, headers, method)
+                break
+            except StaleConnectionError as exc:
+                stale = exc
         else:
-            fetched = yield self._fetcher.fetch(url, headers, method)
+            raise stale
         context.hosts.note_answer(host, fetched.took_s)
         context.outages.note_response(url)
         context.stats.add("fetched")
@@ -147,6 +159,16 @@ class Fetching:
         if self._archive is not None and is_archived:
             yield self._archive.write(fetched, began_at)
         return fetched
+
+    def _turn(self, host: str) -> Subgenerator[float]:
+        """Wait until a host may be asked; return the time."""
+        context, now = self._context, self._context.clock()
+        begins_at, held_to = context.hosts.begin_fetch(host, now)
+        if held_to > begins_at:
+            context.frontier.hold_host(host, held_to)
+        if begins_at > now:
+            yield gen.sleep(begins_at - now)
+        return begins_at
 
 
 def _conditions(capture: Capture) -> dict[str, str]:

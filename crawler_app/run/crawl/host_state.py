@@ -12,6 +12,10 @@ from crawler_app.web import politeness
 
 __all__ = ["HostStates"]
 
+# A fetch waits no longer, since its worker does nothing else.  Only a gap that the user has
+# chosen may be longer; or the clock was set back.
+MAX_WAIT_S = politeness.MAX_CRAWL_DELAY_S
+
 
 class HostStates:
     """The hosts of one run.
@@ -56,11 +60,17 @@ class HostStates:
         self._observer.gap_changed(host, gap_s)
         return gap_s
 
-    def begin_fetch(self, host: str, now: float) -> float:
-        """Note that a fetch starts; return until when it holds its host."""
-        held_to = now + self.gap_s(host)
-        self._last_by_host[host] = now, held_to
-        return held_to
+    def begin_fetch(self, host: str, now: float) -> tuple[float, float]:
+        """Note that a fetch starts; return when, and until when it holds its host.
+
+        It starts now, unless the last one still holds the host: no claim has waited for a
+        robots.txt or its redirect, nor for a request that is sent again.
+        """
+        _, held_to = self._last_by_host.get(host, (now, now))
+        begins_at = now + min(max(held_to - now, 0.0), MAX_WAIT_S)
+        held_to = begins_at + self.gap_s(host)
+        self._last_by_host[host] = begins_at, held_to
+        return begins_at, held_to
 
     def change(
         self, config: CrawlConfig, now: float

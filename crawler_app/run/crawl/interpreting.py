@@ -16,7 +16,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import urlsplit
 
-from crawler_app.base.http_headers import UNKNOWN_TYPES, extracted_type, is_html
+from crawler_app.base.http_headers import (
+    UNKNOWN_TYPES,
+    canonical_link,
+    extracted_type,
+    is_html,
+)
 from crawler_app.base.models import (
     Candidate,
     Claim,
@@ -146,6 +151,8 @@ class Interpreter:
         if fetched.status == MULTIPLE_CHOICES:
             outcome.add_note("300 Multiple Choices")
         _settle_type(outcome, fetched)
+        if canonical := canonical_link(fetched.headers):
+            outcome.canonical = join_or_nothing(claim.url, canonical)
         content_type = outcome.content_type
         if claim.role is Role.ASSET and _is_page_or_nothing(
             claim.url, fetched, content_type
@@ -184,8 +191,10 @@ class Interpreter:
         elif not page.links and is_made_by_script(fetched.body):
             outcome.reason = Reason.MADE_BY_SCRIPT
         outcome.title = page.title
+        self._admission.note_page(claim.url, page, len(fetched.body))
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
-        outcome.canonical = join_or_nothing(base, page.canonical)
+        if page.canonical:  # before that of a header
+            outcome.canonical = join_or_nothing(base, page.canonical)
         directives = self._robots_directives(page, fetched)
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
@@ -335,7 +344,7 @@ class Interpreter:
         self, index: IndexWriter, url: str, page: Page, directives: Collection[str]
     ) -> Subgenerator[None]:
         if "noindex" in directives:
-            index.remove(url)  # an earlier crawl may have added it
+            index.leave_out(url)
             return
         columns = yield from self._columns_of(page)
         index.put(url, columns, self._clock())

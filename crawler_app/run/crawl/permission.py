@@ -57,6 +57,9 @@ class Permission:
             FetchError: its host did not respond to the request for robots.txt.
             HookError: the user's callback failed.
         """
+        if self._admission.is_trap(claim.url):  # found before that was known
+            yield gen.moment  # many in a row must not block the loop
+            return self._skip(Reason.TOO_MANY_ALIKE)
         if self.robots is not None:
             end = yield from self._check_robots(claim, self.robots)
             if end is not None:

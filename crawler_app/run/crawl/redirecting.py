@@ -153,7 +153,7 @@ class RedirectReader:
 def _role_of_target(claim: Claim) -> Role:
     """Return what the target of a redirect is found as.
 
-    Assets are in scope on any host, and a sitemap of text is known by its role only; other
-    targets are checked against the scope.
+    Assets are in scope on any host, and a text is a sitemap only if it was named as one;
+    other targets are checked against the scope.
     """
     return claim.role if claim.role in (Role.ASSET, Role.SITEMAP) else Role.LINK

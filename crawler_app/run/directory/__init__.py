@@ -33,7 +33,7 @@ import dataclasses
 import os
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -43,6 +43,11 @@ from crawler_app.base.safe_files import create, open_regular
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
 from crawler_app.run.directory.lock import LOCK_NAME, DirectoryLock, not_writable
+from crawler_app.run.directory.signature import (
+    is_signature,
+    settings_to_trust,
+    signature_of,
+)
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
 from crawler_app.run.directory.union import UnionFrontier
 from crawler_app.store.archive.captures import database_path
@@ -60,6 +65,7 @@ EXTERNAL_CACHE_NAME = "external.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 STORE_NAME = "store"
 CRAWL_ID_NAME = "crawl-id"
+SIGNATURE_NAME = "signature"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
 OWN_NAMES = (
@@ -116,6 +122,7 @@ class CrawlDirectory(StoredCrawl):
             directory._keep_secrets(config)
             if config.processes > 1:
                 directory.make_parts(config.processes)
+            directory._sign(config)
             # A link appears complete or not at all, and never replaces a file.
             new = directory._write_new(config)
             try:
@@ -185,6 +192,7 @@ class CrawlDirectory(StoredCrawl):
         """
         try:
             self._keep_secrets(config)
+            self._sign(config)
             self._write_new(config).replace(self._config_path)
         except OSError as exc:
             raise not_writable(self.path, exc) from None
@@ -212,6 +220,29 @@ class CrawlDirectory(StoredCrawl):
         """Make the directory private if there are secrets: archived requests hold them."""
         if config.has_secrets:
             self.path.chmod(SECRET_DIRECTORY_MODE)
+
+    def _sign(self, config: CrawlConfig) -> None:
+        if settings_to_trust(config):
+            self._write_line(SIGNATURE_NAME, signature_of(config))
+
+    def require_own(self, config: CrawlConfig, given: Collection[str] = ()) -> None:
+        """Refuse settings that another person may have chosen.
+
+        Args:
+            config: As saved in this directory.
+            given: The names of those that the user has given now.
+
+        Raises:
+            ConfigError: there are others, and this user has not made the directory here.
+        """
+        flags = [
+            f for name, f in settings_to_trust(config).items() if name not in given
+        ]
+        if flags and not is_signature(self._line_of(SIGNATURE_NAME), config):
+            raise ConfigError(
+                f"{self.path} was not made by you on this machine, and its {CONFIG_NAME} "
+                f"has {' and '.join(flags)}; give what you trust on the command line"
+            )
 
     def _write_new(self, config: CrawlConfig) -> Path:
         new = self._config_path.with_suffix(".new")

@@ -32,12 +32,12 @@ def requeue_lost(stores: Stores) -> frozenset[str]:
         return pages
     if stores.archive is None:
         logger.warning(
-            "the index is empty, although %d pages were crawled; to fill it, crawl again",
+            "the index lacks %d pages that were crawled; to add them, crawl again",
             len(pages),
         )
         return frozenset()
     logger.warning(
-        "the index is empty, and is built again from %d pages in the archive",
+        "the index lacks %d pages, which are read again from the archive",
         stores.frontier.requeue_urls(pages),
     )
     return pages
@@ -66,10 +66,13 @@ def has_response(record: UrlRecord) -> bool:
 
 def _pages_of_lost_index(stores: Stores) -> frozenset[str]:
     frontier, index = stores.frontier, stores.index
-    if index is None or not frontier.own_done() or len(index):
+    if index is None or not frontier.own_done():
         return frozenset()
-    return frozenset(
+    if index.known_pages() >= frontier.own_pages():
+        return frozenset()
+    pages = [
         record.url
         for record in frontier.own_records()
         if record.outcome is not None and is_page(record.outcome)
-    )
+    ]
+    return index.lacking(pages)

@@ -1,12 +1,12 @@
 """Exports the URLs of a crawl as JSON lines or CSV."""
 
 import csv
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
 from crawler_app.base.models import State, UrlRecord
+from crawler_app.base.text.escaping import json_text, printable
 
 __all__ = ["CDXJ", "EXPORT_FORMATS", "WACZ", "defused", "write_urls"]
 
@@ -43,18 +43,18 @@ def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
         if style == "csv":
             table.writerow({name: defused(value) for name, value in row.items()})
         else:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(json_text(row) + "\n")
 
 
 def defused(value: Any) -> Any:
-    """Return a cell as text that no spreadsheet takes for a formula.
+    """Return a cell as text that no spreadsheet takes for a formula, and no terminal obeys.
 
     >>> defused("=1+1"), defused("1+1"), defused(-1)
     ("'=1+1", '1+1', -1)
     """
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    return ("'" if _FORMULA.match(value) else "") + printable(value)
 
 
 def _row(record: UrlRecord) -> dict[str, Any]:

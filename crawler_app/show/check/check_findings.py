@@ -114,6 +114,7 @@ class CheckSummary:
         options_off: What the options turn off, in words.
         accepted: Findings that the baseline has.
         ignored: References that ``--ignore`` names.
+        unlisted: Findings that are only counted, because there are too many.
         unread: References to a place on an external page that was not read.
         made_by_script: Pages of which a crawl sees neither text nor links.
         is_empty: Whether nothing could be fetched.
@@ -128,6 +129,7 @@ class CheckSummary:
     options_off: list[str] = field(default_factory=list)
     accepted: int = 0
     ignored: int = 0
+    unlisted: int = 0
     unread: int = 0
     made_by_script: int = 0
     is_empty: bool = False

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.patterns import any_of
 from crawler_app.base.safe_files import refusal
 from crawler_app.base.text.formatting import number
+from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.show.check.baseline import Baseline, write_baseline
@@ -28,9 +31,13 @@ from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_port
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.reference_tracker import ReferenceTracker
+from crawler_app.web.fetcher.addresses import is_private_host
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
+
+# Of the findings that are listed and kept; about 100 MB, for 200,000 usual ones.
+MAX_FINDINGS_CHARS = 64_000_000
 
 # The file in the directory of a crawl with the findings of the last check.
 LAST_NAME = "check.json"
@@ -85,8 +92,11 @@ class Check:
     _accepted: list[CheckFinding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _baseline: Baseline | None = None
+    _own_hosts: set[str] = field(default_factory=set)
     _crawler: Crawler | None = None
     _failure: OSError | None = None
+    _chars_left: int = field(default_factory=lambda: MAX_FINDINGS_CHARS)
+    _unlisted: Counter[FindingKind] = field(default_factory=Counter)
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, bool]:
@@ -110,7 +120,12 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                self._crawler = Crawler(config, watch=self.watch, observer=tracker)
+                self._crawler = Crawler(
+                    config,
+                    watch=self.watch,
+                    observer=tracker,
+                    own_hosts=self._own_hosts,
+                )
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
                 tracker.summary.incomplete.append(STOPPED)
@@ -126,7 +141,8 @@ class Check:
                 self._report(soft_404(url))
             self._compare(last, config)
             self._finish(tracker, config)
-        return not any(finding.kind in self.options.kinds for finding in self.findings)
+        kinds = {finding.kind for finding in self.findings} | self._unlisted.keys()
+        return kinds.isdisjoint(self.options.kinds)
 
     def _served(
         self, cleanup: contextlib.ExitStack
@@ -170,6 +186,13 @@ class Check:
             return url
 
         config = CrawlConfig(**values | {"seeds": tuple(seeds)})
+        self._own_hosts = {host_of(folder.url) for folder in folders}
+        if folders and config.deny_private is None:
+            # Others may have written what its pages link to, so only its own port is open.
+            others = {host_of(seed) for seed in config.seeds} - self._own_hosts
+            others |= {host_of(canonicalize(base_url))} if base_url else set()
+            is_denied = not any(map(is_private_host, others))
+            config = dataclasses.replace(config, deny_private=is_denied)
         if into and ports:
             adopt_seeds(into, config.seeds)
         elif into:
@@ -191,6 +214,10 @@ class Check:
         key = self._key_of(finding)
         if self._baseline is not None and self._baseline.accepts(key):
             self._accepted.append(finding)
+            return
+        self._chars_left -= 200 + len(finding.href) + len(finding.target)
+        if self._chars_left < 0:
+            self._unlisted[finding.kind] += 1
             return
         self.findings.append(finding)
         try:
@@ -218,6 +245,8 @@ class Check:
         summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
         summary.counts.update(finding.kind.value for finding in self.findings)
+        summary.counts.update(self._unlisted)
+        summary.unlisted = self._unlisted.total()
         if not config.fetches_assets:
             summary.options_off.append("images, style sheets, scripts and frames")
         self.output.end(self.findings, summary)

@@ -1,27 +1,35 @@
 """Serves files and folders of this machine on loopback, so that a check reads them as a site."""
 
+import asyncio
 import contextlib
 import mimetypes
 import os
 import re
 import shlex
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 from urllib.parse import quote, unquote
 
 from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.http_headers import is_html
+from crawler_app.base.safe_files import open_regular
 from crawler_app.base.urls import canonicalize, origin_of, target_of
+from gencoro import gen
 
 __all__ = ["LocalFolder", "is_local"]
 
 INDEX = "index.html"
 CLEAN = ".html"
 UNKNOWN = "application/octet-stream"
+# What is read of a file at a time.  A file that is larger gets no ETag.
+CHUNK_BYTES = 1024 * 1024
+
 PAGES = (".htm", ".html", ".xhtml")
 
 # Style sheets and sitemaps.
@@ -163,14 +171,19 @@ class LocalFolder:
 
 
 class _Handler(RequestHandler):
-    """Serves files as most servers do; symbolic links to other folders are followed."""
+    """Serves files as most servers do.
+
+    The folder may come from another person, or be built from what such a person wrote.  So a
+    link that leads out of it is refused, and what is no regular file is not found.
+    """
 
     def initialize(self, root: Path, base_path: str) -> None:
         """Take the folder, and the path that it is served at."""
         self._root = root
         self._base_path = base_path
 
-    def get(self) -> None:
+    @gen.coroutine
+    def get(self) -> Generator[Any, Any, None]:
         """Send a file, or the index of a folder."""
         names = unquote(self.request.path.removeprefix(self._base_path)).split("/")
         path = self._root.joinpath(*names)
@@ -179,13 +192,15 @@ class _Handler(RequestHandler):
         elif path.is_dir() and names[-1]:
             self.redirect(f"{self.request.path}/", permanent=True)
         else:
-            self._send(path / INDEX if path.is_dir() else path)
+            yield self._send(path / INDEX if path.is_dir() else path)
 
     head = get
 
-    def _send(self, path: Path) -> None:
+    @gen.coroutine
+    def _send(self, path: Path) -> Generator[Any, Any, None]:
+        run = asyncio.get_running_loop().run_in_executor
         try:
-            body = path.read_bytes()
+            file: BinaryIO = yield run(None, self._opened, path)
         except OSError as exc:
             is_secret = isinstance(exc, PermissionError)
             self.set_status(403 if is_secret else 404)
@@ -193,7 +208,26 @@ class _Handler(RequestHandler):
         kind, coding = mimetypes.guess_type(path.name)
         # The charset is that of the page itself, as it is for a file in a browser.
         self.set_header("Content-Type", kind if kind and not coding else UNKNOWN)
-        self.write(body)
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            if size <= CHUNK_BYTES:
+                self.write((yield run(None, file.read, CHUNK_BYTES)))
+                return
+            self.set_header("Content-Length", size)
+            if self.request.method == "HEAD":
+                return
+            try:
+                while chunk := (yield run(None, file.read, CHUNK_BYTES)):
+                    self.write(chunk)
+                    yield self.flush()
+            except StreamClosedError:  # it is larger than a body may be
+                self.detach()
+
+    def _opened(self, path: Path) -> BinaryIO:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(self._root):
+            raise PermissionError(f"{path} leads out of the folder")
+        return open(open_regular(real, os.O_RDONLY), "rb")
 
 
 def _page(path: Path) -> Path:

@@ -6,14 +6,14 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 import abc
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from crawler_app.base.reasons import Reason, meaning_of
-from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.escaping import json_text, printable
 from crawler_app.base.text.formatting import number
+from crawler_app.run.results.url_export import defused
 from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
@@ -65,10 +65,10 @@ class JsonLines(Output):
     """One object a line, and one with the summary at the end."""
 
     def add(self, finding: CheckFinding) -> None:
-        self.write(_json(finding.to_json()) + "\n")
+        self.write(json_text(finding.to_json()) + "\n")
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
-        self.write(_json({"summary": summary.to_json()}) + "\n")
+        self.write(json_text({"summary": summary.to_json()}) + "\n")
 
 
 class Json(Output):
@@ -77,7 +77,7 @@ class Json(Output):
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
         whole = {"summary": summary.to_json(), "findings": found}
-        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        self.write(json_text(whole, indent=2) + "\n")
 
 
 class Csv(Output):
@@ -93,7 +93,7 @@ class Csv(Output):
 
     def add(self, finding: CheckFinding) -> None:
         values = finding.to_json()
-        self._write_row([_cell(values[name]) for name in self.COLUMNS])
+        self._write_row([defused(values[name]) for name in self.COLUMNS])
 
     def _write_row(self, row: Iterable[Any]) -> None:
         line = io.StringIO()
@@ -169,7 +169,7 @@ class Sarif(Output):
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         whole = sarif_of(findings, summary_lines(summary), summary.incomplete)
-        self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        self.write(json_text(whole, indent=2) + "\n")
 
 
 # The singular of the kinds that are nouns; the others are adjectives.
@@ -239,6 +239,10 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     if summary.made_by_script:
         pages = number(summary.made_by_script, "page")
         lines.append(f"Made by a script: {pages}; {meaning_of(Reason.MADE_BY_SCRIPT)}.")
+    if summary.unlisted:
+        lines.append(
+            f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
+        )
     parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
     if summary.unread:
         unread = number(summary.unread, "fragment")
@@ -248,18 +252,9 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def _json(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet evaluates as a formula."""
-    is_formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
-    return f"'{value}" if is_formula else value
-
-
 def _of_command(text: str, more: str = "") -> str:
     """Escape a value of a workflow command."""
+    text = printable(text)
     for char in "%\r\n" + more:
         text = text.replace(char, f"%{ord(char):02X}")
     return text

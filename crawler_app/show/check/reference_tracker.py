@@ -1,12 +1,14 @@
 """Matches the references in documents with the outcomes of the URLs they lead to.
 
-Pure.  A reference waits until the outcome of its URL is known, and is then forgotten; so memory
-grows with the number of known URLs, and with the references to those that are still queued.
+A reference waits until the outcome of its URL is known, and is then forgotten; so memory grows
+with the number of known URLs only.  These are known by the hashes of their keys, which take less
+memory than the keys.
 
 The references of a document to one URL are treated together: a manual has many times more
 references than pairs of a page and a URL.
 """
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -28,12 +30,14 @@ from crawler_app.show.check.check_findings import (
     FindingKind,
 )
 from crawler_app.show.check.fragments import (
+    Ids,
     fragment_of,
     has_name,
     has_place,
     is_scripted,
     names_place,
 )
+from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use
@@ -48,32 +52,16 @@ PERMANENT = (301, 308)
 MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
 MIN_OFFLINE_HOSTS = 2
 MAX_NAMED_HOSTS = 3
+MAX_UNREACHED = 10_000
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
+MAX_TARGET_CHARS = 300
+
+# Of all pages together: 64 MB.
+MAX_IDS = 8_000_000
 
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
-
-
-class _References(NamedTuple):
-    """The references of a document to one URL, while its redirects are followed.
-
-    Attributes:
-        redirected_to: The target of its redirects so far; empty if there are none.
-        first_status: The status of the first of them.
-        fragment: That of the last of them; empty for the one of each mention.
-    """
-
-    page: str
-    mentions: Sequence[Mention]
-    target: str
-    redirected_to: str = ""
-    first_status: int | None = None
-    fragment: str = ""
-
-    def fragment_of(self, mention: Mention) -> str:
-        """Return the place on the page that a mention leads to."""
-        return self.fragment or fragment_of(mention)
 
 
 class _Resolved(NamedTuple):
@@ -81,12 +69,12 @@ class _Resolved(NamedTuple):
 
     Attributes:
         target: The URL; empty if it cannot be fetched.
-        key: The key of the URL.
+        key: The hash of its key.
         problem: What is wrong with the reference itself.
     """
 
     target: str
-    key: str
+    key: int
     problem: str
 
 
@@ -137,18 +125,20 @@ class ReferenceTracker:
         self._is_ignored = is_ignored
         self._reads_external = reads_external
         # None for a URL that works.
-        self._end_by_key: dict[str, _End | None] = {}
-        self._waiting_by_key: dict[str, list[_References]] = {}
-        # Hashes, which take less memory than the ids.
-        self._ids_by_key: dict[str, Collection[int]] = {}
+        self._end_by_key: dict[int, _End | None] = {}
+        self._waiting = WaitingReferences()
+        self._ids_by_key: dict[int, Ids] = {}
+        self._ids_left = MAX_IDS
+        # Pages whose ids are not known, because they or all pages together have too many.
+        self._cut_keys: set[int] = set()
         self._target_by_link: dict[tuple[str, str], _Resolved] = {}
         # Pages outside the scope: those that are there, those that were read, and the
         # references to a place on one that was not.
-        self._external_by_key: dict[str, str] = {}
-        self._read_keys: set[str] = set()
-        self._unread_by_key: dict[str, list[_References]] = {}
+        self._external_by_key: dict[int, str] = {}
+        self._read_keys: set[int] = set()
+        self._unread_by_key: dict[int, list[References]] = {}
         self._is_online = False
-        self._unreached: list[tuple[_References, _End]] = []
+        self._unreached: list[tuple[References, _End]] = []
 
     # -- called by the crawl --------------------------------------------------------------
 
@@ -160,10 +150,16 @@ class ReferenceTracker:
         """Record a document's references and ids."""
         self.summary.pages += 1
         base = join_or_nothing(url, outline.base) or url
-        if not outline.is_partial:
-            self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
+        self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
         for link, mentions in outline.by_link().items():
             self._take(url, link, mentions, self._target_of(base, link))
+
+    def _note_ids(self, key: int, ids: Collection[str] | None) -> None:
+        if ids is None or len(ids) > self._ids_left:
+            self._cut_keys.add(key)
+            return
+        self._ids_left -= len(ids)
+        self._ids_by_key[key] = Ids(ids)
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
         """Record the URLs that a sitemap lists."""
@@ -176,27 +172,25 @@ class ReferenceTracker:
         """Record a skipped URL, unless the skip is provisional."""
         refusal = candidate.refusal
         if refusal is not None and refusal not in PROVISIONAL:
-            outcome = Outcome(State.EXCLUDED, refusal)
-            self.saw_end(candidate.url, outcome, candidate.role)
+            self.saw_end(candidate.url, _skipped(refusal), candidate.role)
 
     def wants_places(self, url: str) -> bool:
         """Return whether a reference to an external page has a fragment to be checked."""
-        key = dedup_key(url)
+        key = _key_of(url)
         if not self._reads_external or key in self._read_keys:
             return False
-        waiting = self._waiting_by_key.get(key, ())
         return key in self._unread_by_key or any(
             has_name(group.fragment_of(mention))
-            for group in waiting
+            for group in self._waiting.of(key)
             for mention in group.mentions
         )
 
     def saw_places(self, url: str, ids: Collection[str] | None) -> None:
         """Record the ids on an external page; None if it could not be read."""
-        key = dedup_key(url)
+        key = _key_of(url)
         self._read_keys.add(key)
         if ids is not None:
-            self._ids_by_key[key] = frozenset(map(hash, ids))
+            self._note_ids(key, ids)
 
     def unread(self) -> Collection[str]:
         """Return the external pages that exist and are still to be read."""
@@ -207,7 +201,7 @@ class ReferenceTracker:
         self.summary.made_by_script += outcome.reason == Reason.MADE_BY_SCRIPT
         if outcome.status is not None and not is_loopback(host_of(url)):
             self._go_online()
-        key = dedup_key(url)
+        key = _key_of(url)
         is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
         end = None if is_there else _End(outcome, role)
         is_first = key not in self._end_by_key
@@ -215,25 +209,34 @@ class ReferenceTracker:
         if is_there and role is Role.EXTERNAL:
             self._external_by_key[key] = url
         self._settle_unread(key, end)
-        waiting = self._waiting_by_key.pop(key, None)
+        waiting = self._waiting.pop(key)
         if (
-            waiting is None
+            not waiting
             and end is not None
             and is_first
             and not role.is_non_page
             and not self._is_ignored(url)
         ):
-            waiting = [_References("", [self._elsewhere(url)], url)]
-        for each in waiting or ():
+            waiting = [References("", [self._elsewhere(url)], url)]
+        for each in waiting:
             self._settle(each, key)
 
-    def _settle_unread(self, key: str, end: _End | None) -> None:
+    def _settle_unread(self, key: int, end: _End | None) -> None:
         """Check the fragments of references to a page that has been read."""
         for each in self._unread_by_key.pop(key, ()):
             if end is None:
                 self._check_fragments(each, key)
             else:
                 self._settle(each, key)
+
+    def _may_be_offline(self, group: References, end: _End) -> bool:
+        """Keep back what this machine's own network may have caused."""
+        if self._is_online or end.outcome.reason not in MAYBE_OFFLINE:
+            return False
+        self._unreached.append((group, end))
+        if len(self._unreached) > MAX_UNREACHED:
+            self._go_online()
+        return True
 
     def _go_online(self) -> None:
         """Report what was kept back, because the network works."""
@@ -274,10 +277,11 @@ class ReferenceTracker:
         for end in self._end_by_key.values():
             if end is not None and _is_unchecked(end.outcome):
                 unchecked[meaning_of(end.outcome.reason)] += 1
-        if self._waiting_by_key:
+        if waiting := len(self._waiting):
             unchecked[
                 "not fetched, because the crawl follows no such link or has ended"
-            ] = len(self._waiting_by_key)
+            ] = waiting
+        self._waiting.close()
         not_checked = sum(
             end is not None and _is_unchecked(end.outcome)
             for end in self._end_by_key.values()
@@ -298,7 +302,7 @@ class ReferenceTracker:
         self.summary.ignored += count - len(mentions)
         if link.strip() in ("", "#"):
             mentions = self._without_missing(page, mentions, target)
-        group = _References(page, mentions, target)
+        group = References(page, mentions, target)
         if problem:
             self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
             group = group._replace(mentions=())  # one fault, one finding
@@ -317,7 +321,7 @@ class ReferenceTracker:
     ) -> Sequence[Mention]:
         """Report the references that may not be empty; return the others."""
         missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
-        group = _References(page, missing, target)
+        group = References(page, missing, target)
         words = "the reference is empty"
         self._find(FindingKind.MALFORMED, group, missing, "malformed", words)
         return [each for each in mentions if each not in missing]
@@ -330,16 +334,18 @@ class ReferenceTracker:
             # An empty reference is the document itself.
             url = join_or_nothing(base, link) if link else base
             url = self._served_at(url)
-            key = dedup_key(url) if url else ""
+            key = _key_of(url) if url else 0
             found = _Resolved(url, key, problem_in(base, link))
+            if len(link) > MAX_TARGET_CHARS:
+                return found
             if len(self._target_by_link) >= MAX_TARGETS:
                 self._target_by_link.clear()
             self._target_by_link[place] = found
         return found
 
-    def _settle(self, group: _References, key: str) -> None:
+    def _settle(self, group: References, key: int) -> None:
         """Follow redirects to a known outcome, or wait for an unknown one."""
-        seen: set[str] = set()
+        seen: set[int] = set()
         while key in self._end_by_key:
             end = self._end_by_key[key]
             if end is None:
@@ -358,10 +364,10 @@ class ReferenceTracker:
                 first_status=group.first_status or end.outcome.status,
                 fragment=end.outcome.fragment or group.fragment,
             )
-            key = dedup_key(self._served_at(end.outcome.redirect_to))
-        self._waiting_by_key.setdefault(key, []).append(group)
+            key = _key_of(self._served_at(end.outcome.redirect_to))
+        self._waiting.add(key, group)
 
-    def _check_places(self, group: _References, key: str) -> None:
+    def _check_places(self, group: References, key: int) -> None:
         """Report links that a permanent redirect led here; check the fragments."""
         status = group.first_status
         if status in PERMANENT:
@@ -372,11 +378,14 @@ class ReferenceTracker:
             )
         self._check_fragments(group, key)
 
-    def _check_fragments(self, group: _References, key: str) -> None:
+    def _check_fragments(self, group: References, key: int) -> None:
         ids = self._ids_by_key.get(key)
         is_external = key in self._external_by_key
         if ids is None:
-            if is_external:
+            if key in self._cut_keys:
+                named = sum(names_place(m, fragment_of(m)) for m in group.mentions)
+                self.summary.unchecked["places on pages that are too large"] += named
+            elif is_external:
                 self._note_unread(group, key)
             return
         for mention in group.mentions:
@@ -388,7 +397,7 @@ class ReferenceTracker:
             words = f'there is no "#{fragment}" on the page'
             self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
-    def _note_unread(self, group: _References, key: str) -> None:
+    def _note_unread(self, group: References, key: int) -> None:
         """Wait until an external page is read, or count its fragments as unchecked."""
         named = [m for m in group.mentions if names_place(m, group.fragment_of(m))]
         if not self._reads_external:
@@ -397,14 +406,13 @@ class ReferenceTracker:
             kept = group._replace(mentions=named)
             self._unread_by_key.setdefault(key, []).append(kept)
 
-    def _find_broken(self, group: _References, end: _End) -> None:
+    def _find_broken(self, group: References, end: _End) -> None:
         outcome, kind = end.outcome, FindingKind.BROKEN
         url = group.redirected_to or group.target
         # What is deeper than --max-depth is checked in the same way as what is external.
         if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
             kind = FindingKind.EXTERNAL
-            if not self._is_online and outcome.reason in MAYBE_OFFLINE:
-                self._unreached.append((group, end))
+            if self._may_be_offline(group, end):
                 return
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
@@ -415,7 +423,7 @@ class ReferenceTracker:
     def _find(
         self,
         kind: FindingKind,
-        group: _References,
+        group: References,
         mentions: Iterable[Mention],
         reason: str,
         meaning: str,
@@ -441,6 +449,15 @@ class ReferenceTracker:
 
 
 _LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
+
+
+@functools.cache  # one for the many URLs of a trap
+def _skipped(refusal: Reason) -> Outcome:
+    return Outcome(State.EXCLUDED, refusal)
+
+
+def _key_of(url: str) -> int:
+    return hash(dedup_key(url))
 
 
 def _is_unchecked(outcome: Outcome) -> bool:

@@ -7,8 +7,7 @@ The files in the directory::
 
 From the event loop to the disk::
 
-    store           the archive as a crawl uses it
-    archive_writer  batches and back-pressure for the thread that writes
+    store           the archive as a crawl uses it: small exchanges are written at once
     recorder        one exchange -> records and a row; revisits
     block           the HTTP message as it was on the wire             pure
     record          WARC records                                       pure

@@ -180,10 +180,6 @@ def sha1_of(payload: bytes) -> str:
     return base64.b32encode(hashlib.sha1(payload).digest()).decode("ascii")
 
 
-def _sha256_of(block: bytes) -> str:
-    return base64.b32encode(hashlib.sha256(block).digest()).decode("ascii")
-
-
 def warcinfo_record(
     record_id: bytes, at: int, filename: str, info: Mapping[str, str]
 ) -> bytes:
@@ -223,7 +219,7 @@ def capture_record(
         f"WARC-Payload-Digest: sha1:{digest}\r\n"
     )
     if refers_to is None:
-        return _record(fields, head + payload)
+        return _record(fields, head, payload)
     return _record(fields + _revisit_fields(refers_to), head)
 
 
@@ -264,12 +260,17 @@ def request_record(
     return _record(fields, head)
 
 
-def _record(fields: str, block: bytes) -> bytes:
+def _record(fields: str, *block: bytes) -> bytes:
+    """Return a record, whose block is given in parts, because copies take time."""
+    digest = hashlib.sha256()
+    for part in block:
+        digest.update(part)
+    digits = base64.b32encode(digest.digest()).decode("ascii")
     header = (
-        f"WARC/1.1\r\n{fields}WARC-Block-Digest: sha256:{_sha256_of(block)}\r\n"
-        f"Content-Length: {len(block)}\r\n\r\n"
+        f"WARC/1.1\r\n{fields}WARC-Block-Digest: sha256:{digits}\r\n"
+        f"Content-Length: {sum(map(len, block))}\r\n\r\n"
     )
-    return b"%b%b\r\n\r\n" % (header.encode(), block)
+    return b"".join((header.encode(), *block, b"\r\n\r\n"))
 
 
 def parse_record(data: bytes) -> Record:

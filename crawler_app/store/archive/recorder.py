@@ -3,10 +3,9 @@
 Rule: a row is committed only after its records were handed to the operating system.
 """
 
-import hashlib
 import sqlite3
 
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, body_digest
 from crawler_app.store.archive.block import HeadFacts, block_of
 from crawler_app.store.archive.captures import (
     NOT_MODIFIED,
@@ -33,15 +32,17 @@ __all__ = ["Recorder", "payload_key"]
 MIN_REVISITED_BYTES = 250
 
 
-def payload_key(payload: bytes) -> bytes | None:
+def payload_key(payload: bytes, fetched: Fetched | None = None) -> bytes | None:
     """Return the key by which payloads are compared; None if too small for a revisit.
 
-    Not the SHA-1 of the records: two documents with the same SHA-1 can be made
-    (SHAttered, 2017), and the second would be lost.
+    Args:
+        fetched: Its response; if the payload is the body, that is hashed for the frontier too.
     """
     if len(payload) < MIN_REVISITED_BYTES:
         return None
-    return hashlib.sha256(payload).digest()[:16]
+    if fetched is not None and payload == fetched.body:
+        return fetched.digest()
+    return body_digest(payload)
 
 
 class Recorder:
@@ -69,7 +70,7 @@ class Recorder:
 
     def _take_response(self, record_id: bytes, stamp: Stamp, fetched: Fetched) -> None:
         head, payload, facts = block_of(fetched)
-        key = payload_key(payload)
+        key = payload_key(payload, fetched)
         original = self._original(stamp.url, facts, key)
         refers_to = None
         digest = sha1_of(payload)

@@ -5,12 +5,13 @@
 
 import contextlib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
 from crawler_app.base.storage.uploads import load_uploads
-from crawler_app.store.archive.archive_writer import ArchiveWriter
+from crawler_app.base.text.formatting import error_words
 from crawler_app.store.archive.captures import (
     Capture,
     Captures,
@@ -21,9 +22,13 @@ from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.recovery import recover
 from crawler_app.store.archive.replay import read_capture
 from crawler_app.store.archive.warc_files import WarcFiles
+from crawler_app.store.store_thread import StoreThread
 from gencoro import gen
 
 __all__ = ["Archive"]
+
+# Writing a larger exchange takes more than three milliseconds, or more than ten without isal.
+MAX_BYTES_AT_ONCE = 2**20
 
 
 class Archive:
@@ -54,9 +59,9 @@ class Archive:
         self._directory = Path(directory)
         self._is_closed = False
         with contextlib.ExitStack() as opened, disk_errors(self._directory):
-            captures = Captures(self._directory)
-            opened.callback(captures.close)
-            recovery = recover(self._directory, captures, max_record_bytes)
+            self._written = Captures(self._directory)
+            opened.callback(self._written.close)
+            recovery = recover(self._directory, self._written, max_record_bytes)
             self._has_lost = bool(recovery.dropped or recovery.is_rebuilt)
             # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
@@ -64,33 +69,40 @@ class Archive:
             uploads = load_uploads(self._directory)
             after = 0 if uploads is None else uploads.last
             files = WarcFiles(self._directory, info or {}, max_file_bytes, after)
-            self._recorder = Recorder(files, captures)
-            self._writer = ArchiveWriter(self._recorder)
+            self._recorder = Recorder(files, self._written)
+            self._thread = StoreThread("archive", _error_of, undo=self._recorder.undo)
             opened.pop_all()
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
-        """Queue an exchange for writing.
+        """Write an exchange.
 
-        Returns a Future of the running event loop, which is already done unless the disk
-        is far behind.
+        Returns a Future of the running event loop, which is already done unless the exchange
+        is large, or follows one that is.
 
         Args:
             began_at: When the exchange began, in seconds since the epoch.
 
         Raises:
-            ArchiveError: an earlier exchange could not be written.
+            ArchiveError: writing has failed; nothing more will be written.
         """
         self._check_open()
-        return self._writer.write(fetched, began_at)
+        self._thread.raise_error()
+        size_bytes = len(fetched.encoded_body or fetched.body)
+        self._thread.run(
+            partial(self._recorder.take, fetched, began_at),
+            is_long=size_bytes > MAX_BYTES_AT_ONCE,
+        )
+        return self._thread.waited()
 
     def flush(self) -> None:
-        """Wait until every queued exchange is in the files and in the table.
+        """Wait until every exchange is in the files and in the table.
 
         Raises:
             ArchiveError: writing has failed; nothing more will be written.
         """
         self._check_open()
-        self._writer.flush()
+        self._thread.run(self._recorder.commit)
+        self._thread.wait()
 
     def flushed(self) -> "gen.Future[None]":
         """Return a Future of the running event loop that is done when `flush` would return.
@@ -99,7 +111,11 @@ class Archive:
             ArchiveError: writing has failed; nothing more will be written.
         """
         self._check_open()
-        return self._writer.flushed()
+        self._thread.run(self._recorder.commit)
+        flushed = self._thread.waited()
+        if (checkpoint := self._written.due_checkpoint()) is not None:
+            self._thread.run(checkpoint, is_long=True)
+        return flushed
 
     def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL that has a body and status 200.
@@ -157,8 +173,16 @@ class Archive:
         with disk_errors(self._directory), contextlib.ExitStack() as cleanup:
             cleanup.callback(self._recorder.close)
             cleanup.callback(self._captures.close)
-            self._writer.close()
+            self._thread.run(self._recorder.commit)
+            self._thread.close()
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise ArchiveError("the archive is closed")
+
+
+def _error_of(exc: Exception) -> ArchiveError:
+    return ArchiveError(
+        f"the archive cannot be written: {error_words(exc)}; the pages since the last "
+        "flush may not be in it"
+    )

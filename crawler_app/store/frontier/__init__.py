@@ -44,7 +44,6 @@ Of those on disk::
     frontier_schema  the tables
     schedule         the order of claims
     commit_group     commits many steps at once
-    checkpoints      copies SQLite's log into the file, in another thread
     stored_counts    the counts, and the slowest fetches
     key_set          the keys of known URLs
     saved_keys       saves them
@@ -62,7 +61,9 @@ from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKe
 from crawler_app.store.frontier.previous_crawl import Differences
 
 __all__ = [
+    "LONGEST_HOLD_S",
     "MAX_QUERIES",
+    "MAX_SETBACK_S",
     "PATIENCE_S",
     "Frontier",
     "FrontierReader",
@@ -74,6 +75,15 @@ __all__ = [
 # How many seconds a level-by-level crawl waits for a retry before it continues with the next
 # level.
 PATIENCE_S = 60.0
+
+# The time may go back by this much, by corrections of a clock.  If it goes back further, the clock
+# was set back, and what was to end at a time ends that much earlier: nothing else would be claimed
+# for as long.
+MAX_SETBACK_S = 10.0
+
+# No option and no Retry-After allows a longer hold, so a hold that lasts longer is due to a clock
+# that was wrong.
+LONGEST_HOLD_S = 24 * 3600.0
 
 # How many URLs with a query a resumed crawl learns from; reading them takes a third of a second.
 MAX_QUERIES = 100_000
@@ -232,7 +242,8 @@ class Frontier(FrontierReader, NothingToCommit):
         of URLs: assets and external URLs, at any depth; then by depth, and by the order in
         which they were found.  None if no URL is
         due *now*; `next_at` returns when to call again.  A host that has reached the limit
-        of `limit_hosts` is not free.
+        of `limit_hosts` is not free.  If the clock was set back since the last call, or since an
+        earlier run, holds and retries end that much earlier.
 
         Args:
             lease_s: Seconds after which the URL goes back to the queue.
@@ -302,6 +313,11 @@ class Frontier(FrontierReader, NothingToCommit):
 
         Returns how many.
         """
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further URL should be added, because memory is used up."""
+        return False
 
     @abc.abstractmethod
     def queries(self) -> Iterable[str]:
@@ -387,6 +403,11 @@ class Frontier(FrontierReader, NothingToCommit):
     def own_done(self) -> int:
         """Return how many of these were fetched, at least."""
         return self.count(State.DONE)
+
+    def own_pages(self) -> int:
+        """Return how many of these are pages."""
+        counts = self.outcome_counts().items()
+        return sum(amount.urls for kind, amount in counts if kind.is_html)
 
 
 def key_of(candidate: Candidate) -> str:

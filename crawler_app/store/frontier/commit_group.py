@@ -62,9 +62,12 @@ class CommitGroup:
         self._written_changes = self._db.total_changes
 
     def __enter__(self) -> None:
-        if not self._db.in_transaction:
-            self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("SAVEPOINT step")
+        try:
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("SAVEPOINT step")
+        except sqlite3.Error as exc:  # such as a lock that another process keeps
+            raise self._lost(exc) from exc
 
     def __exit__(self, _: object, exc: BaseException | None, __: object) -> None:
         if exc is None:
@@ -84,7 +87,9 @@ class CommitGroup:
 
     def is_due(self, now: float) -> bool:
         """Return whether it is time to commit."""
-        return self._ends >= MAX_ENDS or now >= self._due_at
+        if not self._ends or self._ends >= MAX_ENDS:
+            return self._ends > 0
+        return not now < self._due_at <= now + MAX_AGE_S  # it may have been set back
 
     def has_changes(self) -> bool:
         """Return whether anything has changed since the last commit."""

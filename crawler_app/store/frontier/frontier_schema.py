@@ -13,7 +13,6 @@ from typing import Any
 from crawler_app.base.models import Outcome, Role, State, UrlRecord
 from crawler_app.base.reasons import PROVISIONAL, reason_of_word
 from crawler_app.store import database
-from crawler_app.store.frontier.checkpoints import LOG_PAGES
 
 __all__ = [
     "CLEAR_OUTCOME",
@@ -177,7 +176,6 @@ SCHEMA = database.Schema(
         }
     ),
     TABLES,
-    log_pages=LOG_PAGES,
     cure="delete frontier.sqlite3, with its -wal and -shm, and run the same `gencrawl crawl` again, which "
     "keeps the archive and fetches everything anew",
 )

@@ -1,6 +1,7 @@
 """The in-memory frontier, for tests and for crawls that need not survive.
 
-Kept simple, as the reference for the contract; about 500 bytes per URL.
+Kept simple, as the reference for the contract; about 500 bytes per URL.  It says when it is
+full: a site can name any number of URLs.
 """
 
 import collections
@@ -40,6 +41,11 @@ from crawler_app.store.frontier.count_types import (
 __all__ = ["MemoryFrontier"]
 
 
+# About, with the size of a URL besides its characters: room for 250,000 usual ones.
+MAX_BYTES = 128 * 2**20
+URL_BYTES = 450
+
+
 @dataclasses.dataclass(slots=True)
 class _Url:
     """A URL's record, and the fields that only the frontier needs.
@@ -63,6 +69,7 @@ class MemoryFrontier(Frontier):
     def __init__(self) -> None:
         self._urls: list[_Url] = []
         self._counts = StateCounts()
+        self._bytes_left = MAX_BYTES
         self._url_by_key: dict[str, _Url] = {}
         self._known_url_by_origin: dict[str, str] = {}
         self._soft_404_by_origin: dict[str, str] = {}
@@ -81,6 +88,10 @@ class MemoryFrontier(Frontier):
     def knows(self, key: str) -> bool:
         known = self._url_by_key.get(key)
         return known is not None and not _is_provisional(known.record)
+
+    @property
+    def is_full(self) -> bool:
+        return self._bytes_left <= 0
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         # A list first: if the iterable raises midway, nothing must have been added.
@@ -112,6 +123,7 @@ class MemoryFrontier(Frontier):
             via.id if via else None,
         )
         self._urls[url_id : url_id + 1] = [url]
+        self._bytes_left -= URL_BYTES + len(candidate.url)
         self._url_by_key[key] = url
         self._counts.add(state, 1, candidate.role.is_non_page)
         if candidate.refusal:
@@ -124,6 +136,8 @@ class MemoryFrontier(Frontier):
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
+        if step_s := self._schedule.note_time(now):
+            self._retries = [(at - step_s, url_id) for at, url_id in self._retries]
         self._ring_alarms(now)
         taken = self._schedule.take(now, max_depth)
         if taken is None:

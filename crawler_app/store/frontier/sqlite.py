@@ -30,6 +30,7 @@ from crawler_app.base.models import (
 )
 from crawler_app.base.reasons import PROVISIONAL, Reason
 from crawler_app.base.urls import dedup_key
+from crawler_app.store.checkpoints import Checkpoints
 from crawler_app.store.frontier import (
     PATIENCE_S,
     Frontier,
@@ -37,7 +38,6 @@ from crawler_app.store.frontier import (
     stored_url,
     turn_of,
 )
-from crawler_app.store.frontier.checkpoints import Checkpoints
 from crawler_app.store.frontier.commit_group import CommitGroup
 from crawler_app.store.frontier.frontier_schema import (
     CLEAR_OUTCOME,
@@ -73,6 +73,14 @@ WITH RECURSIVE queued (host_id) AS (
     FROM queued WHERE host_id IS NOT NULL
 )
 SELECT id, name, free_at FROM queued JOIN host ON id = host_id
+"""
+
+# The latest time that has come for certain, and when the last hold or retry ends.
+SELECT_TIMES = """
+SELECT (SELECT coalesce(max(last_at), 0) FROM tally), max(
+    (SELECT coalesce(max(free_at), 0) FROM host),
+    (SELECT coalesce(max(alarm_at), 0) FROM url WHERE alarm_at IS NOT NULL)
+)
 """
 
 # What led to a URL: id, URL, and target if it is a redirect.
@@ -170,7 +178,10 @@ class SqliteFrontier(SqliteReader, Frontier):
     def _load_schedule(self) -> None:
         """Load which hosts have queued URLs; claims stay if their URLs are in the file."""
         claims, self._claim_by_id = self._claim_by_id, {}
-        self._schedule = Schedule(self._load_queued, self._claim_by_id.__contains__)
+        times = self._db.execute(SELECT_TIMES).fetchone()
+        self._schedule = Schedule(
+            self._load_queued, self._claim_by_id.__contains__, *times
+        )
         self._schedule.limit_hosts(self._per_host)
         for host_id, name, free_at in self._db.execute(SELECT_QUEUED_HOSTS):
             self._schedule.meet(host_id, name, free_at, is_queued=True)
@@ -199,6 +210,8 @@ class SqliteFrontier(SqliteReader, Frontier):
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
+        if step_s := self._schedule.note_time(now):
+            self._shorten_retries(step_s)
         self._ring_alarms(now)
         taken = self._schedule.take(now, max_depth)
         if taken is None:
@@ -217,6 +230,14 @@ class SqliteFrontier(SqliteReader, Frontier):
         )
         self._note_claim(claim)
         return claim
+
+    def _shorten_retries(self, step_s: float) -> None:
+        with self._group:
+            self._db.execute(
+                "UPDATE url SET alarm_at = alarm_at - ? WHERE alarm_at IS NOT NULL",
+                (step_s,),
+            )
+        self._next_retry_at = -math.inf
 
     def _note_claim(self, claim: Claim) -> None:
         self._claim_by_id[claim.id] = claim

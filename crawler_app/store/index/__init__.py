@@ -18,7 +18,7 @@ Inside::
     searching     what matches a query, best match first
     hits          search results
     rendering     the results as text and JSON
-    index_writer  the thread that writes the index of a crawl
+    index_writer  writes the index of a crawl, without holding the event loop
 """
 
 import contextlib
@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError, SearchIndexError
+from crawler_app.store.checkpoints import Checkpoints
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.index_schema import COLUMNS, SCHEMA, open_database
@@ -41,6 +42,12 @@ NEW_PAGES = 200
 
 # Words of a page, with the id of the page.
 WORDS = f"words (rowid, {', '.join(COLUMNS)})"
+
+# Pages that the crawl has read and that ask not to be found.  An older index has no such table.
+LEFT_OUT = "CREATE TABLE IF NOT EXISTS left_out (url TEXT PRIMARY KEY) WITHOUT ROWID"
+
+# Pages whose words are added by one statement.  FTS5 writes a segment before each.
+WORDS_PAGES = 4096
 
 
 class PageIndex:
@@ -72,6 +79,7 @@ class PageIndex:
         self, path: Path | str, *, read_only: bool = False, any_thread: bool = False
     ) -> None:
         self._db = open_database(path, read_only=read_only, any_thread=any_thread)
+        self._checkpoints = Checkpoints(self._db)
         self._texts = PageTexts(self._db)
         self._is_closed = False
         # Why pages were lost since the last flush; the next flush raises it.
@@ -82,6 +90,7 @@ class PageIndex:
         self.wordless_chars = 0
         if not read_only:
             try:
+                self._db.execute(LEFT_OUT)
                 if not self.is_complete():
                     self._add_words()
                     self.flush()
@@ -110,14 +119,41 @@ class PageIndex:
             (last,) = self._db.execute("SELECT max(id) FROM block").fetchone()
             return last is None or int(last) <= self._words_to()
 
-    def holds(self, url: str) -> bool:
-        """Return whether a page was flushed.
+    def holds(self, *urls: str) -> bool:
+        """Return whether any of some pages was flushed.
 
         Raises:
             SearchIndexError: the file is damaged, or the disk has failed.
         """
         with self._reading():
-            return bool(self._texts.ids_of([url]))
+            return bool(self._texts.ids_of(urls))
+
+    def known_pages(self) -> int:
+        """Return the number of pages, with those that are left out."""
+        with self._reading():
+            sql = (
+                "SELECT count(*) FROM left_out WHERE url NOT IN (SELECT url FROM page)"
+            )
+            return len(self) + int(self._db.execute(sql).fetchone()[0])
+
+    def knows(self, url: str) -> bool:
+        """Return whether a page was flushed, or left out."""
+        with self._reading():
+            sql = "SELECT 1 FROM left_out WHERE url = ?"
+            is_left_out = self._db.execute(sql, (url,)).fetchone() is not None
+            return is_left_out or self.holds(url)
+
+    def leave_out(self, url: str) -> None:
+        """Remove a page, and note that it must not be found.
+
+        So it differs from one that was lost, as in a power failure.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
+        self.remove(url)
+        with self._writing():
+            self._db.execute("INSERT OR IGNORE INTO left_out VALUES (?)", (url,))
 
     def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
         """Add a page, or replace the one at its URL.
@@ -196,15 +232,28 @@ class PageIndex:
             rows: list[tuple[object, ...]] = []
             for last, pages in self._texts.after(words_to):
                 rows += ((page_id, *columns) for page_id, columns in pages)
-            # FTS5 writes a segment before each statement, so all rows are in one.
             most = self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 4
+            most = min(most, WORDS_PAGES)
             for start in range(0, len(rows), most):
-                marks, values = rows_of(rows[start : start + most])
-                self._db.execute(f"INSERT INTO {WORDS} VALUES {marks}", values)
+                self._insert_words(rows[start : start + most], most)
             if last != words_to:
                 self._db.execute("UPDATE progress SET words_to = ?", (last,))
         self._texts.forget_recent()
         self.wordless_chars = 0
+
+    def _insert_words(self, rows: list[tuple[object, ...]], most: int) -> None:
+        """Insert the words of pages, by one statement whatever their number.
+
+        Python keeps the last 128 statements, each with the texts that were bound to it: a
+        statement for each number of pages would hold hundreds of megabytes.
+        """
+        marks, nothing = rows_of([(None, None, None, None)] * most)
+        add = (
+            f"INSERT INTO {WORDS} SELECT * FROM (VALUES {marks}) WHERE column1 NOTNULL"
+        )
+        texts = [value for row in rows for value in row]
+        self._db.execute(add, texts + nothing[len(texts) :])
+        self._db.execute(add, nothing)  # lets go of the texts
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -261,6 +310,10 @@ class PageIndex:
                     self._db.execute("COMMIT")
         finally:
             self._lost = None  # the error raised here reports it
+
+    def checkpoint(self) -> None:
+        """Copy what was flushed from SQLite's log into the file, which waits for the disk."""
+        self._checkpoints.make()
 
     def close(self) -> None:
         """Flush and close; may be called twice.

@@ -1,13 +1,15 @@
-"""The thread that writes the index of a crawl.
+"""Writes the index of a crawl.
 
-Neither adding words, nor merging them, nor a commit or a checkpoint of SQLite holds the event
-loop.
+The texts of new pages are written at once, which takes little.  What takes long is done by a
+thread, so that it does not hold the event loop: adding words and merging them, which SQLite
+does without the interpreter's lock, replacing pages, and checkpoints.
 """
 
-import time
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index import PageIndex
@@ -17,8 +19,9 @@ from gencoro import gen
 
 __all__ = ["IndexWriter"]
 
-# A batch of this many pages is handed to the thread; so is any batch on a flush, which is
-# usually sooner.
+T = TypeVar("T")
+
+# A batch of this many pages is written; so is any batch on a flush, which is usually sooner.
 BATCH_PAGES = 100
 
 # Flushed text whose words are added together.  With 1 million characters they take half as
@@ -30,7 +33,7 @@ WORDS_AGE_S = 5.0
 
 
 class IndexWriter:
-    """Adds pages to an index, and removes them, in a thread that ends with `close`.
+    """Adds pages to an index, and removes them, until `close`.
 
     Raises:
         ConfigError: as `PageIndex`.
@@ -38,10 +41,11 @@ class IndexWriter:
 
     def __init__(self, path: Path | str) -> None:
         self._index = PageIndex(path, any_thread=True)
-        self._thread = StoreThread("index", _error_of, when_idle=self._index.flush)
-        self._batch: list[Callable[[], object]] = []
-        # When words were added last; used by the thread.
-        self._words_at = time.monotonic()
+        self._thread = StoreThread("index", _error_of)
+        # By URL: only the last change of a page counts.
+        self._batch: dict[str, Callable[[], object]] = {}
+        # When it ends, words are added.
+        self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
 
     def __len__(self) -> int:
@@ -49,65 +53,107 @@ class IndexWriter:
         self.flush()
         return len(self._index)
 
+    def known_pages(self) -> int:
+        """Return the number of pages, with those that are left out."""
+        return self._read(self._index.known_pages)
+
+    def lacking(self, urls: Collection[str]) -> frozenset[str]:
+        """Return which pages are neither in the index nor left out."""
+        return self._read(
+            lambda: frozenset(url for url in urls if not self._index.knows(url))
+        )
+
+    def _read(self, read: Callable[[], T]) -> T:
+        found: list[T] = []
+        self._write_batch()
+        self._thread.run(self._index.flush)
+        self._thread.run(lambda: found.append(read()))
+        self._thread.wait()
+        return found[0]
+
     def put(self, url: str, columns: Columns, now: float) -> None:
-        """Queue a page to be added, or to replace the one at its URL.
+        """Add a page, or replace the one at its URL, by the next flush.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._take(partial(self._index.put, url, columns, now))
+        self._take(url, partial(self._index.put, url, columns, now))
 
     def remove(self, url: str) -> None:
-        """Queue a page to be removed; it may be missing.
+        """Remove a page, which may be missing, by the next flush.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._take(partial(self._index.remove, url))
+        self._take(url, partial(self._index.remove, url))
 
-    def _take(self, change: Callable[[], object]) -> None:
+    def leave_out(self, url: str) -> None:
+        """Note a page as one that must not be found, by the next flush.
+
+        Raises:
+            SearchIndexError: writing has failed; nothing more will be written.
+        """
+        self._take(url, partial(self._index.leave_out, url))
+
+    def _take(self, url: str, change: Callable[[], object]) -> None:
         self._thread.raise_error()
-        self._batch.append(change)
+        self._batch[url] = change
         if len(self._batch) >= BATCH_PAGES:
-            self._hand_over()
+            self._write_batch()
 
-    def _hand_over(self) -> None:
-        batch, self._batch = self._batch, []
+    def _write_batch(self) -> None:
+        batch, self._batch = self._batch, {}
         if batch:
-            self._thread.run(partial(_make, batch))
+            # FTS5 takes as long to remove the words of a page as to add them.
+            is_long = not self._thread.is_busy() and self._holds_any(batch)
+            self._thread.run(partial(_make, batch.values()), is_long=is_long)
+
+    def _holds_any(self, urls: Collection[str]) -> bool:
+        try:
+            return self._index.holds(*urls)
+        except SearchIndexError:
+            return True  # the step will meet the same error
 
     def flush(self) -> None:
-        """Wait until every queued change is committed, and can be found.
+        """Wait until every change is committed, and can be found.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._hand_over()
+        self._write_batch()
         self._thread.run(self._index.flush)
         self._thread.wait()
 
     def flushed(self) -> "gen.Future[None]":
-        """Return a Future that is done when every queued change is committed.
+        """Return a Future that is done when every change is committed.
 
         The pages can be found within some seconds, also after a kill: see `PageIndex`.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
-        self._hand_over()
+        self._write_batch()
         self._thread.run(partial(self._index.flush, with_words=False))
         flushed = self._thread.waited()
-        self._thread.run(self._add_words_if_due)
+        if self._index.wordless_chars >= WORDS_CHARS:
+            self._add_words()
+        elif self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(WORDS_AGE_S, self._add_words)
         return flushed
 
-    def _add_words_if_due(self) -> None:
-        is_old = time.monotonic() > self._words_at + WORDS_AGE_S
-        if is_old or self._index.wordless_chars >= WORDS_CHARS:
-            self._index.flush()
-            self._words_at = time.monotonic()
+    def _add_words(self) -> None:
+        self._stop_timer()
+        self._thread.run(self._index.flush, is_long=True)
+        self._thread.run(self._index.checkpoint, is_long=True)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def close(self) -> None:
-        """Write what is queued, and close the file; may be called twice.
+        """Write every change, and close the file; may be called twice.
 
         Raises:
             SearchIndexError: writing has failed.
@@ -115,14 +161,15 @@ class IndexWriter:
         if self._is_closed:
             return
         self._is_closed = True
-        self._hand_over()
+        self._stop_timer()
+        self._write_batch()
         try:
             self._thread.close()
         finally:
             self._index.close()
 
 
-def _make(changes: list[Callable[[], object]]) -> None:
+def _make(changes: Iterable[Callable[[], object]]) -> None:
     for change in changes:
         change()
 

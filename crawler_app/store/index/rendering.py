@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crawler_app.base.text.escaping import without_controls
+from crawler_app.base.text.escaping import without_commands, without_controls
 from crawler_app.store.index import Hit, SearchResult, Snippet
 
 __all__ = ["render_hits", "to_json"]
@@ -29,7 +29,7 @@ def render_hits(result: SearchResult, *, bold: bool) -> str:
         blocks.append(_block(number, hit, bold))
     if result.hint:
         blocks.append(without_controls(result.hint))
-    return "\n\n".join(blocks)
+    return without_commands("\n\n".join(blocks))
 
 
 def _total(result: SearchResult) -> str:

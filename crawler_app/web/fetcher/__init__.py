@@ -13,7 +13,7 @@
 `make_fetcher` chooses one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from crawler_app.base.config import REQUESTS, CrawlConfig
@@ -57,6 +57,10 @@ class Fetcher(Protocol):
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header that a request for a URL would have now."""
+        ...
+
+    def allow_private(self, hosts: Collection[str]) -> None:
+        """Allow these hosts, each with its port, although they are private."""
         ...
 
     def allow(self, concurrency: int) -> None:

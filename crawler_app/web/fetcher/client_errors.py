@@ -7,11 +7,12 @@ from tornado.httpclient import HTTPClientError
 from tornado.iostream import UnsatisfiableReadError
 from tornado.simple_httpclient import HTTPTimeoutError
 
-from crawler_app.base.errors import FetchError
+from crawler_app.base.errors import FetchError, StaleConnectionError
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.web.httpclient import (
     AmbiguousResponseError,
     BadResponseError,
+    ConnectionWasIdleError,
     ProxyError,
     ResponseTooLargeError,
 )
@@ -56,6 +57,8 @@ def fetch_error(exc: Exception) -> FetchError:
         return FetchError(Reason.TOO_LARGE, text)
     if isinstance(exc, ProxyError):
         return FetchError(Reason.PROXY_ERROR, text)
+    if isinstance(exc, ConnectionWasIdleError):
+        return StaleConnectionError(Reason.CONNECTION_CLOSED, text)
     if isinstance(exc, AmbiguousResponseError):
         return FetchError(Reason.DANGEROUS, text)
     if isinstance(exc, BadResponseError):

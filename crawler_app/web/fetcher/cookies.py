@@ -50,6 +50,8 @@ MAX_FILE_BYTES = 16 * 2**20
 _NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
 # RFC 6265, 5.2.  Not Python's default: a byte of UTF-8, read as latin-1, may be a space.
 _SPACES = " \t"
+# Browsers keep a cookie with such a name only if it is secure; the first also of this host.
+_PREFIX = re.compile("__(?:(host)|secure)-", re.IGNORECASE)
 _MAX_AGE = re.compile(r"-?[0-9]+")
 _TIME = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?)?")
 
@@ -71,6 +73,11 @@ class Cookie:
     is_secure: bool
     expires_at: float
     set_at: float = 0.0
+
+    @property
+    def pair(self) -> str:
+        """Its part of a Cookie header."""
+        return f"{self.name}={self.value}" if self.name else self.value
 
     def is_for(self, scheme: str, path: str, now: float) -> bool:
         """Return whether it is sent with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
@@ -138,7 +145,7 @@ class CookieStore:
         jar = self._from_files(host_of(url)) | self._jar_by_origin.get(origin, {})
         fitting = [each for each in jar.values() if each.is_for(scheme, path, now)]
         fitting.sort(key=lambda cookie: -len(cookie.path))
-        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in fitting)
+        return "; ".join(cookie.pair for cookie in fitting)
 
     def take(self, url: str, set_cookie_headers: Iterable[str]) -> None:
         """Store the cookies that a response has set; invalid ones are ignored.
@@ -148,10 +155,10 @@ class CookieStore:
             set_cookie_headers: Separate headers; they cannot be joined with commas.
         """
         now = self._clock()
-        origin, _, path = _parts_of(url)
+        origin, scheme, path = _parts_of(url)
         found = [
             # The order within a response counts too.
-            _read_header(header, path, now + place * 1e-6)
+            _read_header(header, scheme, path, now + place * 1e-6)
             for place, header in enumerate(set_cookie_headers)
         ]
         if not any(found):
@@ -272,24 +279,40 @@ def _is_news(cookie: Cookie, before: Cookie, now: float) -> bool:
     return not 0.0 <= later_s <= NEWS_AFTER * (before.expires_at - now)
 
 
-def _read_header(header: str, url_path: str, now: float) -> Cookie | None:
-    """Parse a Set-Cookie header; None if it must be ignored.  Source: RFC 6265, 5.2."""
+def _read_header(header: str, scheme: str, url_path: str, now: float) -> Cookie | None:
+    """Parse a Set-Cookie header; None if it must be ignored.
+
+    Source: RFC 6265, 5.2; for cookies without a name, and for prefixes, its successor
+    (draft-ietf-httpbis-rfc6265bis, 5.6 and 5.7), as browsers do.
+    """
     if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
         return None
     pair, *attributes = header.split(";")
     name, equals, value = (part.strip(_SPACES) for part in pair.partition("="))
-    if not (name and equals):
+    if not equals:
+        name, value = "", name
+    if not (name or value):
         return None
     value_by_attribute = {
         key.strip(_SPACES).lower(): text.strip(_SPACES)
         for key, _, text in (each.partition("=") for each in attributes)
     }
     path = value_by_attribute.get("path", "")
+    is_secure = "secure" in value_by_attribute
+    prefix = _PREFIX.match(name or value)
+    if prefix and not (
+        name
+        and is_secure
+        and scheme == "https"
+        # Only this host may have set it, and for all of it.
+        and (not prefix[1] or path == "/" and not value_by_attribute.get("domain"))
+    ):
+        return None
     return Cookie(
         name,
         value,
         path=path if path.startswith("/") else _default_path(url_path),
-        is_secure="secure" in value_by_attribute,
+        is_secure=is_secure,
         expires_at=_expires_at(value_by_attribute, now),
         set_at=now,
     )

@@ -7,7 +7,7 @@ time spent in the client's queue never counts as request time.
 import resource
 import socket
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -135,6 +135,10 @@ class HttpFetcher:
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
         return self._policy.headers_for(url).get("Cookie", "")
+
+    def allow_private(self, hosts: Collection[str]) -> None:
+        """Allow private hosts, see `Fetcher`."""
+        self._policy.own_hosts = hosts
 
     def allow(self, concurrency: int) -> None:
         """Change the maximum number of fetches; see `Fetcher`."""
@@ -338,6 +342,7 @@ def _make_client(
         options["max_header_size"] = MAX_HEAD_BYTES
     if config.client == "pooled":
         options["lenient"] = True
+        options["resends"] = False  # the crawl does, when the host may be asked again
         options["max_idle"] = _max_idle(config.concurrency)
         options["resolver"] = resolver
         options["check_address"] = check_address

@@ -6,7 +6,8 @@ seeds: not to another port of the same host, nor over http if the seed is https.
 name and password of a proxy are sent only to the proxy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders
@@ -39,6 +40,7 @@ class RequestPolicy:
 
     Attributes:
         proxy: None if there is none.
+        own_hosts: Hosts with their ports that are allowed although they are private.
         cookies: What servers have set; None if cookies are not enabled.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
@@ -59,9 +61,12 @@ class RequestPolicy:
     ) -> None:
         self.proxy = proxy_of(config.proxy)
         self._denies_private = denies_private(config)
+        self.own_hosts: Collection[str] = ()
         # If a proxy resolves the names, checking the addresses is the proxy's task.
         is_checked = self._denies_private and self.proxy is None
-        self.check_address: AddressCheck | None = require_public if is_checked else None
+        self.check_address: AddressCheck | None = (
+            self._require_allowed if is_checked else None
+        )
         defaults = {
             "User-Agent": config.full_user_agent,
             "Accept": ACCEPT,
@@ -121,8 +126,15 @@ class RequestPolicy:
         Raises:
             FetchError: ``private_address``.
         """
-        if self._denies_private:
-            require_public_host(host_of(url))
+        host = host_of(url)
+        if self._denies_private and host not in self.own_hosts:
+            require_public_host(host)
+
+    def _require_allowed(self, host: str, sockaddr: Any) -> None:
+        """Raise FetchError if an address is neither public nor one of our own."""
+        port = sockaddr[1] if isinstance(sockaddr, tuple) else 0
+        if f"{host}:{port}" not in self.own_hosts:
+            require_public(host, sockaddr)
 
 
 def denies_private(config: CrawlConfig) -> bool:

@@ -17,6 +17,7 @@ It imports nothing else of the crawler.  The modules, from the call to the wire 
     codings        gzip, deflate, br, zstd decoders with a size limit         pure
     redirect       the request that follows a redirect                        pure
     tls            cached TLS contexts
+    tls_transport  TLS over a connected transport, with a shared buffer
     errors         the exceptions
 """
 
@@ -24,6 +25,7 @@ from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
     BadResponseError,
+    ConnectionWasIdleError,
     ProxyError,
     ResponseTooLargeError,
 )
@@ -32,6 +34,7 @@ from crawler_app.web.httpclient.response import PooledHTTPResponse
 __all__ = [
     "AmbiguousResponseError",
     "BadResponseError",
+    "ConnectionWasIdleError",
     "PooledAsyncHTTPClient",
     "PooledHTTPResponse",
     "ProxyError",

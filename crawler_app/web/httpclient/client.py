@@ -57,10 +57,12 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             for each redirect; raises to refuse.  Not called with a proxy, which resolves
             the names itself.
         lenient: Whether to accept what browsers accept and RFC 9112 allows, and note it in
-            the response: header lines that are folded, end in a bare line feed or contain
-            control characters, white space in the status line, equal lengths, spaces after a
-            chunk size, a compressed body without its checksum.  What remains ambiguous is refused with
-            AmbiguousResponseError.
+            the response: header lines that are folded, malformed, end in a bare line feed or
+            contain control characters, an irregular status line, equal lengths, spaces after
+            a chunk size, a compressed body without its checksum.  What remains ambiguous is
+            refused with AmbiguousResponseError.
+        resends: Whether a request is sent again at once if the server closes the idle
+            connection that it is sent on; otherwise it fails with ConnectionWasIdleError.
 
     >>> from gencoro.ioloop import IOLoop
     >>> async def main():
@@ -87,6 +89,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         max_idle: int | None = None,
         check_address: AddressCheck | None = None,
         lenient: bool = False,
+        resends: bool = True,
     ) -> None:
         super().initialize(defaults=defaults)
         self.max_clients = max_clients
@@ -111,6 +114,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             max_head_bytes=max_header_size or MAX_HEADER_BYTES,
             max_body_bytes=max_body_size or max_buffer_size,
             is_lenient=lenient,
+            resends=resends,
         )
 
     def fetch(

@@ -20,6 +20,7 @@ from crawler_app.web.httpclient.connection import Connection, read_buffer
 from crawler_app.web.httpclient.errors import BadResponseError, ProxyError
 from crawler_app.web.httpclient.request import ConnectionKey, Proxy
 from crawler_app.web.httpclient.tls import TlsOptions, context_of
+from crawler_app.web.httpclient.tls_transport import TlsTransport
 from gencoro import gen
 
 __all__ = ["AddressCheck", "DialProgress", "Dialer"]
@@ -32,9 +33,6 @@ Addresses: TypeAlias = list[tuple[int, Any]]
 
 # RFC 8305, 8: the delay between two attempts is 250 ms.
 NEXT_ATTEMPT_AFTER_S = 0.25
-
-# The handshake is limited by our own timeouts, so asyncio's is effectively disabled.
-NO_LIMIT_S = 24 * 3600.0
 
 # The default limit for the head of any response.
 MAX_PROXY_HEAD_BYTES = 64 * 1024
@@ -72,7 +70,7 @@ class Dialer:
         self.resolver = resolver
         self._check_address = check_address
         self._on_idle_close = on_idle_close
-        self._buffer = read_buffer()
+        self.buffer = read_buffer()
 
     @gen.coroutine
     def dial(
@@ -84,7 +82,7 @@ class Dialer:
             OSError: the host cannot be connected to; `ssl.SSLError` if TLS fails.
             ProxyError: the proxy refuses the tunnel.
         """
-        connection = Connection(key, self._on_idle_close, self._buffer)
+        connection = Connection(key, self._on_idle_close, self.buffer)
         attempt = _Dial(self, connection, progress)
         try:
             yield from attempt.run()
@@ -133,12 +131,15 @@ class _Dial:
         self._errors: list[OSError] = []  # for addresses that could not be connected to
         self._opening: _TunnelOpening | None = None
         self._tunnel: asyncio.Transport | None = None
+        self._tls: TlsTransport | None = None
 
     def undo(self) -> None:
         """Close everything that is open."""
         self._connection.abort()
         if self._opening is not None:
             self._opening.abort()
+        if self._tls is not None:
+            self._tls.abort()
         for sock in self._connected:
             sock.close()
 
@@ -154,7 +155,7 @@ class _Dial:
             progress.phase = f"during CONNECT by the proxy {_shown(key.proxy[:2])}"
             yield self._open_tunnel(sock, key.proxy)
         progress.phase = f"during TLS handshake with {_shown((key.host, key.port))}"
-        yield self._secure(sock, key.tls)
+        yield from self._secure(sock, key.tls)
         progress.secured_at = self._loop.time()
 
     def _connect(self) -> Generator[Any, Any, socket.socket]:
@@ -258,32 +259,24 @@ class _Dial:
         del self._connected[1:]
         return self._connected[0]
 
-    @gen.coroutine
     def _secure(
         self, sock: socket.socket, options: TlsOptions
     ) -> Generator[Any, Any, None]:
         """Start TLS, over the socket or over the tunnel."""
-        context = context_of(options)
-        # A trailing dot is for the resolver; certificates have none.
-        name = self._key.host.rstrip(".")
-        if self._tunnel is None:
-            yield self._loop.create_connection(
-                lambda: self._connection,
-                sock=sock,
-                ssl=context,
-                server_hostname=name,
-                ssl_handshake_timeout=NO_LIMIT_S,
-            )
-            return
-        transport = yield self._loop.start_tls(
-            self._tunnel,
+        tls = self._tls = TlsTransport(
+            self._loop,
             self._connection,
-            context,
-            server_hostname=name,
-            ssl_handshake_timeout=NO_LIMIT_S,
+            context_of(options),
+            # A trailing dot is for the resolver; certificates have none.
+            self._key.host.rstrip("."),
+            self._dialer.buffer,
         )
-        # start_tls does not call it, as the protocol may have been connected before.
-        self._connection.connection_made(transport)
+        if self._tunnel is None:
+            yield self._loop.create_connection(lambda: tls, sock=sock)
+        else:
+            self._tunnel.set_protocol(tls)
+            tls.connection_made(self._tunnel)
+        yield tls.secured
 
     @gen.coroutine
     def _open_tunnel(

@@ -5,6 +5,7 @@
     +-- tornado.simple_httpclient.HTTPStreamClosedError
         +-- BadResponseError           the response is not valid HTTP/1.x or cannot be decoded
         |   +-- AmbiguousResponseError     two readers could understand it differently
+        +-- ConnectionWasIdleError     the server closed the connection while it was idle
         +-- ResponseTooLargeError      a head or a body exceeds its limit
 
 All have the code 599, which Tornado's clients use if there is no usable response.  Sockets
@@ -18,6 +19,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError
 __all__ = [
     "AmbiguousResponseError",
     "BadResponseError",
+    "ConnectionWasIdleError",
     "ProxyError",
     "ResponseTooLargeError",
 ]
@@ -31,6 +33,13 @@ class AmbiguousResponseError(BadResponseError):
     """The response could be understood in two ways, which attacks such as smuggling exploit.
 
     A client that is not lenient rejects most of these as invalid, without a further look.
+    """
+
+
+class ConnectionWasIdleError(HTTPStreamClosedError):
+    """The server closed a connection that was kept; a request may be sent again.
+
+    Only with ``resends`` off: otherwise the client does that.
     """
 
 

@@ -28,7 +28,10 @@ from crawler_app.web.httpclient.body import (
 from crawler_app.web.httpclient.connection import Connection
 from crawler_app.web.httpclient.decode_queue import DecodeQueue
 from crawler_app.web.httpclient.dialing import Dialer, DialProgress
-from crawler_app.web.httpclient.errors import ResponseTooLargeError
+from crawler_app.web.httpclient.errors import (
+    ConnectionWasIdleError,
+    ResponseTooLargeError,
+)
 from crawler_app.web.httpclient.http_exchange import HttpExchange
 from crawler_app.web.httpclient.pool import ConnectionPool
 from crawler_app.web.httpclient.redirect import redirected
@@ -61,6 +64,7 @@ class ClientContext:
     max_head_bytes: int
     max_body_bytes: int
     is_lenient: bool
+    resends: bool
 
 
 class Fetch:
@@ -327,8 +331,11 @@ class Fetch:
             and self._outgoing.is_repeatable
             and isinstance(error, OSError | HTTPStreamClosedError)
         ):
-            # On a new connection: the server may have closed the other idle ones too.
-            self._dial()
+            if self._context.resends:
+                # On a new connection: the server may have closed the other idle ones too.
+                self._dial()
+            else:
+                self.fail(ConnectionWasIdleError(str(error)))
         else:
             self.fail(error)
 

@@ -202,6 +202,8 @@ class HttpExchange:
             end = self._received.find(b"\r\n\r\n", max(fed_bytes - 3, 0)) + 4
             if end < 4:
                 return data
+            if not self._received.lstrip(b"\r\n").startswith(b"HTTP/1."):
+                raise httptools.HttpParserError("another version of HTTP")
             parser.feed_data(data[: end - fed_bytes])
             data = data[end - fed_bytes :]
         if not self._is_chunked or self._takes_spaces:

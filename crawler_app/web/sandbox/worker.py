@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
+from typing import BinaryIO
 
 __all__ = ["LENGTH", "STATUS_OVER_LIMIT", "LimitExceeded", "main"]
 
@@ -49,15 +50,25 @@ def main() -> None:
     signal.signal(signal.SIGPROF, _raise_limit_exceeded)
     gc.set_threshold(COLLECTED_EVERY)
     is_limited = False
-    with connection.makefile("rb") as frames:
-        while head := frames.read(LENGTH.size):
+    # The process at the other end may be killed at any moment; then the answer is not needed.
+    with connection.makefile("rb") as frames, contextlib.suppress(ConnectionError):
+        for request in _requests(frames):
             # The first call imports the modules of its function.
-            function, args = pickle.loads(frames.read(*LENGTH.unpack(head)))
+            function, args = pickle.loads(request)
             if not is_limited:
                 _limit_memory()
                 is_limited = True
             reply = _reply(function, args)
             connection.sendall(LENGTH.pack(len(reply)) + reply)
+
+
+def _requests(frames: BinaryIO) -> Iterator[bytes]:
+    """Yield the requests that arrive whole, until the other end is closed."""
+    while len(head := frames.read(LENGTH.size)) == LENGTH.size:
+        (size,) = LENGTH.unpack(head)
+        request = frames.read(size)
+        if len(request) == size:
+            yield request
 
 
 def _reply(function: Callable[..., object], args: tuple[object, ...]) -> bytes:

@@ -1,10 +1,11 @@
 """Support for legacy calls: ``callback=``, ``io_loop=``, and streams::
 
 callback_arguments  callback= of Tornado's own functions
+current_task        asyncio.current_task in a coroutine
 default_attributes  attributes that Tornado used to set on instances
 io_loop_arguments   io_loop= of Tornado's own classes and functions
 objects_with_loops  objects that were created with an IOLoop
-other_threads       calls on another thread than that of the loop
+other_threads       calls on other threads than that of the loop
 started_coroutines  native coroutines, called like functions
 stream_calls        stream methods with a callback
 stream_callbacks    when a stream's callbacks run, and how their errors affect it

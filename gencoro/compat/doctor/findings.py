@@ -49,7 +49,7 @@ class Name(NamedTuple):
         if self.use.argument == "type":
             return f"type(...) is {self.use.name}"
         argument = f"({self.use.argument}=)" if self.use.argument else ""
-        return self.use.name + argument
+        return self.use.name.removeprefix("builtins.") + argument
 
     @property
     def versions(self) -> str:

@@ -7,6 +7,7 @@ Pure.  Used by the other modules of the doctor.
 
 import re
 
+from gencoro.compat.doctor.python_2 import PYTHON_2, PYTHON_2_INSTEAD
 from gencoro.compat.doctor.removed import ASYNC, REMOVED, REMOVED_INSTEAD
 from gencoro.compat.doctor.today import Today
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, Row
@@ -14,8 +15,8 @@ from gencoro.compat.names import INSTEAD, PYTHON, TABLE, Row
 __all__ = ["ADVICE", "ALL", "has_rows", "is_class", "meant_by", "mentions"]
 
 # Every row, and the advice for those that are not served.
-ALL: dict[str, Row] = TABLE | REMOVED
-ADVICE: dict[str, str] = INSTEAD | REMOVED_INSTEAD
+ALL: dict[str, Row] = TABLE | REMOVED | PYTHON_2
+ADVICE: dict[str, str] = INSTEAD | REMOVED_INSTEAD | PYTHON_2_INSTEAD
 
 # Modules of other packages whose names are those of a module of Tornado.
 _REEXPORTS = {
@@ -31,7 +32,7 @@ _OWN_NAMES = {
     "zmq.eventloop.ioloop.install": "",
 }
 
-_OF_PYTHON = [*PYTHON, *(name for name in REMOVED if name != ASYNC)]
+_OF_PYTHON = [*PYTHON, *(name for name in REMOVED if name != ASYNC), *PYTHON_2]
 
 # The top packages of the names that are followed.
 _TOPS = frozenset(
@@ -48,7 +49,9 @@ _CLASSES = frozenset(
 # The words that a source contains if it uses a removed name of Python.  Methods may be
 # called in a module that does not name their class.
 _WORDS = [
-    {name.rpartition(".")[2]} if owner in _CLASSES else set(name.split("."))
+    {name.rpartition(".")[2]}
+    if owner in _CLASSES or owner.startswith("builtins")
+    else set(name.split("."))
     for name in _OF_PYTHON
     for owner in [name.rpartition(".")[0]]
 ]

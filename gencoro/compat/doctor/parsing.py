@@ -25,7 +25,8 @@ _RENAMED = frozenset({"async_", "await_"})
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _KEYWORD_AS_NAME = re.compile(
-    rb"\basync\b(?!\s+(?:def|for|with)\b)|(?:(?<=\bdef )|(?<=\.))await\b|\bawait(?=\s*=)"
+    rb"\basync\b(?!(?:[ \t]|\\\r?\n)+(?:def|for|with)\b)"
+    rb"|(?:(?<=\bdef )|(?<=[.@]))await\b|\bawait(?=\s*=)"
 )
 
 # Messages of SyntaxErrors that only Python 2 causes.

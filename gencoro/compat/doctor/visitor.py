@@ -13,6 +13,7 @@ from gencoro.compat.doctor.conditions import holds
 from gencoro.compat.doctor.differences import differences
 from gencoro.compat.doctor.known import ALL, meant_by
 from gencoro.compat.doctor.naming import Modules, Scope
+from gencoro.compat.doctor.python_2 import BUILTINS, method_of_dict
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.compat.doctor.uses import Use, use_of
 from gencoro.compat.names import TORNADO
@@ -67,6 +68,10 @@ class Visitor(ast.NodeVisitor):
         self.dispensable: set[ast.alias] = set()
         self._scope = scope_class(module, None, TODAY, modules, file, ignored)
         self._evidence = Evidence(module)
+        # Whether it may have any name, by ``import *``; and the methods that it defines.
+        nodes = list(ast.walk(module))
+        self._binds_all = any(isinstance(n, ast.alias) and n.name == "*" for n in nodes)
+        self._defines = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
         self.generic_visit(module)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -86,6 +91,11 @@ class Visitor(ast.NodeVisitor):
             is_certain = ROWS.is_gone(thing.name) or not self._scope.has_stars
             if is_certain and not thing.is_object:
                 self._see(thing.name, node)
+        if node.id in BUILTINS and not self._is_bound(node.id):
+            self._add([BUILTINS[node.id]], node)
+
+    def _is_bound(self, name: str) -> bool:
+        return self._binds_all or self._scope.scope_of(name) is not None
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         things = list(self._scope.things(node))
@@ -124,6 +134,8 @@ class Visitor(ast.NodeVisitor):
             if isinstance(text, str) and text in TORNADO and ROWS.is_gone(text):
                 self._add([text], child)
         self._add_differences(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr not in self._defines:
+            self._add(method_of_dict(node), node)
         if self._has_tornado and _is_exc_info_of_future(node):
             self._add(["tornado.concurrent.Future.exc_info"], node)
         evidence = self._evidence if self._has_tornado else None
@@ -157,6 +169,19 @@ class Visitor(ast.NodeVisitor):
             self._visit_arms([node.body, node.orelse], imports_only=False)
         else:
             self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        is_true = holds(node.test)
+        if is_true is None:
+            self.generic_visit(node)
+        else:
+            self.visit(node.body if is_true else node.orelse)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        for value in node.values:
+            self.visit(value)
+            if holds(value) is isinstance(node.op, ast.Or):
+                break  # the others are not evaluated
 
     def _visit_all(self, nodes: Sequence[ast.AST]) -> None:
         for node in nodes:

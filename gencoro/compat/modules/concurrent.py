@@ -13,6 +13,8 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tornado.ioloop import IOLoop
+
 from gencoro.futures import OUR_FUTURES, chain_future
 from gencoro.legacy import adaptors
 from gencoro.legacy.futures import LegacyFuture
@@ -27,7 +29,11 @@ class _FutureType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Future and is_of_tornado(sys._getframe(1)):
-            return Future.with_asyncios_timing(*args, **kwargs)
+            try:
+                return Future.with_asyncios_timing(*args, **kwargs)
+            except RuntimeError:  # a thread without a loop belongs to the program's
+                loop = IOLoop.current().asyncio_loop  # type: ignore[attr-defined]
+                return Future.with_asyncios_timing(loop=loop)
         return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:

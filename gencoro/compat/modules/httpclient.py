@@ -28,6 +28,7 @@ from tornado.ioloop import IOLoop
 from gencoro import context_hook
 from gencoro.compat.calls.callback_arguments import take_callback
 from gencoro.compat.calls.io_loop_arguments import (
+    is_stand_in,
     on_loop,
     running_loop_replaced,
     take_io_loop,
@@ -103,6 +104,10 @@ def new(original: "staticmethod[..., Any]") -> "staticmethod[..., Any]":
             kwargs["io_loop"] = io_loop or IOLoop.current()
         if io_loop is None:
             return make(cls, *args, **kwargs)
+        if is_stand_in(io_loop):
+            client = make(cls, *args, **{**kwargs, "force_instance": True})
+            client.io_loop = io_loop
+            return client
         with on_loop(io_loop):
             return make(cls, *args, **kwargs)
 

@@ -1,15 +1,18 @@
 """Legacy names of `tornado.ioloop` that `gencoro.ioloop.IOLoop` does not have."""
 
 import asyncio
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from tornado.platform.asyncio import AsyncIOMainLoop, BaseAsyncIOLoop
+from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop, BaseAsyncIOLoop
 
+from gencoro.compat.calls.io_loop_arguments import running_loop_replaced
+from gencoro.compat.calls.other_threads import is_elsewhere
 from gencoro.compat.modules.pollers import LONGEST_S, PolledLoop
-from gencoro.ioloop import IOLoop, adopt, program_loop
+from gencoro.ioloop import IOLoop, MainLoop, program_loop
 
 __all__ = [
     "EPOLLERR",
@@ -22,7 +25,9 @@ __all__ = [
     "EPOLLRDHUP",
     "POLL_TIMEOUT",
     "PollIOLoop",
+    "call_at",
     "clear_current",
+    "current",
     "instance",
     "make_base_current",
     "make_current",
@@ -63,12 +68,21 @@ def making_ours(original: Callable[..., None]) -> Callable[..., None]:
         # `gencoro.ioloop.IOLoop` itself is not legacy.
         if not isinstance(self, IOLoop) or isinstance(self, PollIOLoop):
             kwargs["make_current"] = _becomes_current(kwargs.get("make_current"))
+        if type(self) is AsyncIOMainLoop:
+            _replace(IOLoop._ioloop_for_asyncio.get(asyncio_loop))
         original(self, asyncio_loop, **kwargs)
-        if type(self) is BaseAsyncIOLoop:
-            self.__class__ = AsyncIOMainLoop
-        adopt(self)
+        self.__class__ = _LEGACY.get(type(self), type(self))
 
     return initialize
+
+
+def _replace(former: Any) -> None:
+    """Let ``AsyncIOMainLoop().install()`` follow a call of `IOLoop.current`.
+
+    A program made the first loop by accident, for example by importing a module.
+    """
+    if former is not None and not (former.handlers or former.asyncio_loop.is_running()):
+        del IOLoop._ioloop_for_asyncio[former.asyncio_loop]
 
 
 def _becomes_current(make_current: bool | None) -> bool:
@@ -91,6 +105,58 @@ def _becomes_current(make_current: bool | None) -> bool:
 def make_base_current(self: BaseAsyncIOLoop) -> None:
     """Make a loop of the base class, or of a program's subclass, the current one."""
     asyncio.set_event_loop(self.asyncio_loop)
+
+
+def call_at(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Set a timeout of a loop that runs on another thread: the loop itself sets it."""
+
+    @functools.wraps(original)
+    def wrapper(
+        self: BaseAsyncIOLoop,
+        when: float,
+        callback: Callable[..., object],
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        begin = functools.partial(original, self, when, callback, *args, **kwargs)
+        return _SetElsewhere(self, begin) if is_elsewhere(self) else begin()
+
+    return wrapper
+
+
+class _SetElsewhere:
+    """A timeout that another thread than the loop's has set.
+
+    Args:
+        begin: Called by the loop to set it; returns asyncio's handle.
+    """
+
+    def __init__(self, loop: BaseAsyncIOLoop, begin: Callable[[], Any]) -> None:
+        self._loop = loop
+        self._handle: Any = None
+        self._call(lambda: setattr(self, "_handle", begin()))
+
+    def cancel(self) -> None:
+        """Remove it; `IOLoop.remove_timeout` calls this."""
+        self._call(lambda: self._handle.cancel())
+
+    def _call(self, function: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.asyncio_loop.call_soon_threadsafe(function)
+
+
+def _current(instance: bool = True) -> IOLoop | None:
+    """Return this thread's loop; on a thread that has none, the program's.
+
+    So a worker thread can pass its result to the program, as until Tornado 4.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return IOLoop.current(instance)
+    own = IOLoop.current(instance=False)
+    return own or ((program_loop() or IOLoop.current()) if instance else None)
+
+
+current = staticmethod(_current)
 
 
 def _instance() -> IOLoop:
@@ -125,7 +191,42 @@ def running(self: IOLoop) -> bool:
     return self.asyncio_loop.is_running()
 
 
-class PollIOLoop(IOLoop):
+class LegacyLoop(IOLoop):
+    """A loop that can be run by a callback of another one, as until Tornado 4.
+
+    The other one waits meanwhile.  Programs give a blocking interface to coroutines so.
+    """
+
+    def start(self) -> None:
+        """Run the loop until ``stop``."""
+        with self._inside_another():
+            super().start()
+
+    def run_sync(self, func: Callable[[], Any], timeout: float | None = None) -> Any:
+        """Call a function, run the coroutine that it returns, and return the result."""
+        with self._inside_another():
+            return super().run_sync(func, timeout)
+
+    def _inside_another(self) -> contextlib.AbstractContextManager[None]:
+        running = asyncio._get_running_loop()
+        if running is None or running is self.asyncio_loop:
+            return contextlib.nullcontext()
+        return running_loop_replaced()
+
+
+class _LegacyMainLoop(LegacyLoop, MainLoop):
+    """A loop of Tornado for an asyncio loop that the program has created."""
+
+
+# What becomes of a loop of Tornado.
+_LEGACY: dict[type, type] = {
+    AsyncIOLoop: LegacyLoop,
+    AsyncIOMainLoop: _LegacyMainLoop,
+    BaseAsyncIOLoop: _LegacyMainLoop,
+}
+
+
+class PollIOLoop(LegacyLoop):
     """The loop under its former names; asyncio does the polling.
 
     Args:

@@ -300,18 +300,27 @@ def call_container(original: Callable[..., None]) -> Callable[..., None]:
 
     The caller of the container then closes the connection, or sends its own error page.
     Containers with an executor or with a method ``handle_request`` of their own work as
-    today.
+    today.  An application of Tornado, which servers such as gunicorn 20 pass too, answers
+    by itself.
     """
 
     @functools.wraps(original)
     def wrapper(self: WSGIContainer, request: HTTPServerRequest) -> None:
         own = type(self).handle_request
-        if self.executor is dummy_executor and own is WSGIContainer.handle_request:
+        if _is_no_wsgi(self.wsgi_application):
+            self.wsgi_application(request)  # type: ignore[arg-type, call-arg]
+        elif self.executor is dummy_executor and own is WSGIContainer.handle_request:
             answer(self, request)
         else:
             original(self, request)
 
     return wrapper
+
+
+def _is_no_wsgi(application: Any) -> bool:
+    return isinstance(application, Application) and not isinstance(
+        application, WSGIApplication
+    )
 
 
 def environ(original: Any) -> Callable[..., dict[str, Any]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -377,6 +378,39 @@ def test_folder_does_not_serve_its_parent(folder, gencrawl):
 
     pages = {each["page"] for each in json.loads(ended.out)["findings"]}
     assert {"public/b.html", "public/c.html"} <= pages
+
+
+def test_only_regular_files_in_the_folder_are_read(folder, gencrawl):
+    (folder.parent / "secret.html").write_text("<a href=told>x</a>")
+    (folder / "out.html").symlink_to("../secret.html")
+    (folder / "zero.html").symlink_to("/dev/zero")
+    (folder / "away").symlink_to("..")
+    (folder / "in.html").symlink_to("a.html")
+    os.mkfifo(folder / "pipe.html")
+    (folder / "large.bin").write_bytes(bytes(3_000_000))
+    (folder / "b.html").write_text("<a href=away/secret.html>x</a><a href=large.bin>")
+
+    ended = gencrawl("check", "public", "--format", "json", "--max-body-bytes", "2MB")
+
+    found = json.loads(ended.out)["findings"]
+    status_by_href = {each["href"].rpartition("/")[2]: each["status"] for each in found}
+    expected = {"secret.html": 403, "out.html": 403, "zero.html": 403, "pipe.html": 404}
+    assert status_by_href.items() >= expected.items()
+    assert not {"told", "large.bin"} & status_by_href.keys()
+    assert [each["href"] for each in found if each["page"] == "public/in.html"] == []
+
+
+@pytest.mark.parametrize("options", [(), ("--allow-private",)])
+def test_pages_of_a_folder_reach_no_other_private_address(
+    folder, faulty, gencrawl, options
+):
+    (folder / "b.html").write_text(f"<a href={faulty.url}x>x</a><a href=index.html>")
+
+    ended = gencrawl("check", "public/b.html", *options)
+
+    assert bool(faulty.paths) is bool(options)
+    assert (f"{faulty.url}x" in ended.out) is bool(options)
+    assert "/gone " in ended.out  # found in the folder
 
 
 def test_list_on_standard_input(faulty, gencrawl, monkeypatch):

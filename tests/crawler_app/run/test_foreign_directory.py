@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 
 import pytest
@@ -129,3 +131,58 @@ def test_database_with_foreign_sql_is_refused(unfinished, tmp_path, gencrawl, na
 
     assert ended.status != 0
     assert "holds the trigger forget" in ended.err
+
+
+def prepared(unfinished, path, **settings):
+    """Return a copy of the directory whose configuration has further settings."""
+    directory = shutil.copytree(unfinished, path)
+    config = json.loads((directory / "crawl.json").read_text())
+    (directory / "crawl.json").write_text(json.dumps(config | settings))
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("setting", "flag"), [("proxy", "--proxy"), ("cookie_file", "--cookies")]
+)
+def test_setting_of_another_person_has_to_be_given_again(
+    unfinished, tmp_path, foreign_site, gencrawl, setting, flag
+):
+    (tmp_path / "cookies.txt").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n")
+    value = foreign_site.url.strip("/").removeprefix("http://")  # passes for a proxy
+    value = value if setting == "proxy" else str(tmp_path / "cookies.txt")
+    directory = prepared(unfinished, tmp_path / "crawl", **{setting: value})
+    before = len(foreign_site.paths)
+
+    for _ in range(2):
+        refused = gencrawl("resume", directory, "--max-pages", 3, "--quiet")
+        assert refused.status == 2
+        assert f"not made by you on this machine, and its crawl.json has {flag}" in (
+            refused.err
+        )
+    assert len(foreign_site.paths) == before
+    assert gencrawl("status", directory).status == 0
+
+    for given in ((flag, value), ()):  # it is the user's own from then on
+        ended = gencrawl("resume", directory, "--max-pages", 3, "--quiet", *given)
+        assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize(
+    "command", [("status",), ("search", "x"), ("export",), ("report",), ("resume",)]
+)
+def test_server_that_another_person_names_gets_no_password(
+    unfinished, tmp_path, gencrawl, command, monkeypatch
+):
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        url = f"postgresql://me@127.0.0.1:{server.getsockname()[1]}/x"
+        directory = prepared(unfinished, tmp_path / "crawl", frontier=url)
+
+        name, *words = command
+        refused = gencrawl(name, directory, *words)
+
+        assert refused.status == 2
+        assert "--frontier; give what you trust" in refused.err
+        with pytest.raises(BlockingIOError):
+            server.accept()

@@ -68,7 +68,7 @@ def test_new_file_has_the_tables_and_the_settings(path):
         assert pragma(db, "user_version") == 3
         assert pragma(db, "journal_mode") == "wal"
         assert pragma(db, "synchronous") == 1
-        assert pragma(db, "busy_timeout") == 10_000
+        assert pragma(db, "busy_timeout") == 30_000
         assert pragma(db, "wal_autocheckpoint") == 50
 
 
@@ -78,7 +78,7 @@ def test_file_is_opened_again_with_what_is_in_it(book, read_only, descriptors):
 
     assert recipes(db) == ["soup"]
     assert pragma(db, "synchronous") == 1
-    assert pragma(db, "busy_timeout") == 10_000
+    assert pragma(db, "busy_timeout") == 30_000
     if read_only:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             db.execute("INSERT INTO recipe VALUES ('cake')")

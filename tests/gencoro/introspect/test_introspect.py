@@ -15,6 +15,8 @@ import tornado.gen
 import tornado.locks
 import tornado.queues
 
+import gencoro.locks
+import gencoro.queues
 from gencoro import gen
 from gencoro.introspect import format_tree, suspended
 from gencoro.introspect.drawing import LONGEST_CHAIN
@@ -298,10 +300,11 @@ def test_jobs_of_an_executor(see, event_loop):
     """)
 
 
-def test_queues_and_locks_of_tornado(see):
-    empty, full = tornado.queues.Queue(), tornado.queues.Queue(1)
-    lock, semaphore = tornado.locks.Lock(), tornado.locks.Semaphore(0)
-    event, condition = tornado.locks.Event(), tornado.locks.Condition()
+@pytest.mark.parametrize("package", [tornado, gencoro], ids=lambda it: it.__name__)
+def test_queues_and_locks_of_tornado_and_our_own(see, package):
+    empty, full = package.queues.Queue(), package.queues.Queue(1)
+    lock, semaphore = package.locks.Lock(), package.locks.Semaphore(0)
+    event, condition = package.locks.Event(), package.locks.Condition()
 
     async def main():
         await full.put(1)
@@ -309,15 +312,15 @@ def test_queues_and_locks_of_tornado(see):
         waits = [empty.get(), full.put(2), lock.acquire(), semaphore.acquire()]
         await wait_for([*waits, event.wait(), condition.wait(), nap(0)])
 
-    assert see(main) == lines("""
+    assert see(main) == lines(f"""
         main() (Task)
         -> wait_for(): list, 1 of 7 done
-        |-- [0] tornado Queue.get()
-        |-- [1] tornado Queue.put()
-        |-- [2] tornado Lock.acquire()
-        |-- [3] tornado Semaphore.acquire()
-        |-- [4] tornado Event.wait()
-        '-- [5] tornado Condition.wait()
+        |-- [0] {package.__name__} Queue.get()
+        |-- [1] {package.__name__} Queue.put()
+        |-- [2] {package.__name__} Lock.acquire()
+        |-- [3] {package.__name__} Semaphore.acquire()
+        |-- [4] {package.__name__} Event.wait()
+        '-- [5] {package.__name__} Condition.wait()
     """)
 
 

@@ -5,11 +5,12 @@ import concurrent.futures
 import contextvars
 import socket
 import sys
+import weakref
 
 import pytest
 
 from gencoro import context_hook, gen
-from gencoro.ioloop import IOLoop
+from gencoro.ioloop import IOLoop, PeriodicCallback, callbacks
 from tests.helpers.gencoro.outcomes import Failure
 
 legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
@@ -312,3 +313,58 @@ def test_stop_of_a_closed_loop_does_nothing():
     loop.close()
 
     loop.stop()
+
+
+WAYS_TO_CALL = {
+    "add_callback": lambda loop, tick: loop.add_callback(tick),
+    "spawn_callback": lambda loop, tick: loop.spawn_callback(tick),
+    "call_later": lambda loop, tick: loop.call_later(0, tick),
+    "add_future": lambda loop, tick: loop.add_future(gen.sleep(0), lambda _: tick()),
+    "PeriodicCallback": lambda loop, tick: PeriodicCallback(tick, 1).start(),
+}
+
+
+def generator():
+    yield
+
+
+async def async_generator():
+    yield
+
+
+@pytest.mark.parametrize("way", WAYS_TO_CALL)
+@pytest.mark.parametrize(
+    ("function", "cure"),
+    [(generator, "with @gen.coroutine"), (async_generator, "`async for`")],
+)
+def test_callback_without_its_decorator_is_told_once(
+    loop, caplog, monkeypatch, way, function, cure
+):
+    monkeypatch.setattr(callbacks, "_noted_codes", weakref.WeakSet())
+    calls = []
+
+    def tick():
+        calls.append(None)
+        return function()
+
+    @gen.coroutine
+    def main():
+        while len(calls) < 2:
+            WAYS_TO_CALL[way](loop, tick)
+            yield gen.sleep(0.001)
+
+    loop.run_sync(main)
+
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("tornado.application", "ERROR")
+    assert f"callback {function.__name__}() is a generator" in record.getMessage()
+    assert cure in record.getMessage()
+
+
+def test_callback_that_runs_its_own_generator_is_not_a_mistake(loop, caplog):
+    generator = iter(range(2) for _ in range(2))
+
+    loop.add_callback(lambda: generator)
+    loop.run_sync(lambda: gen.sleep(0.001))
+
+    assert caplog.records == []

@@ -66,7 +66,7 @@ def test_odd_error_before_the_first_yield_is_raised(loop, error):
 @pytest.fixture
 def little_patience(monkeypatch):
     """Wait but a moment for what was cancelled."""
-    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.closing.CLEAN_UP_S", 0.01)
 
 
 def test_timeout_ends_although_the_future_fails_to_cancel(

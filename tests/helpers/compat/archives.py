@@ -90,8 +90,8 @@ ARCHIVES = {
     ),
 }
 
-# What those import that is compiled, for today's Python.
-WHEELS = {"greenlet": "3.5.6", "psycopg2-binary": "2.9.13"}
+# What those import that is compiled, for today's Python; and a server, which is not built.
+WHEELS = {"greenlet": "3.5.6", "gunicorn": "23.0.0", "psycopg2-binary": "2.9.13"}
 
 
 class Packages:

@@ -20,7 +20,8 @@ FOLDED = ("folded header lines",)
 LF = ("bare line feeds",)
 LENGTHS = ("repeated Content-Length",)
 CONTROLS = ("control characters in headers",)
-SPACE = ("white space in the status line",)
+STATUS = ("irregular status line",)
+LINES = ("malformed header lines",)
 SPACED_SIZE = ("spaces after a chunk size",)
 
 
@@ -48,13 +49,28 @@ ACCEPTED = {
     "DEL": (with_field(b"A: \x7f\r\n"), CONTROLS),
     "spaces before the status": (
         with_field(b"").replace(b"1.1 ", b"1.1   "),
-        SPACE,
+        STATUS,
     ),
     "spaces before the status, and no reason": (
         with_field(b"").replace(b" 200 OK", b"  200"),
-        SPACE,
+        STATUS,
     ),
-    "a tab after the status": (with_field(b"").replace(b"200 ", b"200\t"), SPACE),
+    "a tab after the status": (with_field(b"").replace(b"200 ", b"200\t"), STATUS),
+    "a version in small letters": (with_field(b"").replace(b"HTTP", b"http"), STATUS),
+    "HTTP/2 in text": (with_field(b"").replace(b"1.1", b"2"), STATUS),
+    "HTTP/1.1 in small letters, and chunks": (
+        with_chunks(CHUNKS).replace(b"HTTP", b"http"),
+        STATUS,
+    ),
+    "CR CR LF after the status": (with_field(b"").replace(b"OK\r", b"OK\r\r"), STATUS),
+    "CR CR LF": (with_field(b"A: b\r\r\n"), LINES),
+    "a space before a colon": (with_field(b"A : b\r\n"), LINES),
+    "a space in a name": (with_field(b"Power by: c\r\n"), LINES),
+    "a quoted name": (with_field(b'"A": b\r\n'), LINES),
+    "an odd name": (with_field(b"A[b]: c\r\n"), LINES),
+    "no name": (with_field(b": c\r\n"), LINES),
+    "no colon": (with_field(b"garbage\r\n"), LINES),
+    "no colon, and a fold": (with_field(b"garbage\r\n b\r\n"), FOLDED + LINES),
     "a fold in an interim response": (
         b"HTTP/1.1 103 Hints\r\nA: b\r\n c\r\n\r\n" + with_field(b""),
         FOLDED,
@@ -83,14 +99,16 @@ SHOWN = {
     "a folded coding": with_coding(b"Transfer-Encoding:\r\n chunked"),
     "a line of spaces first": with_field(b" A: b\r\n"),
     "CR": with_field(b"A: b\rC: d\r\n"),
-    "CR CR LF": with_field(b"A: b\r\r\n"),
+    "CR CR LF after a length": with_length(b"Content-Length: 2\r"),
+    "a space before the colon of a length": with_length(b"Content-Length : 2"),
+    "a length in a line without a name": with_field(b"(Content-Length: 45\r\n"),
+    "a coding in a line without a name": with_field(
+        b'"Transfer-Encoding": chunked\r\n'
+    ),
     "a length and chunks": with_coding(LENGTH + b"Transfer-Encoding: chunked"),
     "gzip, chunked": with_coding(b"Transfer-Encoding: gzip, chunked"),
     "identity": with_field(b"Transfer-Encoding: identity\r\n"),
     "a signed length": with_length(b"Content-Length: +2"),
-    "a space before a colon": with_field(b"A : b\r\n"),
-    "an odd name": with_field(b"A[b]: c\r\n"),
-    "no colon": with_field(b"garbage\r\n"),
     "LF in chunks": with_chunks(CHUNKS.replace(b"\r\n", b"\n")),
 }
 

@@ -282,6 +282,11 @@ DIFFERENCES = (
         ),
     ),
     Difference(
+        "The decorator refuses a coroutine, and the function that it wraps is none of generators"
+        " to frameworks that ask.",
+        ("coroutine_looks_like_its_function",),
+    ),
+    Difference(
         "run_on_executor needs no io_loop, and wrong arguments are a TypeError.",
         (
             "run_on_executor_is_misused",

@@ -366,6 +366,11 @@ class PostgresReader(FrontierReader):
         rows = self._fetch("SELECT done FROM store WHERE key = $1::uuid", store.key)
         return int(rows[0][0]) if rows else 0
 
+    def store_pages(self, store: StoreLocation) -> int:
+        """Return how many pages the workers of a store have fetched."""
+        sql = f"SELECT count(*) FROM outcome WHERE is_html AND store = {STORE_ID}"
+        return int(self._fetch(sql, store.key)[0][0])
+
     def requeue_failed(self, reasons: Collection[str]) -> int:
         """Queue failed URLs again, as `Frontier.requeue_failed` does."""
         rows = self._fetch(

@@ -426,6 +426,7 @@ CREATE FUNCTION hosts_in_turn(
 DECLARE
     found integer[] := '{}';
     level integer;
+    of_level integer[];
     late integer[];
     awaited_id integer;
 BEGIN
@@ -438,15 +439,14 @@ BEGIN
     END IF;
     -- One turn after the other: most hosts may have URLs of later turns only.
     FOR level IN SELECT levels_to(max_turn) LOOP
-        EXIT WHEN cardinality(found) >= wanted;
-        found := found || ARRAY(
+        of_level := ARRAY(
             SELECT id FROM host
             WHERE turn = level AND free_at <= now_s AND has_room(host, per_host, now_s)
                 AND first_turn(id) <= max_turn
-            ORDER BY free_at, id LIMIT wanted - cardinality(found)
-            FOR NO KEY UPDATE SKIP LOCKED
+            ORDER BY free_at, id LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED
         );
-        IF cardinality(found) < wanted THEN
+        found := found || of_level;
+        IF cardinality(of_level) < wanted THEN
             -- Others have come to a turn after these, which was not noted.
             late := ARRAY(
                 SELECT id FROM host
@@ -457,6 +457,11 @@ BEGIN
             UPDATE host SET turn = first_turn(id) WHERE id = ANY (late);
         END IF;
     END LOOP;
+    IF max_turn IS NOT NULL THEN
+        found := ARRAY(
+            SELECT id FROM host WHERE id = ANY (found) ORDER BY free_at, id LIMIT wanted
+        );
+    END IF;
     IF found = '{}' AND may_wait THEN
         awaited_id := first_host(max_turn, per_host, now_s);
         found := ARRAY(SELECT id FROM host WHERE id = awaited_id FOR NO KEY UPDATE);
@@ -687,6 +692,26 @@ BEGIN
     RETURN locked <> '{}';
 END $$;
 
+-- Let holds and retries end as much earlier as the clock was set back, and workers be heard of.
+CREATE FUNCTION note_time(seen_at float8, held_to float8, alive_s float8, now_s float8)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    step_s float8 := greatest(
+        seen_at, CASE WHEN held_to > now_s + @LONGEST_HOLD_S@ THEN held_to END
+    ) - now_s;
+BEGIN
+    -- One worker is enough, and the others must not wait for it with their own rows locked.
+    IF coalesce(step_s, 0) <= @MAX_SETBACK_S@
+        OR NOT pg_try_advisory_xact_lock(hashtext(current_schema), 1)
+    THEN
+        RETURN;
+    END IF;
+    UPDATE worker SET alive_until = alive_until - step_s WHERE alive_until > now_s + alive_s;
+    PERFORM FROM host WHERE free_at > now_s ORDER BY id FOR NO KEY UPDATE;
+    UPDATE host SET free_at = free_at - step_s WHERE free_at > now_s;
+    UPDATE queue SET due_at = due_at - step_s WHERE due_at > now_s;
+END $$;
+
 CREATE FUNCTION frontier_step(
     p_worker integer, p_epoch bigint, p_step bigint, p jsonb, p_now float8
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -695,6 +720,7 @@ DECLARE
     shift float8 := now_s - (p->>'at')::float8;  -- from the worker's clock to this one
     settings crawl;
     last_step bigint;
+    heard_at float8;
     own_store integer;
     hosts integer[];
     ended record;
@@ -716,13 +742,15 @@ DECLARE
     held bigint;
     versions jsonb;
 BEGIN
-    SELECT step, store INTO last_step, own_store FROM worker
+    SELECT step, store, alive_until - (p->>'alive_s')::float8
+    INTO last_step, own_store, heard_at FROM worker
     WHERE id = p_worker AND epoch = p_epoch FOR NO KEY UPDATE;
     -- A server that took over from another may lack its last steps.  And a message may come late,
     -- on a connection that was given up.
     IF NOT FOUND OR p_step NOT BETWEEN last_step AND last_step + 1 THEN
         RETURN reply || '{"is_replaced": true}';
     END IF;
+    PERFORM note_time(heard_at, NULL, (p->>'alive_s')::float8, now_s);
     UPDATE worker SET step = p_step, alive_until = now_s + (p->>'alive_s')::float8
     WHERE id = p_worker;
     IF p_step = last_step THEN
@@ -893,11 +921,23 @@ CREATE FUNCTION frontier_join(
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     now_s float8 := coalesce(p_now, server_time());
-    own_store integer := store_of(p_key, p_machine, p_location);
+    own_store integer;
     joined worker;
     -- At random: after a failover, numbers are given again that a lost commit has given.
     new_epoch bigint := random() * 9e15;
 BEGIN
+    -- One process at a time has a directory, so an earlier worker with this store is dead: what it
+    -- had claimed need not wait.  But for one that is just making a step, its last.
+    UPDATE worker SET alive_until = 0 WHERE id = ANY (ARRAY(
+        SELECT worker.id FROM worker JOIN store ON store.id = worker.store
+        WHERE store.key = p_key AND store.machine = p_machine AND p_location <> ''
+        FOR NO KEY UPDATE OF worker SKIP LOCKED
+    ));
+    own_store := store_of(p_key, p_machine, p_location);
+    PERFORM note_time(
+        greatest((SELECT max(last_at) FROM amount), (SELECT max(alive_until) FROM worker) - alive_s),
+        greatest((SELECT max(free_at) FROM host), (SELECT max(due_at) FROM queue)), alive_s, now_s
+    );
     SELECT * INTO joined FROM worker
     WHERE alive_until <= now_s AND NOT EXISTS (SELECT FROM claim WHERE claim.worker = worker.id)
     ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;

@@ -17,6 +17,7 @@ import asyncpg
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.reasons import PROVISIONAL
+from crawler_app.store.frontier import LONGEST_HOLD_S, MAX_SETBACK_S
 from crawler_app.store.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     VERSION,
@@ -174,7 +175,13 @@ def _script(schema: str, partitions: int) -> str:
         for number in range(partitions)
     ]
     words = ", ".join(f"'{word}'" for word in sorted(PROVISIONAL))
-    functions = _source("functions.sql").replace("@PROVISIONAL@", words)
+    functions = _source("functions.sql")
+    for name, value in (
+        ("PROVISIONAL", words),
+        ("LONGEST_HOLD_S", LONGEST_HOLD_S),
+        ("MAX_SETBACK_S", MAX_SETBACK_S),
+    ):
+        functions = functions.replace(f"@{name}@", str(value))
     return "\n".join(
         [
             f'CREATE SCHEMA "{schema}";',

@@ -342,3 +342,6 @@ class PostgresFrontier(Frontier):
 
     def own_done(self) -> int:
         return self._reader.store_done(self._store)
+
+    def own_pages(self) -> int:
+        return self._reader.store_pages(self._store)

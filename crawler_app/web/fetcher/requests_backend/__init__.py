@@ -21,7 +21,7 @@ import functools
 import http.cookiejar
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -138,6 +138,10 @@ class RequestsFetcher:
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
         return self._policy.headers_for(url).get("Cookie", "")
+
+    def allow_private(self, hosts: Collection[str]) -> None:
+        """Allow private hosts, see `Fetcher`."""
+        self._policy.own_hosts = hosts
 
     def allow(self, concurrency: int) -> None:
         """Leave the number of threads as it was at the start; see `Fetcher`."""

@@ -1,18 +1,21 @@
 """`Crawler`: a whole crawl from a configuration, in memory or in a directory."""
 
 import asyncio
+import contextlib
 import dataclasses
 import pathlib
+import sqlite3
 import subprocess
 import sys
 
 import pytest
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ConfigError, FrontierError
 from crawler_app.base.models import State
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store import database
 from gencoro import gen
 
 EXAMPLE = pathlib.Path(__file__).parents[4] / "docs/examples/long_pages.py"
@@ -79,6 +82,29 @@ def test_crawl_that_reached_a_limit_is_resumed(kept, run, site):
     assert result.summary.left == 0
     assert sorted(site.paths) == ["/", "/a", "/gone"]
     assert CrawlDirectory.open(config.into).config().max_pages is None
+
+
+def test_lock_that_another_process_keeps_ends_the_crawl_and_loses_no_link(
+    kept, run, site, monkeypatch
+):
+    monkeypatch.setattr(database, "PATIENCE_S", 0.01)
+    path = CrawlDirectory(kept.into).frontier_path
+
+    @gen.coroutine
+    def lock(page):
+        other = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+        others.callback(other.close)
+        while page.url == site.url and not other.in_transaction:
+            with contextlib.suppress(sqlite3.OperationalError):
+                other.execute("BEGIN IMMEDIATE")
+            yield gen.sleep(0.001)  # the crawl commits in the meantime
+
+    with contextlib.ExitStack() as others, pytest.raises(FrontierError, match="locked"):
+        run(Crawler(kept, on_page=lock))
+    result = run(Crawler(kept, resume=True))
+
+    assert (result.summary.left, result.summary.pages) == (0, 2)
+    assert set(site.paths) == {"/", "/a", "/gone"}
 
 
 def test_stopped_crawl_has_a_result(config, run, site):

@@ -1,9 +1,11 @@
 """What a crawl stores: every exchange in the archive, the words of every page."""
 
+import collections
 import contextlib
 import gzip
 import io
 import json
+import pathlib
 import re
 import threading
 import zipfile
@@ -11,11 +13,11 @@ import zipfile
 import pytest
 
 from crawler_app.base.errors import ArchiveError
+from crawler_app.store import checkpoints
 from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.store import Archive
-from crawler_app.store.frontier import checkpoints
-from crawler_app.store.frontier.checkpoints import Checkpoints
-from crawler_app.store.index import PageIndex
+from crawler_app.store.checkpoints import Checkpoints
+from crawler_app.store.index import PageIndex, index_writer
 from crawler_app.store.index.texts import PageTexts
 from crawler_app.web.documents import reader
 from tests.helpers.scripts import start_python
@@ -106,23 +108,25 @@ def test_disk_that_fails_in_a_thread_ends_the_crawl(
     assert "40 pages found" in cli("search", "page")[1]
 
 
-def test_checkpoints_of_the_frontier_are_made_in_another_thread(site, cli, monkeypatch):
-    threads = []
+def test_checkpoints_are_made_in_other_threads(site, cli, monkeypatch):
+    threads = collections.defaultdict(set)
     make = Checkpoints.make
 
     def made(checkpoints):
         make(checkpoints)
-        threads.append(threading.current_thread())
+        name = pathlib.Path(checkpoints._path).name
+        threads[name].add(threading.current_thread())
 
     site.page("/", *(f"/{number}" for number in range(60)))
     site.pages(*(f"/{number}" for number in range(60)))
-    monkeypatch.setattr(checkpoints, "DUE_ROWS", 100)
+    monkeypatch.setattr(checkpoints, "DUE_ROWS", 30)
+    monkeypatch.setattr(index_writer, "WORDS_CHARS", 1)
     monkeypatch.setattr(Checkpoints, "make", made)
 
     assert cli("crawl", "--no-robots")[0] == 0
 
-    assert threads
-    assert threading.main_thread() not in threads
+    assert set(threads) == {"frontier.sqlite3", "archive.sqlite3", "crawl.sqlite"}
+    assert threading.main_thread() not in set().union(*threads.values())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 
 import pytest
 
@@ -146,7 +147,7 @@ def test_gap_of_robots_txt_is_kept():
     config = CrawlConfig(("http://a.test/",), host_gap_s=60.0)
     hosts = HostStates(config)
     hosts.note_crawl_delay("a.test", 5.0)
-    assert hosts.begin_fetch("a.test", now=100.0) == 160.0
+    assert hosts.begin_fetch("a.test", now=100.0) == (100.0, 160.0)
     hosts.begin_fetch("b.test", now=100.0)
     changed = with_pace(config, {"host-gap": 0.0}, config)
 
@@ -155,6 +156,17 @@ def test_gap_of_robots_txt_is_kept():
         ("b.test", 160.0, 100.0),
     ]
     assert list(hosts.change(config, now=161.0)) == []
+
+
+@pytest.mark.parametrize(("gap_s", "wait_s"), [(0.0, 0.0), (5.0, 4.0), (500.0, 60.0)])
+def test_fetch_that_no_claim_waited_for_waits_for_the_gap(gap_s, wait_s):
+    hosts = HostStates(CrawlConfig(("http://a.test/",), host_gap_s=gap_s))
+    hosts.begin_fetch("a.test", now=100.0)
+
+    begins_at, held_to = hosts.begin_fetch("a.test", now=101.0)
+
+    assert (begins_at, held_to) == (101.0 + wait_s, 101.0 + wait_s + gap_s)
+    assert hosts.begin_fetch("a.test", now=2000.0)[0] == 2000.0
 
 
 @pytest.mark.parametrize(
@@ -190,3 +202,34 @@ def test_concurrency_of_a_fixed_size_client_cannot_grow(client):
     assert with_pace(slower, {"concurrency": 10}, first).concurrency == 10
     with pytest.raises(ConfigError, match=f"'{client}' was started for 10, and cannot"):
         with_pace(slower, {"concurrency": 11}, first)
+
+
+@pytest.fixture
+def begun_at(monkeypatch):
+    """Return the times at which fetches begin."""
+    times = []
+    begin = HostStates.begin_fetch
+
+    def note(self, host, now):
+        begins_at, held_to = begin(self, host, now)
+        times.append(begins_at)
+        return begins_at, held_to
+
+    monkeypatch.setattr(HostStates, "begin_fetch", note)
+    return times
+
+
+def test_every_request_to_a_host_keeps_its_gap(site, crawl, record_of, begun_at):
+    left = ["/a"]
+    site.resets = lambda path: bool(left and path == left[0] and left.pop())
+    site.redirect("/robots.txt", to=f"{site.url}rules")
+    site.answer("/rules", b"User-agent: *\nDisallow: /c")
+    site.page("/", "/a", "/b")
+    site.pages("/a", "/b")
+
+    crawler = crawl(robots=True, host_gap_s=0.05, concurrency=2, tries=1)
+
+    assert sorted(site.paths) == ["/", "/a", "/a", "/b", "/robots.txt", "/rules"]
+    assert record_of(crawler, "/a").tries == 0
+    gaps = [after - before for before, after in itertools.pairwise(begun_at)]
+    assert len(gaps) == 5 and min(gaps) > 0.0499

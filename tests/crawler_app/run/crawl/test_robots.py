@@ -137,7 +137,38 @@ def test_canonical_url_is_an_edge(site, crawl, record_of):
     assert site.paths == ["/robots.txt", "/"]
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type", "canonical"),
+    [
+        (b"<p>", "text/html", "of-header"),
+        (b"%PDF-1.7", "application/pdf", "of-header"),
+        (b"<head><link rel=canonical href=of-page>", "text/html", "of-page"),
+    ],
+)
+def test_canonical_url_may_be_in_a_header(
+    site, crawl, record_of, body, content_type, canonical
+):
+    link = '</x>; rel=next, </of-header>; rel="canonical"'
+    site.answer("/", body, headers={"Content-Type": content_type, "Link": link})
+
+    crawler = crawl(**ROBOTS)
+
+    assert record_of(crawler, "/").outcome.canonical == f"{site.url}{canonical}"
+
+
 # Sitemaps.
+
+
+def test_sitemap_that_is_redirected_stays_one(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
+    site.page("/")
+    site.redirect("/sitemap.xml", to=f"{site.url}list.txt")
+    site.answer("/list.txt", f"{site.url}a\n".encode(), headers=TEXT)
+    site.page("/a")
+
+    crawl(**ROBOTS)
+
+    assert "/a" in site.paths
 
 
 def urlset(site, *paths):

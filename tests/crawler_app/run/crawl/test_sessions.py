@@ -79,3 +79,14 @@ def test_changing_parameters_of_other_names_are_a_trap(site, crawl):
     states = [record.state for record in crawler.frontier.records()]
     assert states.count(State.DONE) == 1 + 2 * PAGES
     assert crawler.stats["skipped/too_many_queries"]
+
+
+@pytest.mark.parametrize("style", ["/{id:032x}/p{page}", "/calendar/{id}/p{page}"])
+def test_new_ids_in_paths_end_when_pages_repeat_each_other(site, crawl, style, caplog):
+    site.style = style
+
+    crawler = crawl(max_queries_per_path=40)
+
+    assert 40 < len(site.paths) < 200
+    assert crawler.stats["skipped/too_many_alike"]
+    assert caplog.text.count("max-queries-per-path raises the limit") == 1

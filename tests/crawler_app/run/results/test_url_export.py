@@ -7,6 +7,7 @@ import json
 import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
+from crawler_app.base.text.escaping import printable
 from crawler_app.run.results.url_export import write_urls
 
 
@@ -126,7 +127,9 @@ def test_export_as_csv_is_read_back(tmp_path):
 
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert rows == [{name: str(row.get(name, "")) for name in COLUMNS} for row in ROWS]
+    assert rows == [
+        {name: printable(str(row.get(name, ""))) for name in COLUMNS} for row in ROWS
+    ]
 
 
 @pytest.mark.parametrize(("style", "text"), [("csv", ",".join(COLUMNS)), ("jsonl", "")])
@@ -150,5 +153,5 @@ def test_spreadsheet_formula_is_defused_in_csv(first):
     write_urls([UrlRecord(url("x"), State.DONE, 0, outcome=outcome)], objects, "jsonl")
 
     (row,) = csv.DictReader(io.StringIO(cells.getvalue(), newline=""))
-    assert {row["title"], row["error"], row["content_type"]} == {f"'{title}"}
+    assert {row["title"], row["error"], row["content_type"]} == {f"'{printable(title)}"}
     assert json.loads(objects.getvalue())["title"] == title

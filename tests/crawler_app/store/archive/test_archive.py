@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pathlib
 import threading
 import weakref
 
@@ -10,8 +9,8 @@ import pytest
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
-from crawler_app.store.archive import archive_writer
-from crawler_app.store.archive.store import Archive
+from crawler_app.store.archive.recorder import Recorder
+from crawler_app.store.archive.store import MAX_BYTES_AT_ONCE, Archive
 from crawler_app.store.archive.totals import ArchiveSummary, summary
 
 MAX_BODY_BYTES = 64 * 2**20
@@ -100,7 +99,7 @@ def test_closing_ends_the_thread_and_closes_the_files(written, exchange, now):
 
     gc.collect()
     before, threads = descriptors(), threading.active_count()
-    archive = written(exchange())
+    archive = written(exchange(body=bytes(MAX_BYTES_AT_ONCE + 1)))
     assert threading.active_count() == threads + 1
 
     archive.close()
@@ -138,50 +137,46 @@ def test_written_pages_are_let_go(written):
 
 
 @pytest.fixture
-def held_writer(monkeypatch):
-    """Let the thread begin a batch only when it may."""
-    gate = threading.Event()
-    write_batch = archive_writer.ArchiveWriter._write_batch
+def held_thread(monkeypatch):
+    """Let the thread write an exchange only when it may; return which threads wrote one."""
+    gate, writers = threading.Event(), []
+    take = Recorder.take
 
-    def held(self, batch):
-        gate.wait(30)
-        write_batch(self, batch)
+    def held(self, fetched, began_at):
+        writers.append(threading.current_thread())
+        if writers[-1] is not threading.main_thread():
+            gate.wait(30)
+        take(self, fetched, began_at)
 
-    monkeypatch.setattr(archive_writer.ArchiveWriter, "_write_batch", held)
-    yield gate
+    monkeypatch.setattr(Recorder, "take", held)
+    yield gate, writers
     gate.set()
 
 
-def test_writer_far_ahead_of_the_disk_waits(
-    open_archive, exchange, now, held_writer, loop
+def test_large_exchanges_are_written_in_a_thread_and_in_order(
+    open_archive, exchange, now, held_thread, loop, read_records
 ):
+    gate, writers = held_thread
     archive = open_archive()
-    body = bytes(12 * 2**20)
-    taken = [
-        archive.write(exchange(f"http://a.test/{n}", body, mime="image/png"), now)
-        for n in range(4)
+    large = bytes(MAX_BYTES_AT_ONCE + 1)
+    bodies = [b"small", large, b"small, but later", b"x" + large]
+    urls = [f"http://a.test/{number}" for number in range(4)]
+    written = [
+        archive.write(exchange(url, body, mime="image/png"), now)
+        for url, body in zip(urls, bodies, strict=True)
     ]
-    assert [future.done() for future in taken] == [True, True, False, False]
+    assert [future.done() for future in written] == [True, False, False, False]
 
-    held_writer.set()
-    for future in taken:
+    written.pop().cancel()
+    gate.set()
+    for future in written:
         loop.run_until_complete(future)
-
     archive.flush()
     assert archive.write(exchange(), now).done()
 
-
-def test_waiting_writer_can_be_cancelled(
-    open_archive, exchange, now, held_writer, loop
-):
-    archive = open_archive()
-    fetched = exchange(body=bytes(40 * 2**20), mime="image/png")
-    waiting = archive.write(fetched, now)
-    waiting.cancel()
-    other = archive.write(fetched, now)
-
-    held_writer.set()
-    loop.run_until_complete(other)
-
-    archive.flush()
-    assert pathlib.Path(archive._directory, "archive-00001.warc.gz").stat().st_size
+    main = threading.main_thread()
+    assert [writer is main for writer in writers] == [True, False, False, False, True]
+    archive.close()
+    responses = read_records().of_kind("response")
+    written_urls = [each.field("WARC-Target-URI") for each in responses]
+    assert written_urls == [*urls, "http://a.test/"]

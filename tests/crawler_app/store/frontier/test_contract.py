@@ -222,6 +222,34 @@ def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
 
 
 @pytest.mark.parametrize("frontier", SCHEDULED, indirect=True)
+def test_host_that_is_free_longer_is_first_at_any_depth(frontier):
+    frontier.add([found("x", depth=1, host="b.test"), found("y")])
+
+    claims = [frontier.claim(0.0, LEASE_S, max_depth=2) for _ in "xy"]
+
+    assert [claim.url for claim in claims] == [url("x", "b.test"), url("y")]
+
+
+@pytest.mark.parametrize("step_s", [3_600.0, 400 * 86_400.0])
+def test_holds_end_as_much_earlier_as_the_clock_is_set_back(frontier, step_s):
+    frontier.add([found("x"), found("y", host="b.test"), found("z", host="c.test")])
+    right = 1_000.0
+    wrong = right + step_s
+    claims = [frontier.claim(wrong, LEASE_S) for _ in "xy"]
+    frontier.hold_host("c.test", wrong + 5.0)
+    frontier.hold_host("a.test", wrong + 10.0)
+    frontier.release(claims[0])
+    frontier.retry(claims[1], wrong + 20.0)
+
+    assert frontier.claim(right, LEASE_S) is None
+    due_at = [frontier.next_at(right)]
+    for _ in "zx":
+        frontier.finish(frontier.claim(due_at[-1], LEASE_S), PAGE, due_at[-1])
+        due_at.append(frontier.next_at(due_at[-1]))
+    assert due_at == [right + 5.0, right + 10.0, right + 20.0]
+    assert frontier.claim(right + 20.0, LEASE_S).url == claims[1].url
+
+
 def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
     frontier.add([found("x"), found("y", host="b.test"), found("z", host="b.test")])
     frontier.hold_host("a.test", 50.0)
@@ -234,7 +262,7 @@ def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
     assert frontier.next_at(19.0) == 20.0
     frontier.finish(frontier.claim(20.0, LEASE_S), PAGE, 20.0)
     assert frontier.claim(59.0, LEASE_S) is None
-    assert frontier.next_at(20.0) == 60.0
+    assert frontier.next_at(59.0) == 60.0
     frontier.hold_host("b.test", 70.0)
     frontier.shorten_hold("b.test", held_to=70.0, free_at=65.0)
     held = [frontier.claim(at, LEASE_S) for at in (64.0, 65.0, 65.0)]
@@ -242,15 +270,18 @@ def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
 
 
 @pytest.mark.parametrize("frontier", SCHEDULED, indirect=True)
-def test_claim_takes_as_many_steps_among_many_hosts(frontier):
+@pytest.mark.parametrize("max_depth", [None, 0])
+def test_claim_takes_as_many_steps_among_many_hosts(frontier, max_depth):
     def steps_among(hosts, first):
+        shallow = hosts if max_depth is None else 20
+        depths = [1] * (hosts - shallow) + [0] * shallow
         names = [f"{number}.test" for number in range(first, first + hosts)]
-        frontier.add(found("x", host=name) for name in names)
+        frontier.add(found("x", *each) for each in zip(depths, [""] * hosts, names))
         return steps_of(one_after_the_other)
 
     def one_after_the_other():
-        for now in range(20):
-            claim = frontier.claim(now, LEASE_S)
+        for now in range(10):
+            claim = frontier.claim(now, LEASE_S, max_depth)
             frontier.hold_host(claim.host, now + 1_000.0)
             frontier.next_at(-1.0)  # as when no host may be asked yet
             frontier.depth_in_work(now)
@@ -420,6 +451,9 @@ def has_claimed(machine):
 
 class FrontierMachine(RuleBasedStateMachine):
     """All backends and the model take the same random walk."""
+
+    # Retries may be late then: the waits of the walk are shorter than our patience.
+    looks_back_s = 0.0, PATIENCE_S, PATIENCE_S + 2.0
 
     @initialize(
         candidates=st.lists(CANDIDATES, min_size=2, max_size=9),
@@ -631,8 +665,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def what_comes_next_agrees(self):
         for backend in self.backends:
             assert backend.next_at(self.now) == self.model.next_at(self.now)
-            # At other times too: the waits of the walk are shorter than our patience.
-            for now in (self.now, self.now - PATIENCE_S, self.now - PATIENCE_S - 2.0):
+            for back_s in self.looks_back_s:
+                now = self.now - back_s
                 assert backend.depth_in_work(now) == self.model.depth_in_work(now)
 
     @invariant()
@@ -665,6 +699,8 @@ def walk(machine, max_examples, phases=tuple(Phase)):
 
 def test_random_walks_in_postgresql_match_the_model(postgres_url):
     class PostgresMachine(FrontierMachine):
+        looks_back_s = (0.0,)  # it would take its clock to be set back
+
         def new_backends(self):
             return [SteppedFrontier.of_new_crawl(postgres_url)]
 

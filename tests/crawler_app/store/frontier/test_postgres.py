@@ -30,6 +30,7 @@ from crawler_app.store.frontier.postgres.blocking_reader import (
     PostgresReader,
 )
 from crawler_app.store.frontier.postgres.caches import OriginNews
+from crawler_app.store.frontier.postgres.location import StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.store.frontier.postgres.step_changes import digest_of
 from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
@@ -380,6 +381,19 @@ def test_urls_of_a_dead_worker_go_to_others_without_a_try(workers):
     again = two.claim(ALIVE_S, LEASE_S)
 
     assert (again.url, again.tries) == (claim.url, 0)
+
+
+def test_urls_of_a_dead_worker_are_free_at_once_if_its_directory_has_another(workers):
+    other = workers()
+    place = StoreLocation("00000000-0000-0000-0000-00000000000a", "here", "/crawl")
+    url, crawl = other.location.url, other.location.crawl
+    with contextlib.closing(SteppedFrontier(url, crawl, store=place)) as dead:
+        dead.add([found("x")])
+        dead.claim(0.0, LEASE_S)
+        assert other.claim(1.0, LEASE_S) is None
+
+        with contextlib.closing(SteppedFrontier(url, crawl, store=place)) as again:
+            assert paths([again.claim(1.0, LEASE_S)]) == ["x"]
 
 
 def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):

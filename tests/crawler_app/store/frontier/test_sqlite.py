@@ -20,7 +20,8 @@ from crawler_app.base.errors import (
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import dedup_key
-from crawler_app.store.frontier import checkpoints, saved_keys, sqlite
+from crawler_app.store import checkpoints
+from crawler_app.store.frontier import saved_keys, sqlite
 from crawler_app.store.frontier.commit_group import MAX_AGE_S, MAX_ENDS
 from crawler_app.store.frontier.count_types import RANKED
 from crawler_app.store.frontier.sqlite import SqliteFrontier
@@ -255,6 +256,24 @@ def seen_from_outside(open_frontier):
 def finish(frontier, now=0.0, outlinks=()):
     """Claim a URL and finish it."""
     frontier.finish(frontier.claim(now, LEASE_S), PAGE, now, outlinks)
+
+
+@pytest.mark.parametrize(
+    "ahead_s, has_finished, due_at",
+    [(3_600.0, True, 5.0), (400 * 86_400.0, False, 0.0)],
+)
+def test_holds_of_an_earlier_run_with_a_wrong_clock_end_at_the_right_time(
+    tmp_path, ahead_s, has_finished, due_at
+):
+    with contextlib.closing(SqliteFrontier(tmp_path / "frontier.sqlite3")) as frontier:
+        frontier.add([found("x"), found("y"), found("z")])
+        if has_finished:
+            finish(frontier, ahead_s)
+        frontier.hold_host("a.test", ahead_s + 5.0)
+
+    with contextlib.closing(SqliteFrontier(tmp_path / "frontier.sqlite3")) as frontier:
+        assert bool(frontier.claim(0.0, LEASE_S)) is not bool(due_at)
+        assert frontier.claim(due_at, LEASE_S)
 
 
 def test_group_is_due_when_there_are_enough_ends(open_frontier):

@@ -6,6 +6,8 @@ import itertools
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -19,6 +21,7 @@ from crawler_app.store.index.columns import MAX_WORDS
 from crawler_app.store.index.index_schema import words_table
 from crawler_app.store.index.texts import zstd
 from tests.helpers.fuzzing import examples
+from tests.helpers.scripts import IMPORTS
 
 # Adds pages for ever, and tells of each group that was flushed.
 WRITER = """
@@ -32,6 +35,26 @@ for n in itertools.count():
     index.add("http://a.test/same", "Same", "", f"again round{n}", n)
     index.flush()
     print(n, flush=True)
+"""
+
+# Adds the words of 1, 2 ... 40 pages at a time, of 1 MB each time, and tells what grew.
+BATCHES = """
+import sys
+from crawler_app.store.index import PageIndex
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+index = PageIndex(sys.argv[1])
+for pages in range(1, 41):
+    for i in range(pages):
+        text = f"{i:x}" + "a" * 1000 + " "
+        index.add(f"http://a.test/{pages}/{i}", "", "", text * (1000 // pages), 0.0)
+    index.flush()
+    if pages == 5:
+        before = resident_bytes()
+print(resident_bytes() - before)
 """
 
 # Of each language a page: title and text.
@@ -766,3 +789,12 @@ def test_replacing_pages_reads_and_writes_a_block_once(index):
     assert sum("SELECT texts FROM block" in each for each in statements) == 1
     check(index)
     assert index.search("old").total == index.search("new").total == 50
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="it needs Linux")
+def test_memory_does_not_hold_what_was_added(path):
+    command = [sys.executable, "-c", BATCHES, path]
+
+    grown = int(subprocess.check_output(command, env=IMPORTS))
+
+    assert grown < 15 * 2**20  # of 35 MB

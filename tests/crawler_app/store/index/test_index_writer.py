@@ -1,4 +1,4 @@
-"""The thread that writes the index of a crawl."""
+"""Writing the index of a crawl, while it runs."""
 
 import contextlib
 import time
@@ -41,7 +41,8 @@ def seen(path):
 
 
 @gen.coroutine
-def test_flushed_pages_are_in_the_file_and_soon_found(index, path):
+def test_flushed_pages_are_in_the_file_and_soon_found(index, path, monkeypatch):
+    monkeypatch.setattr(index_writer, "WORDS_AGE_S", 0.0)
     put(index, "a", "b")
     yield index.flushed()
     index.remove(url("b"))
@@ -56,7 +57,6 @@ def test_flushed_pages_are_in_the_file_and_soon_found(index, path):
 
 @gen.coroutine
 def test_words_are_added_when_there_are_enough(index, path, monkeypatch):
-    monkeypatch.setattr(index._thread, "_when_idle", None)
     put(index, "a")
     yield index.flushed()
     index._thread.wait()

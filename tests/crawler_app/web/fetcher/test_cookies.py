@@ -134,7 +134,7 @@ def test_cookie_is_replaced_by_its_name_and_path(cookies):
 
 @pytest.mark.parametrize(
     "header",
-    ["", ";", "id", "=7", " =7", "id; Path=/", "a\0=b", "a=b\r\nX: y", "a=\u20ac"],
+    ["", ";", "=", "; Path=/", "a\0=b", "a=b\r\nX: y", "a=\u20ac"],
 )
 def test_broken_header_is_ignored(cookies, header):
     cookies.take(HERE, [header, "n=1"])
@@ -149,6 +149,9 @@ def test_broken_header_is_ignored(cookies, header):
         (' id = "a b" ', 'id="a b"'),
         ("id=a=b", "id=a=b"),
         ("id=a,b", "id=a,b"),
+        ("id", "id"),
+        ("=7; Path=/", "7"),
+        (" =a=b", "a=b"),
         ("id=voil\u00c3\u00a0", "id=voil\u00c3\u00a0"),
         ("id=caf\u00c3\u00a9; HttpOnly; SameSite=Lax; Odd", "id=caf\u00c3\u00a9"),
     ],
@@ -157,6 +160,32 @@ def test_value_is_sent_unchanged(cookies, header, sent):
     cookies.take(HERE, [header])
 
     assert cookies.header_for(HERE) == sent
+
+
+@pytest.mark.parametrize(
+    ("cookie", "is_kept"),
+    [
+        ("__Host-id=7; Secure; Path=/", True),
+        ("__host-id=7; Path=/; secure; Domain=", True),
+        ("__Host-id=7; Secure; Path=/; Domain=a.test", False),
+        ("__Host-id=7; Secure", False),
+        ("__Host-id=7; Path=/", False),
+        ("__Secure-id=7; Secure; Domain=a.test", True),
+        ("__SECURE-id=7", False),
+        ("=__Secure-id=7; Secure", False),
+        ("__Host-id; Secure; Path=/", False),
+    ],
+)
+def test_prefix_of_a_name_demands_attributes(cookies, cookie, is_kept):
+    cookies.take("https://a.test/", [cookie])
+
+    assert bool(cookies.header_for("https://a.test/")) is is_kept
+
+
+def test_prefix_demands_https(cookies):
+    cookies.take(HERE, ["__Host-id=7; Secure; Path=/", "__Secure-id=7; Secure"])
+
+    assert cookies.header_for(HERE.replace("http:", "https:")) == ""
 
 
 def test_overlong_cookie_is_ignored(cookies):

@@ -1,10 +1,12 @@
 """Headers, cookies, secrets and addresses of requests, without sockets."""
 
+import contextlib
+
 import pytest
 from tornado.httputil import HTTPHeaders
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.web.fetcher.addresses import require_public
+from crawler_app.base.errors import FetchError
 from crawler_app.web.fetcher.request_policy import (
     RequestPolicy,
     denies_private,
@@ -167,6 +169,24 @@ def test_private_addresses_are_denied_unless_a_seed_is_private(seeds, option, de
 
 
 @pytest.mark.parametrize(
+    ("host", "address", "is_allowed"),
+    [
+        ("127.0.0.1", ("127.0.0.1", 8000), True),
+        ("127.0.0.1", ("127.0.0.1", 8001), False),
+        ("a.test", ("127.0.0.1", 8000), False),
+        ("b.test", ("93.184.216.34", 80), True),
+    ],
+)
+def test_own_host_is_the_only_private_one(host, address, is_allowed):
+    own = policy(seeds=("http://127.0.0.1:8000/",), deny_private=True)
+    own.own_hosts = ["127.0.0.1:8000"]
+
+    own.require_public_host("http://127.0.0.1:8000/x")
+    with contextlib.nullcontext() if is_allowed else pytest.raises(FetchError):
+        own.check_address(host, address)
+
+
+@pytest.mark.parametrize(
     ("options", "is_checked"),
     [
         ({}, True),
@@ -178,7 +198,7 @@ def test_private_addresses_are_denied_unless_a_seed_is_private(seeds, option, de
 def test_addresses_are_checked_unless_a_proxy_resolves(options, is_checked):
     check_address = policy(**options).check_address
 
-    assert check_address is (require_public if is_checked else None)
+    assert (check_address is not None) is is_checked
 
 
 def test_other_host_is_left_to_the_resolver():

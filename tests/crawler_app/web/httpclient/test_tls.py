@@ -1,8 +1,9 @@
-"""TLS: trusted servers, client certificates, and cached contexts."""
+"""TLS: trusted servers, client certificates, buffers, and cached contexts."""
 
 import datetime
 import shutil
 import ssl
+import tracemalloc
 
 import pytest
 from cryptography import x509
@@ -247,6 +248,42 @@ def test_handshake_time_is_measured(client, secure_web, certificates):
     assert 0 < new["connect"] < new["appconnect"] <= new["pretransfer"]
     assert new["pretransfer"] <= new["starttransfer"] <= new["total"]
     assert (reused["connect"], reused["appconnect"]) == (0, 0)
+
+
+@gen.coroutine
+def test_paused_body_is_received_whole(client, secure_web, certificates):
+    body = bytes(range(256)) * 10_000
+    secure_web.script = lambda request: answer(body)
+    received = []
+
+    @gen.coroutine
+    def take(chunk):
+        received.append(chunk)
+        yield gen.moment
+
+    yield client.fetch(
+        secure_web.url, ca_certs=certificates.ca, streaming_callback=take
+    )
+
+    assert len(received) > 1
+    assert b"".join(received) == body
+
+
+@gen.coroutine
+def test_idle_connection_keeps_no_buffer(make_client, secure_web, certificates):
+    connections = 20
+    client = make_client(max_clients=connections)
+    urls = [secure_web.url] * connections
+    # The first makes what all connections share.
+    yield client.fetch(secure_web.url, ca_certs=certificates.ca)
+
+    tracemalloc.start()
+    yield [client.fetch(url, ca_certs=certificates.ca) for url in urls]
+    kept_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(client._pool._idle) == connections
+    assert kept_bytes / connections < 64 * 1024
 
 
 # Cached contexts.

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pathlib
 import pickle
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import time
 import pytest
 
 from crawler_app.web import sandbox as sandbox_module
-from crawler_app.web.sandbox import LimitExceeded, Sandbox
+from crawler_app.web.sandbox import LimitExceeded, Sandbox, worker
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.memory import peak_below
@@ -202,6 +203,24 @@ def test_cancelled_call_ends_its_process(sandbox):
         return next_pid
 
     assert not alive(asyncio.run(main()))
+
+
+REQUEST = pickle.dumps((bytes, (9,)))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 8, -1, None])
+def test_process_whose_other_end_has_died_ends_without_a_word(cut):
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-I", worker.__file__],
+            stdin=theirs,
+            stderr=subprocess.PIPE,
+        )
+    ours.sendall((worker.LENGTH.pack(len(REQUEST)) + REQUEST)[:cut])
+    ours.close()
+
+    assert process.communicate() == (None, b"") and process.returncode == 0
 
 
 def test_no_process_outlives_the_crawl_however_it_ends():

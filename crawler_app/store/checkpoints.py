@@ -1,4 +1,4 @@
-"""Checkpoints SQLite's write-ahead log in another thread.
+"""Checkpoints SQLite's write-ahead log in another thread; used by all stores.
 
 A checkpoint waits for the disk twice, which can take 50 ms.  SQLite makes one by itself in a
 COMMIT when the log is long; so that it need not, one is made in another thread before.
@@ -10,14 +10,11 @@ grows.  So as little as possible should be written until a checkpoint is complet
 import contextlib
 import sqlite3
 
-__all__ = ["LOG_PAGES", "Checkpoints"]
+__all__ = ["Checkpoints"]
 
-# Changed rows after which a checkpoint is due.  Each changes a page of the log, or much less.
+# Changed rows after which a checkpoint is due.  Each changes a page of the log, or much less;
+# only a capture changes two or three, those of its random keys.
 DUE_ROWS = 5_000
-
-# Pages of the log after which SQLite makes a checkpoint by itself: while many seeds are added,
-# or if something was written during each of our own.
-LOG_PAGES = 20_000
 
 
 class Checkpoints:

@@ -1,4 +1,4 @@
-"""gencoro.ioloop.closing: what close() and the end of a script end, and in which order."""
+"""gencoro.closing: what close() and the end of a script end, and in which order."""
 
 import asyncio
 import contextlib
@@ -85,6 +85,59 @@ def test_coroutines_that_are_suspended_clean_up(steps, caplog):
 
     assert sorted(steps) == ["alone", "inner", "outer"]
     assert steps.index("inner") < steps.index("outer")
+    assert _warnings(caplog) == []
+
+
+def _run_by_hand(main):
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(main())
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.wait(tasks))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+def _run_twice(main):
+    with asyncio.Runner() as runner:
+        runner.run(asyncio.sleep(0))
+        runner.run(main())
+
+
+def _run_on_an_ioloop(main):
+    loop = IOLoop(make_current=False)
+    loop.run_sync(main)
+    loop.close()
+
+
+WAYS_TO_RUN = {
+    "asyncio.run": lambda main: asyncio.run(main()),
+    "asyncio.Runner": _run_twice,
+    "shutdown_asyncgens": _run_by_hand,
+    "IOLoop": _run_on_an_ioloop,
+    "uvloop": lambda main: pytest.importorskip("uvloop").run(main()),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_RUN)
+def test_whatever_closes_a_loop_ends_its_coroutines(steps, caplog, way):
+    async def task():
+        await _cleans_up(steps, "in a task")
+
+    async def main():
+        _cleans_up(steps, "dropped")
+        kept = _cleans_up(
+            steps, "kept", lambda _: asyncio.get_running_loop().create_future()
+        )
+        held.extend([kept, asyncio.create_task(task())])
+        await asyncio.sleep(0.001)
+
+    held = []
+    WAYS_TO_RUN[way](main)
+
+    assert sorted(steps) == ["dropped", "in a task", "kept"]
+    assert [future.cancelled() for future in held] == [True, True]
     assert _warnings(caplog) == []
 
 
@@ -222,7 +275,7 @@ def _iterate(_gate, held):
     ids=["coroutine", "native coroutine", "asynchronous generator", "job"],
 )
 def test_what_refuses_to_end_is_named_and_left(monkeypatch, caplog, begin, told):
-    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.closing.CLEAN_UP_S", 0.01)
     gate, held = threading.Event(), []
 
     def main():
@@ -448,14 +501,14 @@ def test_error_of_one_loop_harms_neither_other_loops_nor_threads():
     steps, errors = _run_script(
         """
         import threading
-        import gencoro.ioloop
+        from gencoro import closing
 
-        def fails(loop, tasks, within_s, really=gencoro.ioloop.finish_leftovers):
+        def fails(loop, really=closing.finish_leftovers):
             if loop is first.asyncio_loop:
                 raise ZeroDivisionError
-            really(loop, tasks, within_s)
+            really(loop)
 
-        gencoro.ioloop.finish_leftovers = fails
+        closing.finish_leftovers = fails
 
         first, second = IOLoop(), IOLoop()
         first.run_sync(main)
