@@ -226,6 +226,8 @@ class Outcome:
         canonical: The page's own canonical URL, from its ``<link>``; empty if there is
             none.
         digest: A digest of the body after decompression; equal for equal bodies.
+        fragment: That of a redirect's Location, which comes before the one of the link (RFC 9110,
+            10.2.2); not stored.
         note: The irregularities of the response that were accepted, as in browsers; empty if
             there are none.
     """
@@ -242,6 +244,7 @@ class Outcome:
     canonical: str = ""
     digest: str = ""
     note: str = ""
+    fragment: str = ""
 
     def add_note(self, text: str) -> None:
         """Add an irregularity to the note."""

@@ -19,6 +19,7 @@ __all__ = [
     "PROVISIONAL",
     "RETRYABLE",
     "TRAITS",
+    "WALLS",
     "AnyReason",
     "Category",
     "Fault",
@@ -45,11 +46,13 @@ class Reason(StrEnum):
     UNCHANGED = "unchanged"
     REDIRECT = "redirect"
     TOO_HARD = "too_hard"
+    MADE_BY_SCRIPT = "made_by_script"
     EXISTS = "exists"
 
     BAD_REDIRECT = "bad_redirect"
     BAD_REQUEST = "bad_request"
     BAD_RESPONSE = "bad_response"
+    BLOCKED = "blocked"
     CONNECTION_CLOSED = "connection_closed"
     CONNECTION_REFUSED = "refused"
     DANGEROUS = "dangerous"
@@ -59,6 +62,8 @@ class Reason(StrEnum):
     NETWORK = "network"
     NO_LONGER_LINKED = "no longer linked"
     PRIVATE_ADDRESS = "private_address"
+    PROXY_ERROR = "proxy_error"
+    RATE_LIMITED = "rate_limited"
     REDIRECT_LOOP = "redirect_loop"
     REFUSED_TO_US = "refused_to_us"
     ROBOTS_UNREACHABLE = "robots_unreachable"
@@ -66,6 +71,7 @@ class Reason(StrEnum):
     TLS = "tls"
     TOO_LARGE = "too_large"
     TOO_MANY_REDIRECTS = "too_many_redirects"
+    WRONG_TYPE = "wrong_type"
 
     EXCLUDED_BY_PATTERN = "excluded_by_pattern"
     NOFOLLOW = "nofollow"
@@ -166,6 +172,11 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "it was fetched, but parsing it takes too much time or memory, so it was read in "
         "part",
     ),
+    Reason.MADE_BY_SCRIPT: ReasonTraits(
+        Category.CONTENT,
+        "a script makes the page in the browser, and what the server sends has neither text "
+        "nor links; give the crawler a rendered copy of the site, such as a static export",
+    ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"
     ),
@@ -197,6 +208,11 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.TOO_MANY_REDIRECTS: _fails(
         Fault.SITE, "it took more redirects in a row than --max-redirects allows"
     ),
+    Reason.WRONG_TYPE: _fails(
+        Fault.SITE,
+        "a page or nothing came in place of the style sheet, script, image or font",
+        badge="no asset",
+    ),
     # Not the site's fault, or not certainly.
     Reason.BAD_REQUEST: _fails(
         Fault.OURS, "the HTTP client could not send the request"
@@ -205,6 +221,19 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         Fault.OURS, "one of your callbacks failed on it", Retries.ON_REQUEST
     ),
     Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
+    Reason.BLOCKED: _fails(
+        Fault.LIMIT,
+        "a bot wall answered in place of the page; crawl more slowly (--host-gap), say who "
+        "you are (--contact), or ask the owner of the site to let the crawler in",
+        Retries.ON_REQUEST,
+        "wall",
+    ),
+    Reason.RATE_LIMITED: _fails(
+        Fault.LIMIT,
+        "the host asks for fewer requests; try again later, or more slowly (--host-gap)",
+        Retries.SOON,
+        "slow down",
+    ),
     Reason.DANGEROUS: _fails(
         Fault.LIMIT,
         "the response could be understood in two ways, which attackers make use of, so it "
@@ -212,6 +241,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
     Reason.PRIVATE_ADDRESS: _fails(Fault.LIMIT, "it is not on the public Internet"),
+    Reason.PROXY_ERROR: _fails(
+        Fault.LIMIT, "the proxy cannot be reached, or refuses", Retries.SOON, "no proxy"
+    ),
     Reason.REFUSED_TO_US: _fails(
         Fault.LIMIT,
         "the host does not answer programs; a visitor may well see it",
@@ -325,6 +357,9 @@ CONTENT = frozenset(
 
 # Reasons of URLs that failed because their host is unreachable.
 HOST_FAULTS = frozenset(r for r, traits in TRAITS.items() if traits.fault is Fault.HOST)
+
+# Reasons of URLs of which the host keeps programs away; nothing is known of them.
+WALLS = (Reason.BLOCKED, Reason.RATE_LIMITED)
 
 # Reasons of skips that may end when another link to the URL is found.
 PROVISIONAL = frozenset(r for r, traits in TRAITS.items() if traits.is_provisional)

@@ -22,7 +22,7 @@ from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS, Output, summary_lines
-from crawler_app.show.terminal.plain_text import clock_time
+from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
 from gencoro import gen
 
@@ -49,6 +49,8 @@ def check(arguments: argparse.Namespace) -> int:
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
+    if STDIN in (given or in_file):
+        values.setdefault("max_depth", 0)  # a list of URLs, not of sites
     # Always UTF-8: the output may be read on another machine.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     # With --verbose, the log itself shows the progress.
@@ -80,9 +82,10 @@ def _watched(line: ProgressLine, run: Check, crawl: Watched) -> Iterator[None]:
         count = sample.count_by_state
         checked = count[State.DONE] + count[State.FAILED]
         to_go = count[State.QUEUED] + count[State.CLAIMED]
+        wait = f", {phase_of(sample)}" if sample.phase == "waiting" else ""
         line.show(
             f"{clock_time(sample.elapsed_s)}  {number(checked, 'URL')} checked, "
-            f"{to_go:,} to go, {number(len(run.findings), 'finding')}",
+            f"{to_go:,} to go, {number(len(run.findings), 'finding')}{wait}",
             checked,
             checked + to_go,
         )
@@ -140,9 +143,12 @@ def _run(run: Check) -> Generator[Any, Any, int]:
         _print_summary(run.output, run)
         raise
     _print_summary(run.output, run)
-    if ask_for_report(run.internal_errors) or run.summary.is_empty:
+    summary = run.summary
+    if ask_for_report(run.internal_errors) or summary.is_empty:
         return FAILED
-    return OK if has_passed else BROKEN
+    if not has_passed:
+        return BROKEN
+    return FAILED if summary.incomplete else OK
 
 
 def _print_summary(output: Output, run: Check) -> None:

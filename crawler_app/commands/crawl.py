@@ -13,15 +13,9 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import StorageError
-from crawler_app.base.models import UrlRecord
-from crawler_app.base.reasons import (
-    CONTENT,
-    RETRYABLE,
-    AnyReason,
-    Reason,
-    meaning_of,
-)
-from crawler_app.base.text.escaping import printable
+from crawler_app.base.models import State, UrlRecord
+from crawler_app.base.reasons import RETRYABLE, WALLS, AnyReason, Reason, meaning_of
+from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
@@ -34,8 +28,10 @@ from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
-from crawler_app.run.results.summary import final_records, summarize
+from crawler_app.run.results.start_urls import complaint_about
+from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
+from crawler_app.store.database import is_damage
 from gencoro import gen
 
 __all__ = ["crawl", "resume", "run_and_show"]
@@ -96,12 +92,12 @@ def _print_whole_summary(config: CrawlConfig) -> int:
         summary = summarize(frontier, has_hosts=False, max_failures=LISTED)
         seed_ends = final_records(config.seeds, frontier, summary)
     print(render_summary(summary, stored.kept()))
-    return _print_seed_errors(seed_ends)
+    return _print_seed_errors(config.seeds, seed_ends)
 
 
-def _print_seed_errors(ends: Iterable[UrlRecord | None]) -> int:
+def _print_seed_errors(seeds: Iterable[str], ends: Iterable[UrlRecord | None]) -> int:
     """Print why start URLs gave no page; return the exit status."""
-    complaints = [text for end in ends if (text := _complaint(end))]
+    complaints = list(filter(None, map(complaint_about, seeds, ends)))
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
     return FAILED if complaints else OK
@@ -115,7 +111,7 @@ def _run(arguments: argparse.Namespace, crawler: Crawler, view: LiveView) -> int
                 lambda: run_and_show(crawler, view, quiet=arguments.quiet), path
             )
     except (StorageError, sqlite3.Error) as exc:
-        if CrawlDirectory.holds_crawl(path):
+        if CrawlDirectory.holds_crawl(path) and not is_damage(exc):
             resume = f"gencrawl resume {shlex.quote(path)}"
             exc.add_note(f"once the disk is writable, continue with `{resume}`")
         raise
@@ -146,7 +142,8 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
         print(_advice(result.limit_reached, config), file=sys.stderr)
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
-    status = _print_seed_errors(result.seed_ends)
+    _print_cures(result.summary)
+    status = _print_seed_errors(config.seeds, result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
     elif not quiet and (result.summary.failures or result.summary.loops):
@@ -155,6 +152,13 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     if ask_for_report(result.summary.internal_errors):
         status = FAILED
     return INTERRUPTED if result.was_stopped else status
+
+
+def _print_cures(summary: Summary) -> None:
+    """Print what to do about the URLs that a wall stands before."""
+    for reason in WALLS:
+        if count := summary.count_by_reason[State.FAILED][reason]:
+            print(f"{number(count, 'URL')}: {meaning_of(reason)}.", file=sys.stderr)
 
 
 def _advice(limit: str, config: CrawlConfig) -> str:
@@ -168,24 +172,7 @@ def _advice(limit: str, config: CrawlConfig) -> str:
             f"The crawl has reached {reached}, which includes earlier runs; to continue, "
             f"raise it:\n{resume} {flag} N"
         )
-    return f"This run has reached {reached}; to continue, start another:\n{resume}"
-
-
-def _complaint(end: UrlRecord | None) -> str:
-    """Return why a start URL gave no page, by the URL it redirects to; empty if it did."""
-    if end is None:
-        return "its redirects lead to a URL that is unknown"
-    if end.outcome is None:  # stopped before its turn
-        return ""
-    reason = end.outcome.reason
-    if reason in CONTENT:
-        return ""
-    if reason == Reason.REDIRECT:
-        return f"{printable(end.url)} is part of a redirect loop"
-    if reason == Reason.ROBOTS:
-        return (
-            f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
-            "use --no-robots if the site is yours"
-        )
-    error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
-    return f"{printable(end.url)}: {meaning_of(reason)} ({reason}{error})"
+    return (
+        f"This run has reached {reached}, which later runs keep; to continue, start another, "
+        f"with another limit if you like:\n{resume} {flag} N"
+    )

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import ConfigError
 from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.run.crawl.monitor import Monitor, Watched
 from crawler_app.run.directory import CrawlDirectory
@@ -22,11 +23,13 @@ __all__ = ["LiveView", "check_dashboard_address"]
 
 
 def check_dashboard_address(arguments: argparse.Namespace) -> None:
-    """Check the address of the dashboard before anything is changed on disk.
+    """Check the options of the dashboard before anything is changed on disk.
 
     Raises:
-        ConfigError: its address or its token cannot be used.
+        ConfigError: its address or its token cannot be used, or there is none.
     """
+    if arguments.stay and arguments.dashboard is None:
+        raise ConfigError("--stay needs --dashboard")
     if arguments.dashboard is not None:
         # Imported only if needed: it takes as long as everything else together.
         from crawler_app.show.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415

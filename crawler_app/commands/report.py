@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.escaping import json_text
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import (
@@ -34,10 +35,14 @@ from crawler_app.show.report import (
     to_json,
     write_csv,
 )
+from crawler_app.show.report.as_csv import COLUMNS
 from crawler_app.show.report.verdict import unchecked
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["report"]
+
+# In every HTML report.
+HTML_SIGN = "Made by gencrawl on "
 
 STYLE_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV}
 
@@ -51,6 +56,9 @@ def report(arguments: argparse.Namespace) -> int:
         str(crawl.path / PAGE_NAME) if style == HTML else STDOUT
     )
     _require_writable(output)
+    if not arguments.output and style == HTML:
+        _require_own(crawl.path / PAGE_NAME, HTML_SIGN)
+        _require_own(crawl.path / ROWS_NAME, ",".join(COLUMNS))
     with steps:
         found = gather(crawl, steps)
     if output == STDOUT:
@@ -84,6 +92,21 @@ def _require_writable(output: str) -> None:
     if not path.absolute().parent.is_dir():
         raise ConfigError(
             f"cannot write {output}: there is no directory {path.absolute().parent}"
+        )
+
+
+def _require_own(path: Path, sign: str) -> None:
+    """Raise ConfigError if a file in the directory is not a report of ours."""
+    if not path.exists():
+        return
+    try:
+        text = path.read_bytes()
+    except OSError as exc:
+        raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
+    if text and sign.encode() not in text:
+        raise ConfigError(
+            f"{path} was not written by `gencrawl report`, and is kept; --output names "
+            "another file"
         )
 
 
@@ -145,8 +168,12 @@ def _verdict(found: Report) -> int:
     if found.is_empty:
         print("Nothing was fetched.", file=sys.stderr)
         return FAILED
+    if found.is_shell:
+        print(
+            f"Nothing was read: {meaning_of(Reason.MADE_BY_SCRIPT)}.", file=sys.stderr
+        )
     if not found.broken:
-        return OK
+        return FAILED if found.is_shell else OK
     urls = number(len(found.broken), "URL is", "URLs are")
     links = number(found.broken_links, "link leads", "links lead")
     print(f"{urls} broken; {links} there.", file=sys.stderr)

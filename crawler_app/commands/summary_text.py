@@ -6,11 +6,12 @@ there to be copied.
 """
 
 import collections
+import itertools
 import textwrap
 from collections.abc import Iterable
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import WALLS, Reason, meaning_of
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, size
 from crawler_app.base.urls import dedup_key
@@ -72,6 +73,10 @@ def _count_lines(summary: Summary) -> list[str]:
         lines.append(_row("statuses", None, _counts(statuses)))
     if too_hard := summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
         lines.append(_row("too hard", too_hard, "pages that were read in part only"))
+    if scripted := summary.made_by_script:
+        lines.append(
+            _row("by script", scripted, f"pages: {meaning_of(Reason.MADE_BY_SCRIPT)}")
+        )
     if summary.redirects:
         lines.append(_redirects_line(summary))
     if skipped := summary.count_by_reason[State.EXCLUDED].most_common():
@@ -163,14 +168,21 @@ def _loop_lines(summary: Summary) -> list[str]:
 
 def _failure_lines(summary: Summary) -> list[str]:
     lines = []
-    for record in summary.failures[:LISTED]:
+    # One line says what to do about all that a wall stands before.
+    walled = sum(summary.count_by_reason[State.FAILED][reason] for reason in WALLS)
+    listed = (
+        record
+        for record in summary.failures
+        if record.outcome and record.outcome.reason not in WALLS
+    )
+    for record in itertools.islice(listed, LISTED):
         assert record.outcome is not None
         line = f"    {record.outcome.reason:<10}  {printable(record.url)}"
         if record.via:
             line += f"\n      first found on {printable(record.via)}"
         lines.append(line)
     # More may have failed since they were counted.
-    total = max(summary.failed, len(lines))
+    total = max(summary.failed - walled, len(lines))
     return _list("failed", lines, total, "gencrawl export")
 
 

@@ -10,7 +10,7 @@ import functools
 import logging
 from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -53,6 +53,8 @@ class Result:
         kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
         had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
+        soft_404s: URLs that do not exist, but were answered with a page.
+        closed_hosts: A sentence about each host that refused everything at the end.
     """
 
     summary: Summary
@@ -62,6 +64,8 @@ class Result:
     kept: CrawlSizes | None = None
     comparison: Comparison | None = None
     had_finished: bool = False
+    soft_404s: list[str] = field(default_factory=list)
+    closed_hosts: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         end = f", reached {self.limit_reached}" if self.limit_reached else ""
@@ -231,8 +235,9 @@ class Crawler:
                 f"{config.into} is the directory of a worker whose frontier is in PostgreSQL; "
                 "continue with `gencrawl resume`, or choose another directory"
             )
-        self._require_same_seeds(saved.seeds)
         directory.require_current()
+        if saved.processes > 1 or not _has_nothing(directory):
+            self._require_same_seeds(saved.seeds)  # a mistyped start URL spends no directory
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         if config.processes > 1:
@@ -327,7 +332,17 @@ class Crawler:
             None if directory is None else directory.kept(),
             comparison,
             summary.left == 0 and not any(self._crawl.stats),
+            frontier.soft_404s(),
+            self._crawl.closed_hosts(),
         )
+
+
+def _has_nothing(directory: CrawlDirectory) -> bool:
+    """Return whether no URL of the crawl in a directory got a response."""
+    if not directory.frontier_path.exists():
+        return True
+    with contextlib.closing(directory.frontier()) as frontier:
+        return all(kind.status is None for kind in frontier.outcome_counts())
 
 
 def _forget_vanished(stores: Stores, comparison: Comparison) -> None:

@@ -16,7 +16,14 @@ from pathlib import Path
 from crawler_app.base.errors import ConfigError, CrawlerError, StorageError
 from crawler_app.base.safe_files import is_disk_fault, refusal
 
-__all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
+__all__ = [
+    "Schema",
+    "connect",
+    "copy_database",
+    "is_damage",
+    "open_database",
+    "unusable",
+]
 
 # How long to wait for another process's commit or checkpoint, which takes milliseconds, or for a
 # person who has locked the file with a tool.
@@ -26,6 +33,7 @@ PATIENCE_S = 30.0
 LOG_PAGES = 20_000
 
 DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @dataclass(slots=True, frozen=True)
@@ -39,6 +47,7 @@ class Schema:
         statements: The SQL that creates them.
         log_pages: Pages in the write-ahead log after which SQLite makes a checkpoint by
             itself, if `crawler_app.store.checkpoints` made none.
+        cure: What to do if a file is broken, or of another version: how to rebuild it.
     """
 
     name: str
@@ -46,6 +55,21 @@ class Schema:
     tables: frozenset[str]
     statements: str
     log_pages: int = LOG_PAGES
+    cure: str = ""
+
+    def with_cure(self, text: str) -> str:
+        """Return an error message, with what to do."""
+        return f"{text}; {self.cure}" if self.cure else text
+
+    def explain(self, text: str, exc: BaseException) -> str:
+        """Return the message of an error, with what to do if it shows a damaged file."""
+        return self.with_cure(text) if is_damage(exc) else text
+
+
+def is_damage(exc: BaseException | None) -> bool:
+    """Return whether an error, or its cause, shows that a file is damaged."""
+    code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+    return code in DAMAGE or (exc is not None and is_damage(exc.__cause__))
 
 
 def open_database(
@@ -86,7 +110,8 @@ def unusable(
         has_failed = is_disk_fault(exc)
     if has_failed:
         return StorageError(f"{path}: {exc}")
-    return ConfigError(f"{path} cannot be used as {schema.name}: {exc}")
+    words = f"{path} cannot be used as {schema.name}: {exc}"
+    return ConfigError(schema.explain(words, exc))
 
 
 def connect(
@@ -230,14 +255,17 @@ def _prepare(
             f"PRAGMA user_version = {schema.version}; COMMIT;"
         )
     elif not tables >= schema.tables:
-        raise ConfigError(
+        words = (
             f"{path} cannot be used as {schema.name}: it holds other tables, or none"
         )
+        raise ConfigError(schema.with_cure(words))
     elif version != schema.version:
-        raise ConfigError(
-            f"{path} holds {schema.name} of version {version}; this program writes "
-            f"version {schema.version}"
+        age = "an older" if version < schema.version else "a newer"
+        words = (
+            f"{path} holds {schema.name} of version {version}, but this gencrawl reads "
+            f"version {schema.version}: use {age} one"
         )
+        raise ConfigError(f"{words}, or {schema.cure}" if schema.cure else words)
     # What is lost in a power failure is fetched again; a crash of the process loses nothing.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint = {schema.log_pages}")

@@ -18,6 +18,7 @@ __all__ = [
     "next_gap_s",
     "outage_pause_s",
     "per_host_limit",
+    "refused_gap_s",
     "retry_at",
     "smoothed_latency_s",
 ]
@@ -47,6 +48,9 @@ OPEN_WEB_HOST_LIMIT = 2
 # stops growing: it is far too long by then, and the power would exceed the range of a float.
 PAUSE_FACTOR = 4.0
 GROWING_TRIES = 50
+
+# How much longer the gap is when a host that refused a crawl is asked again.
+REFUSED_GAP_FACTOR = 4.0
 
 # Pauses for a host that is down, each twice as long as the one before.
 MAX_OUTAGE_PAUSES = 7
@@ -174,6 +178,15 @@ def retry_at(
         return now + asked_for_s
     pause_s = first_pause_s * PAUSE_FACTOR ** min(tries - 1, GROWING_TRIES)
     return now + min(pause_s, MAX_RETRY_AFTER_S)
+
+
+def refused_gap_s(gap_s: float, first_pause_s: float) -> float:
+    """Return the gap of a host that has refused a crawl, in seconds.
+
+    >>> refused_gap_s(1.0, 1.0), refused_gap_s(0.0, 2.0)
+    (4.0, 2.0)
+    """
+    return max(gap_s * REFUSED_GAP_FACTOR, first_pause_s)
 
 
 def outage_pause_s(pauses: int, first_pause_s: float) -> float | None:

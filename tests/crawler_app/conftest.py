@@ -102,6 +102,14 @@ def site():
 
 
 @pytest.fixture
+def other():
+    """Return a second site, on another port."""
+    site = Site()
+    yield site
+    site.stop()
+
+
+@pytest.fixture
 def directory(tmp_path):
     return tmp_path / "crawl"
 

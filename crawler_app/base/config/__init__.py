@@ -227,6 +227,16 @@ class CrawlConfig:
         is_file_only=True,
     )
 
+    # Precedents: lychee's retries take 7 s; many hosts ask for 60 s and more.
+    max_external_wait_s: float = option(
+        20.0,
+        "wait no longer than this for an external host that fails or asks to come back later",
+        group=SCOPE,
+        unit=SECONDS,
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
+
     # Not by default: no page links to such a URL, and some firewalls block those who try.
     soft_404: bool = option(
         False,
@@ -543,22 +553,25 @@ class CrawlConfig:
             ConfigError: the text is not a saved configuration.
         """
         try:
-            values: dict[str, Any] = json.loads(text)
-            if not isinstance(values["seeds"], list):
-                raise TypeError("its seeds are not a list")
-            # An option that is missing in an older file gets its default.
-            for name, value in values.items():
-                if isinstance(value, list):
-                    values[name] = tuple(value)
+            values: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            raise _not_saved("it is not valid JSON") from None
+        if not isinstance(values, dict) or not isinstance(values.get("seeds"), list):
+            raise _not_saved("it has no list of seeds")
+        known = {each.name for each in options_of(cls)}
+        if unknown := values.keys() - known:
+            text = (
+                f"it has the option {min(unknown)!r}, which only another gencrawl knows"
+            )
+            raise _not_saved(text)
+        # An option that is missing in an older file gets its default.
+        for name, value in values.items():
+            if isinstance(value, list):
+                values[name] = tuple(value)
+        try:
             return cls(**values)
-        except (
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            RecursionError,
-        ) as exc:
-            raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise _not_saved("a value has the wrong type") from None
 
     @classmethod
     def from_toml(cls, path: Path | str) -> Self:
@@ -582,6 +595,13 @@ class CrawlConfig:
             return cls(**{"seeds": ()} | values)
         except ConfigError as exc:
             raise ConfigError(f"{path}: {exc}") from None
+
+
+def _not_saved(why: str) -> ConfigError:
+    return ConfigError(
+        f"not a saved crawl configuration: {why}; restore it from a copy, or crawl into "
+        "another directory"
+    )
 
 
 def _is_mail_address(contact: str) -> bool:

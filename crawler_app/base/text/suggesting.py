@@ -5,6 +5,9 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean"]
 
+# Of 1.
+ALIKE = 0.75
+
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` with the most similar word; empty if none is similar.
@@ -14,5 +17,6 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     >>> did_you_mean("zzz", ["crawl", "resume"])
     ''
     """
-    near = difflib.get_close_matches(word, list(words), n=1)
+    # Less is another word: --no-robots is not a misspelled --verbose.
+    near = difflib.get_close_matches(word, list(words), n=1, cutoff=ALIKE)
     return f"; did you mean {near[0]}?" if near else ""

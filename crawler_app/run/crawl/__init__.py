@@ -12,6 +12,8 @@ Beside the path::
 
     external_checks  checks that external URLs exist
     external_cache   which of them existed in earlier runs
+    walls            finds out whether a host refuses the crawl     refusals
+    waits            names what is waited for, and bounds the waits for external hosts
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them
@@ -65,11 +67,18 @@ from crawler_app.base.errors import (
     LeaseLostError,
     StorageError,
 )
-from crawler_app.base.models import Candidate, Claim, CrawledPage, Role, State
-from crawler_app.base.reasons import AnyReason
+from crawler_app.base.models import (
+    Candidate,
+    Claim,
+    CrawledPage,
+    Outcome,
+    Role,
+    State,
+)
+from crawler_app.base.reasons import WALLS, AnyReason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
-from crawler_app.run.crawl import ending, trace
+from crawler_app.run.crawl import ending, trace, waits
 from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Respell, Retry
 from crawler_app.run.crawl.error_log import ErrorLog
 from crawler_app.run.crawl.malloc import keep_freed_memory
@@ -143,6 +152,10 @@ class Crawl:
     'http://a.test/page'
     """
 
+    # Whether hosts that have refused the crawl are asked again at its end, which only one
+    # process can tell.
+    asks_again = True
+
     def __init__(self, parts: CrawlParts) -> None:
         context = parts.context
         self.config = self._first_config = context.config
@@ -178,7 +191,7 @@ class Crawl:
         self._add_seeds()
         with self._time_limit(), contextlib.closing(self._parts.reader):
             yield from self._all_work()
-            if self._requeue_unread():
+            while self._requeue_unread() or self._requeue_refused():
                 yield from self._all_work()
             if self.config.soft_404 and self._may_ask():
                 yield self._commit()  # asking may take long
@@ -230,6 +243,23 @@ class Crawl:
             return False
         urls = self._parts.observer.unread()
         return bool(urls) and self.frontier.requeue_urls(urls) > 0
+
+    def _requeue_refused(self) -> bool:
+        """Queue the URLs again that walls stood before; return whether there are any.
+
+        Their hosts are asked more slowly from now on.
+        """
+        if not self.asks_again or not self._may_ask():
+            return False
+        hosts, now, refused = self._parts.context.hosts, self._clock(), set[str]()
+        for host, urls in self._parts.walls.refusals.to_ask_again():
+            self.frontier.hold_host(host, now + hosts.slow_down(host))
+            refused.update(urls)
+        return bool(refused) and self.frontier.requeue_urls(refused) > 0
+
+    def closed_hosts(self) -> list[str]:
+        """Return a sentence about each host that refuses every request."""
+        return self._parts.walls.refusals.closed()
 
     def change_pace(self, pace: Pace) -> None:
         """Crawl faster or slower from now on; fetches under way are completed.
@@ -292,6 +322,13 @@ class Crawl:
     def next_at(self, now: float) -> float | None:
         """Return when the next URL may become due; see `Frontier.next_at`."""
         return self.frontier.next_at(now)
+
+    def waiting_for(self, now: float) -> str:
+        """Return the host that is waited for, and why if this run knows; empty if unknown."""
+        hosts = set(map(host_of, self.config.seeds))
+        # An earlier run may have held the only host.
+        alone = hosts.pop() if len(hosts) == 1 else ""
+        return self._parts.waits.first(now) or alone
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
         """Canonicalize and check a reference; see `Admission.admit`."""
@@ -478,13 +515,16 @@ class Crawl:
             ):
                 yield gen.moment  # many in a row must not block the loop
                 return end
-            end = yield from self._parts.permission.check(claim)
+            end = self._parts.walls.known(claim)
+            if end is None:
+                end = yield from self._parts.permission.check(claim)
             if end is not None:
                 return end
             if is_external:
                 return (yield from self._parts.external_checker.ask(claim))
             fetched, reason = yield from self._parts.fetching.fetch_page(claim.url)
             end = yield from self._parts.interpreter.read(claim, fetched, reason)
+            end = yield from self._parts.walls.judge(claim, fetched, end)
             if isinstance(end, Finish) and end.page is not None:
                 end = yield from self._show(end, end.page)
             return end
@@ -515,7 +555,7 @@ class Crawl:
         now = self._clock()
         match end:
             case PutBack():
-                self._put_back(claim, end.held_until)
+                self._put_back_or_fail(claim, end.held_until, now)
             case Respell():
                 self.frontier.respell(claim, end.url)
             case Retry():
@@ -523,8 +563,23 @@ class Crawl:
             case Finish():
                 self._finish_or_fail(claim, end, now)
 
-    def _put_back(self, claim: Claim, held_until: float | None) -> None:
+    def _put_back_or_fail(
+        self, claim: Claim, held_until: float | None, now: float
+    ) -> None:
+        """Put a URL back; an external one whose host's robots.txt takes too long fails."""
+        if held_until is None or self._may_wait(claim, held_until, now):
+            self._put_back(claim, held_until, "robots.txt")
+        else:
+            self._finish_or_fail(claim, ending.robots_unreachable(), now)
+
+    def _may_wait(self, claim: Claim, until: float, now: float) -> bool:
+        """Return whether to wait for a host; not for long if it is external."""
+        is_external = claim.role is Role.EXTERNAL
+        return not is_external or self._parts.waits.allows(claim.host, until, now)
+
+    def _put_back(self, claim: Claim, held_until: float | None, why: str) -> None:
         if held_until is not None:
+            self._parts.waits.note(claim.host, held_until, why)
             trace.note_hold(claim.host, held_until - self._clock())
             self.frontier.hold_host(claim.host, held_until)
         self.frontier.release(claim)
@@ -534,21 +589,23 @@ class Crawl:
         outage_ends_at = self._parts.context.outages.ends_at(
             claim.url, end.outcome, now
         )
-        if outage_ends_at is not None:
+        if outage_ends_at is not None and self._may_wait(claim, outage_ends_at, now):
             # The host is down, so this does not count as a try of the URL.
-            self._put_back(claim, outage_ends_at)
+            self._put_back(claim, outage_ends_at, waits.why(end.outcome))
             return
         tries = claim.tries + 1
         due_at = politeness.retry_at(
             now, tries, self.config.retry_pause_s, end.asked_for_s
         )
-        if end.outcome.status == 429:
+        may_wait = self._may_wait(claim, due_at, now)
+        if may_wait and end.outcome.status == 429:
             # 429 Too Many Requests concerns the whole host; 503 may concern one URL only.
             self.frontier.hold_host(claim.host, due_at)
-        if tries >= self.config.tries:
+        if tries >= self.config.tries or not may_wait:
             self._finish_or_fail(claim, Finish(end.outcome), now)
             return
         self.stats.add("retried")
+        self._parts.waits.note(claim.host, due_at, waits.why(end.outcome))
         trace.note_retry(claim.url, end.outcome, due_at - now)
         self.frontier.retry(claim, due_at)
 
@@ -569,6 +626,7 @@ class Crawl:
         if end.on_recorded is not None:
             end.on_recorded()
         trace.note_end(claim.url, outcome)
+        self._note_refused(claim, outcome)
         if outcome.status is None:
             self._parts.context.outages.forget(claim.url)
         if self._parts.observer is not None:
@@ -578,6 +636,13 @@ class Crawl:
             self.last_failures.append(
                 Failure(now, claim.url, outcome.reason, outcome.error)
             )
+
+    def _note_refused(self, claim: Claim, outcome: Outcome) -> None:
+        """Remember a URL that a wall stands before, unless its host wants to be left alone."""
+        if outcome.reason not in WALLS:
+            return
+        if not self._parts.waits.are_over(claim.host):
+            self._parts.walls.refusals.note_refused(claim.host, claim.url)
 
 
 def _lease_ends_at(claim: Claim) -> float:

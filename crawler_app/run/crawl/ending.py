@@ -6,6 +6,7 @@ of a retry, it finishes a URL that has no try left, and puts it back if its host
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import TypeAlias
 
 from crawler_app.base.errors import FetchError
@@ -30,7 +31,9 @@ __all__ = [
     "internal_error",
     "of_error",
     "of_status",
+    "of_wall",
     "outcome_of",
+    "robots_unreachable",
     "skipped",
 ]
 
@@ -117,11 +120,18 @@ def of_error(exc: FetchError) -> Retry | Finish:
 
 def of_status(fetched: Fetched, now: float) -> Retry | Finish:
     """Return the ending of a URL whose response has an error status."""
-    reason = reason_of_status(fetched.status)
+    reason: AnyReason = reason_of_status(fetched.status)
+    if fetched.status == HTTPStatus.TOO_MANY_REQUESTS:
+        reason = Reason.RATE_LIMITED
     outcome = outcome_of(State.FAILED, reason, fetched)
     if traits_of(reason).retry is not Retries.SOON:
         return Finish(outcome)
     return Retry(outcome, retry_after_s(fetched.headers.get("Retry-After"), now))
+
+
+def of_wall(fetched: Fetched) -> Finish:
+    """Return the ending of a URL for which a bot wall has answered."""
+    return Finish(outcome_of(State.FAILED, Reason.BLOCKED, fetched))
 
 
 def skipped(reason: Reason) -> Finish:
@@ -132,6 +142,12 @@ def skipped(reason: Reason) -> Finish:
 def failed(outcome: Outcome, reason: AnyReason, error: str) -> Finish:
     """Return the ending of a URL whose response cannot be used."""
     return Finish(replace(outcome, state=State.FAILED, reason=reason, error=error))
+
+
+def robots_unreachable() -> Finish:
+    """Return the ending of a URL whose host answers requests for robots.txt with errors."""
+    text = "requests for robots.txt are answered with errors, so nothing may be fetched"
+    return Finish(Outcome(State.FAILED, Reason.ROBOTS_UNREACHABLE, error=text))
 
 
 def internal_error(exc: Exception) -> Finish:

@@ -26,6 +26,7 @@ CREATE TABLE external_url (
     asked_at REAL NOT NULL
 ) WITHOUT ROWID;
 """,
+    cure="delete it: then all external URLs are asked for again",
 )
 
 

@@ -1,9 +1,11 @@
 """Checks that external URLs exist, with one request each.
 
-The request is HEAD, or GET where a host refuses HEAD.  Nothing is archived, and nothing is read,
+The request is HEAD, and GET after any error: some servers handle HEAD differently.  Nothing is archived, and nothing is read,
 except the ids on pages whose fragments a check looks up.  URLs that exist are remembered in
 `crawler_app.run.crawl.external_cache`, and not checked again for a while.
 """
+
+import dataclasses
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import is_html
@@ -13,20 +15,18 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.context import RunContext
-from crawler_app.run.crawl.ending import Ending, Finish, PutBack
+from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Retry
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.web.documents.reader import Reader
+from crawler_app.web.walls import is_wall
 
 __all__ = ["ExternalChecker"]
 
-# After any other error, the request is repeated with GET: some servers handle HEAD differently.
-NOT_FOR_HEAD_ALONE = (429, 503)
-
-# Many hosts send these to programs but show the page to visitors; 999 is LinkedIn's.
-REFUSALS = (401, 403, 407, 451, 999)
+# Many hosts send these to programs but show the page to visitors.
+REFUSALS = (401, 403, 407, 451)
 
 
 class ExternalChecker:
@@ -110,7 +110,7 @@ class ExternalChecker:
                 self._wants_get.add(url)
                 return None
             raise
-        if fetched.status < 400 or fetched.status in NOT_FOR_HEAD_ALONE:
+        if fetched.status < 400 and not is_wall(fetched):
             return fetched
         self._wants_get.add(url)
         if fetched.status in (405, 501):
@@ -124,18 +124,32 @@ class ExternalChecker:
             if exc.reason is not Reason.TOO_LARGE:
                 raise
             return Fetched(url, 200, {}, b"", 0.0)  # it exists
-        self._wants_get.discard(url)
+        if fetched.status < 400:  # otherwise it may be retried
+            self._wants_get.discard(url)
         return fetched
 
     def _ending(self, claim: Claim, fetched: Fetched) -> Ending:
         if fetched.status in REDIRECTS:
             return self._redirects.read(claim, fetched)
+        if is_wall(fetched):
+            return ending.of_wall(fetched)
         if fetched.status >= 400:
             if fetched.status in REFUSALS:
                 outcome = ending.outcome_of(State.FAILED, Reason.REFUSED_TO_US, fetched)
                 return Finish(outcome)
-            return ending.of_status(fetched, self._context.clock())
+            return _of_status(fetched, self._context.clock())
         outcome = ending.outcome_of(State.DONE, Reason.EXISTS, fetched)
         # It was not read, so it is neither a page nor a file of this crawl.
         outcome.content_type, outcome.digest, outcome.size_bytes = "", "", 0
         return Finish(outcome)
+
+
+def _of_status(fetched: Fetched, now: float) -> Ending:
+    """Return the ending for an error status; an external host that says when to come back
+    is not broken.
+    """
+    end = ending.of_status(fetched, now)
+    if isinstance(end, Retry) and end.asked_for_s is not None:
+        outcome = dataclasses.replace(end.outcome, reason=Reason.RATE_LIMITED)
+        return dataclasses.replace(end, outcome=outcome)
+    return end

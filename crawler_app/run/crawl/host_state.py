@@ -36,6 +36,7 @@ class HostStates:
         self._observer = observer
         self._latency_by_host: dict[str, float] = {}
         self._crawl_delay_by_host: dict[str, float] = {}
+        self._least_gap_by_host: dict[str, float] = {}
         # When the last fetch was started, and until when it holds the host.
         self._last_by_host: dict[str, tuple[float, float]] = {}
 
@@ -51,6 +52,13 @@ class HostStates:
         if crawl_delay_s is not None:
             self._crawl_delay_by_host[host] = crawl_delay_s
             self._observer.gap_changed(host, self.gap_s(host))
+
+    def slow_down(self, host: str) -> float:
+        """Ask a host that has refused the crawl more slowly; return the new gap."""
+        gap_s = politeness.refused_gap_s(self.gap_s(host), self._config.retry_pause_s)
+        self._least_gap_by_host[host] = gap_s
+        self._observer.gap_changed(host, gap_s)
+        return gap_s
 
     def begin_fetch(self, host: str, now: float) -> tuple[float, float]:
         """Note that a fetch starts; return when, and until when it holds its host.
@@ -83,10 +91,11 @@ class HostStates:
         """Return the current minimum time between the starts of two fetches."""
         gap_s = politeness.host_gap_s(host, self._config.host_gap_s)
         crawl_delay_s = self._crawl_delay_by_host.get(host)
-        if not gap_s and crawl_delay_s is None:
+        least_s = self._least_gap_by_host.get(host, 0.0)
+        if not gap_s and not least_s and crawl_delay_s is None:
             return 0.0
         latency_s = self._latency_by_host.get(host, 0.0)
-        return politeness.next_gap_s(gap_s, latency_s, crawl_delay_s)
+        return max(least_s, politeness.next_gap_s(gap_s, latency_s, crawl_delay_s))
 
     def note_answer(self, host: str, took_s: float) -> None:
         """Note that a host has answered, and how long it took."""

@@ -9,9 +9,12 @@ of the same URL.  `crawler_app.run.crawl.redirecting` reads redirects.
 
 import itertools
 import logging
+import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from urllib.parse import urlsplit
 
 from crawler_app.base.http_headers import (
     UNKNOWN_TYPES,
@@ -48,9 +51,12 @@ from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use
+from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
+from crawler_app.web.walls import is_wall
 from gencoro import gen
 
 __all__ = ["Interpreter"]
@@ -59,6 +65,16 @@ logger = logging.getLogger(__name__)
 
 # Not a redirect in the Fetch standard: browsers show its body, a choice of links.
 MULTIPLE_CHOICES = 300
+
+# Style sheets and scripts; anything else that a page needs is broken if it is empty.
+_MAY_BE_EMPTY = re.compile(r"text/css|[^;]*(?:java|ecma)script", re.IGNORECASE)
+MAX_SPACE = 1024
+
+_ASSET = re.compile(
+    r"\.(avif|bmp|css|eot|gif|ico|jpe?g|js|json|m4a|mjs|mp3|mp4|ogg|otf|png|svgz?|ttf|wasm|webm"
+    r"|webmanifest|webp|woff2?)$",
+    re.IGNORECASE,
+)
 
 # Preparing a longer text for the index takes a tenth of a second.
 MAX_CHARS_ON_LOOP = 32_000
@@ -120,6 +136,8 @@ class Interpreter:
         """
         if fetched.status in REDIRECTS:
             return self._redirects.read(claim, fetched)
+        if is_wall(fetched):
+            return ending.of_wall(fetched)
         is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
         if not (200 <= fetched.status < 300 or is_choice):
             return ending.of_status(fetched, self._clock())
@@ -130,19 +148,24 @@ class Interpreter:
     ) -> Subgenerator[Finish]:
         """Handle a page, a sitemap or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
-        if reason is Reason.UNCHANGED:
-            outcome.status = 304  # `fetched` is the archived response
         if fetched.status == MULTIPLE_CHOICES:
             outcome.add_note("300 Multiple Choices")
         _settle_type(outcome, fetched)
         if canonical := canonical_link(fetched.headers):
             outcome.canonical = join_or_nothing(claim.url, canonical)
         content_type = outcome.content_type
+        if claim.role is Role.ASSET and _is_page_or_nothing(
+            claim.url, fetched, content_type
+        ):
+            return ending.failed(outcome, Reason.WRONG_TYPE, "")
         if self._is_sitemap(claim, content_type, fetched.body):
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
+        refresh = _refresh_of(fetched)
+        if self._observer is not None and refresh:
+            self._observer.saw_document(claim.url, Outline(mentions=refresh))
         if self._config.fetches_assets:
             found += yield from self._assets_of_file(claim, fetched, content_type)
             if self._observer is not None and may_have_assets(content_type):
@@ -166,6 +189,8 @@ class Interpreter:
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
+        elif not page.links and is_made_by_script(fetched.body):
+            outcome.reason = Reason.MADE_BY_SCRIPT
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
@@ -180,6 +205,7 @@ class Interpreter:
         admitted = self._links(claim, page, new, directives)
         found: Iterable[Asset | Mention] = page.assets
         if self._observer is not None and outline is not None:
+            outline.mentions += _refresh_of(fetched)
             self._observer.saw_document(claim.url, outline)
             if self._config.fetches_assets:
                 found = outline.loaded()
@@ -273,9 +299,11 @@ class Interpreter:
         """Admit what a browser loads for a page; a frame is a page of its own."""
         base, admit, depth = new.base, self._admission.admit, claim.depth
         cache = self._seen_assets
-        use_by_value = {each.value: each.use for each in assets}
-        for value in cache.unseen(base, use_by_value):
-            if use_by_value[value] is Use.FRAME:
+        frames = {each.value for each in assets if _is_frame(each)}
+        for value in cache.unseen(base, {each.value: None for each in assets}):
+            if value.startswith("#"):  # in the page itself, whatever its base is
+                continue
+            if value in frames:
                 candidate = admit(value, base, depth, nofollow="nofollow" in directives)
             else:
                 candidate = admit(value, base, depth, role=Role.ASSET)
@@ -353,6 +381,34 @@ class Interpreter:
             (admit(url, claim.url, depth) for url in found.pages),
         )
         return (yield from self._admission.in_turns(admitted, claim))
+
+
+def _refresh_of(fetched: Fetched) -> list[Mention]:
+    """Return the reference in the Refresh header, if there is one."""
+    found = parse_refresh(fetched.headers.get("Refresh", ""))
+    if found is None:
+        return []
+    return [Mention(found.reference, Use.LINK, "Refresh header", "")]
+
+
+def _is_frame(asset: Asset | Mention) -> bool:
+    """Return whether a browser may show a page there."""
+    return asset.use is Use.FRAME or asset.element.strip("<>") in ("embed", "object")
+
+
+def _is_page_or_nothing(url: str, fetched: Fetched, content_type: str) -> bool:
+    """Return whether a browser cannot use a response as what a page needs.
+
+    A URL without the suffix of such a file may be that of a page, too.  Chromium takes scripts,
+    images and fonts that are wrongly called HTML, but no style sheet.
+    """
+    if not fetched.body:
+        return not _MAY_BE_EMPTY.match(content_type)
+    suffix = _ASSET.search(urlsplit(url).path)
+    if suffix is None or not is_html(content_type):
+        return False
+    is_markup = fetched.body[:MAX_SPACE].removeprefix(BOM_UTF8).lstrip()[:1] == b"<"
+    return is_markup or suffix[1].lower() == "css"
 
 
 def _settle_type(outcome: Outcome, fetched: Fetched) -> None:

@@ -56,6 +56,7 @@ class Sample:
         under_way: URLs under way, the oldest first, and for how many seconds.
         pace: How fast the crawl may be; see `crawler_app.run.crawl.pace`.
         progress: How much is done.
+        waiting_for: The host that the crawl is waiting for, and why; empty if unknown.
     """
 
     at: float
@@ -72,6 +73,7 @@ class Sample:
     under_way: list[tuple[str, float]] = field(default_factory=list)
     pace: Pace = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
+    waiting_for: str = ""
 
 
 class Watched(Protocol):
@@ -99,6 +101,8 @@ class Watched(Protocol):
     def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]: ...
 
     def next_at(self, now: float) -> float | None: ...
+
+    def waiting_for(self, now: float) -> str: ...
 
     def pause(self) -> None: ...
 
@@ -175,6 +179,7 @@ class Monitor:
             crawl.oldest_under_way(now, SHOWN_URLS),
             pace_of(crawl.config),
             self._estimate.look(elapsed_s, count_by_state),
+            "" if waiting_s is None else crawl.waiting_for(now),
         )
 
     def _rates(

@@ -139,8 +139,7 @@ class Permission:
                 rules.retry_at - self._context.clock(),
             )
             return PutBack(rules.retry_at)
-        text = "requests for robots.txt are answered with errors, so nothing may be fetched"
-        return ending.of_error(FetchError(Reason.ROBOTS_UNREACHABLE, text))
+        return ending.robots_unreachable()
 
 
 def _robots_cache(

@@ -70,6 +70,7 @@ class RedirectReader:
             target_url = outcome.redirect_to = redirect_target(claim.url, locations[0])
         except UrlError as exc:
             return ending.failed(outcome, Reason.BAD_REDIRECT, str(exc))
+        outcome.fragment = locations[0].partition("#")[2].strip()
         self._remember_cookies(claim.url, fetched)
         if target_url == claim.url:
             is_again = claim.redirects_left and self._has_new_cookies(claim.url)

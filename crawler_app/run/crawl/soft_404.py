@@ -15,6 +15,7 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, redirect_target
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.redirecting import REDIRECTS
+from crawler_app.web.walls import is_wall
 from gencoro import gen
 
 __all__ = ["Soft404Detector"]
@@ -77,7 +78,7 @@ class Soft404Detector:
     def _seems_to_exist(
         self, url: str, may_ask: Callable[[], bool]
     ) -> Subgenerator[bool | None]:
-        """Return whether a host answers with a page of its own; None if it was not asked."""
+        """Return whether a host answers with a page of its own; None if that is unknown."""
         host, at = host_of(url), url
         for _ in range(MAX_REDIRECTS + 1):
             if host_of(at) != host or not self._is_allowed(at):  # such as a sign-in
@@ -87,6 +88,8 @@ class Soft404Detector:
             if not may_ask():
                 return None
             fetched = yield from self._fetch(at)
+            if is_wall(fetched):
+                return None
             if fetched.status not in REDIRECTS:
                 return 200 <= fetched.status < 300
             try:

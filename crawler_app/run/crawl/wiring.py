@@ -24,6 +24,8 @@ from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.crawl.waits import Waits
+from crawler_app.run.crawl.wall_checks import WallChecker
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
 from crawler_app.store.index.index_writer import IndexWriter
@@ -55,6 +57,8 @@ class CrawlParts:
     reader: Reader
     interpreter: Interpreter
     external_checker: ExternalChecker
+    walls: WallChecker
+    waits: Waits
     soft_404: Soft404Detector
 
 
@@ -130,6 +134,8 @@ def wire(
         external_checker=ExternalChecker(
             context, fetching, redirects, kept, reader, observer
         ),
+        walls=WallChecker(fetching),
+        waits=Waits(config.max_external_wait_s),
         soft_404=Soft404Detector(
             context, partial(fetching.fetch, is_archived=False), permission.is_allowed
         ),

@@ -29,6 +29,7 @@ class WorkerCrawl(Crawl, FrontierObserver):
     """
 
     frontier: PostgresFrontier
+    asks_again = False
 
     def __init__(self, parts: CrawlParts) -> None:
         super().__init__(parts)

@@ -121,6 +121,14 @@ class WorkersRun:
         times = [status.next_at for status in self._statuses]
         return min((at for at in times if at is not None and at > now), default=None)
 
+    def closed_hosts(self) -> list[str]:
+        """Return nothing: each process has logged those that have closed to it."""
+        return []
+
+    def waiting_for(self, now: float) -> str:
+        """Return what is waited for, which only the processes know."""
+        return ""
+
     def pause(self) -> None:
         """Start no fetch until `unpause` is called; those under way are completed."""
         self.is_paused = True

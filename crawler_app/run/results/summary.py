@@ -131,6 +131,11 @@ class Summary:
         return self.count_by_reason[State.FAILED][Reason.INTERNAL_ERROR]
 
     @property
+    def made_by_script(self) -> int:
+        """Pages of which a crawl sees neither text nor links."""
+        return self.count_by_reason[State.DONE][Reason.MADE_BY_SCRIPT]
+
+    @property
     def skipped(self) -> int:
         """URLs that were met but not fetched."""
         return self.count_by_state[State.EXCLUDED]
@@ -169,6 +174,7 @@ class Summary:
             "urls": self.urls,
             "done": self.done,
             "pages": self.pages,
+            Reason.MADE_BY_SCRIPT.value: self.made_by_script,
             "files": self.files,
             "external": self.external,
             "redirects": len(self.redirects),

@@ -5,7 +5,15 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["DEFAULT_KINDS", "CheckFinding", "CheckSummary", "FindingKind"]
+from crawler_app.base.urls import origin_of
+
+__all__ = [
+    "DEFAULT_KINDS",
+    "CheckFinding",
+    "CheckSummary",
+    "FindingKind",
+    "soft_404",
+]
 
 
 class FindingKind(StrEnum):
@@ -76,6 +84,23 @@ class CheckFinding:
         return asdict(self)
 
 
+def soft_404(url: str) -> CheckFinding:
+    """Return the finding about a host that has a page for a URL that does not exist."""
+    host = f"{origin_of(url)}/"
+    return CheckFinding(
+        FindingKind.BROKEN,
+        "",
+        0,
+        0,
+        "host",
+        "",
+        host,
+        200,
+        "soft_404",
+        "it answers a URL that does not exist with a page, which hides broken links",
+    )
+
+
 @dataclass(slots=True)
 class CheckSummary:
     """The counts of a check.
@@ -91,7 +116,9 @@ class CheckSummary:
         ignored: References that ``--ignore`` names.
         unlisted: Findings that are only counted, because there are too many.
         unread: References to a place on an external page that was not read.
+        made_by_script: Pages of which a crawl sees neither text nor links.
         is_empty: Whether nothing could be fetched.
+        incomplete: Why a part of the site was not checked, although no option leaves it out.
     """
 
     pages: int = 0
@@ -104,7 +131,9 @@ class CheckSummary:
     ignored: int = 0
     unlisted: int = 0
     unread: int = 0
+    made_by_script: int = 0
     is_empty: bool = False
+    incomplete: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as plain values."""

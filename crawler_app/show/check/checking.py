@@ -24,7 +24,9 @@ from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
     FindingKind,
+    soft_404,
 )
+from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
@@ -126,6 +128,7 @@ class Check:
                 )
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
+                tracker.summary.incomplete.append(STOPPED)
                 self._finish(tracker, config)
                 raise
             if self._failure is not None:
@@ -133,6 +136,9 @@ class Check:
             summary = result.summary
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
+            tracker.summary.incomplete += why_incomplete(result, config)
+            for url in result.soft_404s:
+                self._report(soft_404(url))
             self._compare(last, config)
             self._finish(tracker, config)
         kinds = {finding.kind for finding in self.findings} | self._unlisted.keys()

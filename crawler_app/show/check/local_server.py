@@ -5,6 +5,7 @@ import contextlib
 import mimetypes
 import os
 import re
+import shlex
 import socket
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.http_headers import is_html
 from crawler_app.base.safe_files import open_regular
 from crawler_app.base.urls import canonicalize, origin_of, target_of
 from gencoro import gen
@@ -23,11 +25,15 @@ from gencoro import gen
 __all__ = ["LocalFolder", "is_local"]
 
 INDEX = "index.html"
+CLEAN = ".html"
 UNKNOWN = "application/octet-stream"
 # What is read of a file at a time.  A file that is larger gets no ETag.
 CHUNK_BYTES = 1024 * 1024
 
 PAGES = (".htm", ".html", ".xhtml")
+
+# Style sheets and sitemaps.
+WITH_REFERENCES = ("text/css", "text/xml", "application/xml")
 
 
 def is_local(argument: str) -> bool:
@@ -53,13 +59,13 @@ class LocalFolder:
         port: The port of that URL; 0 before.
 
     Raises:
-        ConfigError: there are no pages.
+        ConfigError: there are no pages, or the file is none.
     """
 
     def __init__(self, path: Path, base_url: str = "") -> None:
         self._shown = path if path.is_dir() else path.parent
         self._root = self._shown.resolve()
-        self._files = [path.resolve()] if path.is_file() else _pages_in(self._root)
+        self._files = [_page(path)] if path.is_file() else _pages_in(self._root)
         if not self._files:
             raise ConfigError(f"there are no HTML files in {path}")
         self.name = str(self._root)
@@ -113,14 +119,24 @@ class LocalFolder:
     def served_at(self, url: str) -> str:
         """Return where a URL of the published site is served; another is left alone.
 
-        A page has one URL, even if links name its ``index.html``.  URLs beside the folder are
-        requested from the published site.
+        A page has one URL, even if links name its ``index.html``, or leave out its ``.html`` as
+        many hosts of static sites allow.  URLs beside the folder are requested from the
+        published site.
         """
         url = self._moved(url) if self._base_url else url
-        is_index = url.startswith(self.url) and url.endswith(f"/{INDEX}")
-        if is_index and self._file_of(url).is_file():
-            return url.removesuffix(INDEX)
-        return url
+        if not url.startswith(self.url):
+            return url
+        if url.endswith(f"/{INDEX}"):
+            return url.removesuffix(INDEX) if self._file_of(url).is_file() else url
+        path, mark, query = url.partition("?")
+        return f"{path}{CLEAN}{mark}{query}" if self._is_clean(path) else url
+
+    def _is_clean(self, url: str) -> bool:
+        """Return whether a URL is that of a page without its suffix."""
+        if url.endswith(("/", CLEAN)):
+            return False
+        file = self._file_of(url)
+        return not file.exists() and file.with_name(file.name + CLEAN).is_file()
 
     def _moved(self, url: str) -> str:
         if url.startswith(self.url):
@@ -141,8 +157,8 @@ class LocalFolder:
         return self._name(url, self._shown)
 
     def own_name_of(self, url: str) -> str:
-        """Do the same, with a name that does not depend on the working directory."""
-        return self._name(url, Path(self._root.name))
+        """Do the same, with a name in the folder, which may be moved and renamed."""
+        return self._name(url, Path())
 
     def _name(self, url: str, folder: Path) -> str:
         if not self.url or not url.startswith(self.url):
@@ -212,6 +228,21 @@ class _Handler(RequestHandler):
         if not real.is_relative_to(self._root):
             raise PermissionError(f"{path} leads out of the folder")
         return open(open_regular(real, os.O_RDONLY), "rb")
+
+
+def _page(path: Path) -> Path:
+    """Return a file that has references.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    if not (is_html(kind) or kind in WITH_REFERENCES):
+        raise ConfigError(
+            f"{path} is not an HTML file; to check a list of URLs, use "
+            f"`gencrawl check - < {shlex.quote(str(path))}`"
+        )
+    return path.resolve()
 
 
 def _pages_in(root: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.text.escaping import json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.run.results.url_export import defused
@@ -20,7 +21,7 @@ from crawler_app.show.check.check_findings import (
 )
 from crawler_app.show.check.sarif import sarif_of
 
-__all__ = ["FORMATS", "Output", "headline", "summary_lines"]
+__all__ = ["FORMATS", "NEVER_CHECKED", "Output", "headline", "summary_lines"]
 
 
 class Output(abc.ABC):
@@ -111,8 +112,9 @@ class GitHub(Output):
         self.write(f"::error {shown}::{_of_command(line_of(finding))}\n")
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+        level = "error" if summary.incomplete else "notice"
         for line in summary_lines(summary):
-            self.write(f"::notice::{_of_command(line)}\n")
+            self.write(f"::{level}::{_of_command(line)}\n")
 
 
 class Markdown(Output):
@@ -136,11 +138,12 @@ class JUnit(Output):
     """A test suite with a failed test for each finding."""
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
-        count = max(1, len(findings))
+        errors = [f"Incomplete: {why}" for why in summary.incomplete]
+        count = max(1, len(findings) + len(errors))
         self.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
         self.write(
             f'<testsuite name="gencrawl check" tests="{count}" '
-            f'failures="{len(findings)}" errors="0">\n'
+            f'failures="{len(findings)}" errors="{len(errors)}">\n'
         )
         for finding in findings:
             self.write(
@@ -150,7 +153,12 @@ class JUnit(Output):
                 f"message={_attribute(problem_of(finding))}>"
                 f"{escape(_in_xml(line_of(finding)))}</failure></testcase>\n"
             )
-        if not findings:
+        for error in errors:
+            self.write(
+                '<testcase classname="gencrawl" name="whole check">'
+                f"<error message={_attribute(error)}/></testcase>\n"
+            )
+        if not findings and not errors:
             self.write('<testcase classname="gencrawl" name="no findings"/>\n')
         lines = escape(_in_xml("\n".join(summary_lines(summary))))
         self.write(f"<system-out>{lines}</system-out>\n</testsuite>\n</testsuites>\n")
@@ -160,12 +168,14 @@ class Sarif(Output):
     """SARIF 2.1.0, which code scanners exchange."""
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
-        whole = sarif_of(findings, summary_lines(summary))
+        whole = sarif_of(findings, summary_lines(summary), summary.incomplete)
         self.write(json_text(whole, indent=2) + "\n")
 
 
 # The singular of the kinds that are nouns; the others are adjectives.
 ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
+
+NEVER_CHECKED = "form actions, og:image and what scripts add"
 
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
@@ -203,13 +213,14 @@ def headline(summary: CheckSummary) -> str:
     total = summary.counts.total()
     if summary.is_empty:
         return "Nothing was fetched"
+    end = ", but the check is incomplete" if summary.incomplete else ""
     if not total:
-        return "No findings"
+        return f"No findings{end}"
     counts = ", ".join(
         number(n, ONE_BY_KIND.get(kind, kind), kind)
         for kind, n in summary.counts.most_common()
     )
-    return f"{number(total, 'finding')}: {counts}"
+    return f"{number(total, 'finding')}: {counts}{end}"
 
 
 def summary_lines(summary: CheckSummary) -> list[str]:
@@ -219,11 +230,15 @@ def summary_lines(summary: CheckSummary) -> list[str]:
         f"{number(summary.pages, 'document')}, to {number(summary.urls, 'URL')}."
     )
     lines = [headline(summary), checked]
+    lines += [f"Incomplete: {why}." for why in summary.incomplete]
     if summary.accepted or summary.ignored:
         lines.append(
             f"Left out: {summary.accepted:,} accepted by the baseline, "
             f"{summary.ignored:,} ignored."
         )
+    if summary.made_by_script:
+        pages = number(summary.made_by_script, "page")
+        lines.append(f"Made by a script: {pages}; {meaning_of(Reason.MADE_BY_SCRIPT)}.")
     if summary.unlisted:
         lines.append(
             f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
@@ -232,9 +247,8 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     if summary.unread:
         unread = number(summary.unread, "fragment")
         parts.append(f"{unread} on other sites (see --external-fragments)")
-    parts += summary.options_off
-    if parts:
-        lines.append(f"Not checked: {'; '.join(parts)}.")
+    parts += [*summary.options_off, NEVER_CHECKED]
+    lines.append(f"Not checked: {'; '.join(parts)}.")
     return [printable(line) for line in lines]
 
 

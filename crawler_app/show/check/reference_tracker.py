@@ -14,8 +14,11 @@ from typing import NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL, Reason, is_broken, meaning_of
+from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import (
     dedup_key,
+    host_of,
+    is_loopback,
     is_mixed_content,
     is_of_directory,
     join_or_nothing,
@@ -43,6 +46,13 @@ __all__ = ["ReferenceTracker"]
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
+
+# Failures of an external URL that this machine's own network may have caused; they are kept
+# back until another site answers.
+MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
+MIN_OFFLINE_HOSTS = 2
+MAX_NAMED_HOSTS = 3
+MAX_UNREACHED = 10_000
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
@@ -109,6 +119,7 @@ class ReferenceTracker:
         self.summary = CheckSummary()
         self._report = report
         self._seeds = frozenset(seeds)
+        self._own_hosts = frozenset(map(host_of, seeds))
         self._name_of = name_of
         self._served_at = served_at
         self._is_ignored = is_ignored
@@ -126,6 +137,8 @@ class ReferenceTracker:
         self._external_by_key: dict[int, str] = {}
         self._read_keys: set[int] = set()
         self._unread_by_key: dict[int, list[References]] = {}
+        self._is_online = False
+        self._unreached: list[tuple[References, _End]] = []
 
     # -- called by the crawl --------------------------------------------------------------
 
@@ -167,7 +180,7 @@ class ReferenceTracker:
         if not self._reads_external or key in self._read_keys:
             return False
         return key in self._unread_by_key or any(
-            has_name(fragment_of(mention))
+            has_name(group.fragment_of(mention))
             for group in self._waiting.of(key)
             for mention in group.mentions
         )
@@ -185,6 +198,9 @@ class ReferenceTracker:
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Record the outcome of a URL, and check the references that wait for it."""
+        self.summary.made_by_script += outcome.reason == Reason.MADE_BY_SCRIPT
+        if outcome.status is not None and not is_loopback(host_of(url)):
+            self._go_online()
         key = _key_of(url)
         is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
         end = None if is_there else _End(outcome, role)
@@ -213,6 +229,36 @@ class ReferenceTracker:
             else:
                 self._settle(each, key)
 
+    def _may_be_offline(self, group: References, end: _End) -> bool:
+        """Keep back what this machine's own network may have caused."""
+        if self._is_online or end.outcome.reason not in MAYBE_OFFLINE:
+            return False
+        self._unreached.append((group, end))
+        if len(self._unreached) > MAX_UNREACHED:
+            self._go_online()
+        return True
+
+    def _go_online(self) -> None:
+        """Report what was kept back, because the network works."""
+        self._is_online = True
+        while self._unreached:
+            self._find_broken(*self._unreached.pop())
+
+    def _note_unreached(self) -> int:
+        """Note in one line that no other site was reached; return the number of URLs."""
+        urls = {group.redirected_to or group.target for group, _ in self._unreached}
+        hosts = sorted(set(map(host_of, urls)))
+        if len(hosts) < MIN_OFFLINE_HOSTS:
+            self._go_online()
+            return 0
+        named = ", ".join(hosts[:MAX_NAMED_HOSTS])
+        self.summary.incomplete.append(
+            f"this machine seems to be offline: none of {number(len(hosts), 'other host')} "
+            f"could be reached ({named} ...), so {number(len(urls), 'external URL')} could "
+            "not be checked"
+        )
+        return len(urls)
+
     def _elsewhere(self, url: str) -> Mention:
         """Return a stand-in for the reference to a URL that no document refers to."""
         name = "start URL" if url in self._seeds else "header or robots.txt"
@@ -221,6 +267,7 @@ class ReferenceTracker:
     def finish(self) -> CheckSummary:
         """Return the summary; references that still wait were not checked."""
         summary = self.summary
+        unreached = self._note_unreached()
         summary.unread += sum(
             len(group.mentions)
             for groups in self._unread_by_key.values()
@@ -235,11 +282,11 @@ class ReferenceTracker:
                 "not fetched, because the crawl follows no such link or has ended"
             ] = waiting
         self._waiting.close()
-        summary.urls = len(self._end_by_key) - sum(
-            1
+        not_checked = sum(
+            end is not None and _is_unchecked(end.outcome)
             for end in self._end_by_key.values()
-            if end is not None and _is_unchecked(end.outcome)
         )
+        summary.urls = len(self._end_by_key) - not_checked - unreached
         return summary
 
     # -- references -----------------------------------------------------------------------
@@ -258,12 +305,15 @@ class ReferenceTracker:
         group = References(page, mentions, target)
         if problem:
             self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
+            group = group._replace(mentions=())  # one fault, one finding
         if not target or not mentions:
             return
         if is_mixed_content(page, target):
-            needed = [each for each in mentions if each.use is not Use.LINK]
+            needed = [each for each in group.mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
             self._find(FindingKind.MIXED, group, needed, "mixed_content", words)
+            links = [each for each in group.mentions if each.use is Use.LINK]
+            group = group._replace(mentions=links)
         self._settle(group, key)
 
     def _without_missing(
@@ -312,6 +362,7 @@ class ReferenceTracker:
             group = group._replace(
                 redirected_to=end.outcome.redirect_to,
                 first_status=group.first_status or end.outcome.status,
+                fragment=end.outcome.fragment or group.fragment,
             )
             key = _key_of(self._served_at(end.outcome.redirect_to))
         self._waiting.add(key, group)
@@ -338,7 +389,7 @@ class ReferenceTracker:
                 self._note_unread(group, key)
             return
         for mention in group.mentions:
-            fragment = fragment_of(mention)
+            fragment = group.fragment_of(mention)
             if hash(fragment) in ids or not names_place(mention, fragment):
                 continue
             if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
@@ -348,7 +399,7 @@ class ReferenceTracker:
 
     def _note_unread(self, group: References, key: int) -> None:
         """Wait until an external page is read, or count its fragments as unchecked."""
-        named = [m for m in group.mentions if names_place(m, fragment_of(m))]
+        named = [m for m in group.mentions if names_place(m, group.fragment_of(m))]
         if not self._reads_external:
             self.summary.unread += len(named)
         elif named and key not in self._read_keys:
@@ -356,8 +407,13 @@ class ReferenceTracker:
             self._unread_by_key.setdefault(key, []).append(kept)
 
     def _find_broken(self, group: References, end: _End) -> None:
-        outcome = end.outcome
-        kind = FindingKind.EXTERNAL if end.role is Role.EXTERNAL else FindingKind.BROKEN
+        outcome, kind = end.outcome, FindingKind.BROKEN
+        url = group.redirected_to or group.target
+        # What is deeper than --max-depth is checked in the same way as what is external.
+        if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
+            kind = FindingKind.EXTERNAL
+            if self._may_be_offline(group, end):
+                return
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"
@@ -374,7 +430,7 @@ class ReferenceTracker:
         status: int | None = None,
     ) -> None:
         """Report some of the references of a group."""
-        page, _, target, redirected_to, _ = group
+        page, _, target, redirected_to, *_ = group
         for mention in mentions:
             finding = CheckFinding(
                 kind,

@@ -24,8 +24,15 @@ WORDS_BY_KIND = {
 }
 
 
-def sarif_of(findings: Iterable[CheckFinding], summary: list[str]) -> dict[str, Any]:
-    """Return a log with one run."""
+def sarif_of(
+    findings: Iterable[CheckFinding], summary: list[str], incomplete: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return a log with one run.
+
+    Args:
+        incomplete: Why a part of the site was not checked.
+    """
+    notes = [{"level": "error", "message": {"text": why}} for why in incomplete]
     rules = [
         {"id": kind.value, "shortDescription": {"text": words}}
         for kind, words in WORDS_BY_KIND.items()
@@ -37,6 +44,12 @@ def sarif_of(findings: Iterable[CheckFinding], summary: list[str]) -> dict[str, 
         "runs": [
             {
                 "tool": {"driver": driver},
+                "invocations": [
+                    {
+                        "executionSuccessful": not notes,
+                        "toolExecutionNotifications": notes,
+                    }
+                ],
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(finding) for finding in findings],
                 "properties": {"summary": summary},

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crawler_app.base.errors import StorageError
+from crawler_app.show.check.fragments import fragment_of
 from crawler_app.web.documents.outline import Mention
 
 __all__ = ["References", "WaitingReferences"]
@@ -28,6 +29,7 @@ class References(NamedTuple):
     Attributes:
         redirected_to: The target of its redirects so far; empty if there are none.
         first_status: The status of the first of them.
+        fragment: That of the last of them; empty for the one of each mention.
     """
 
     page: str
@@ -35,6 +37,11 @@ class References(NamedTuple):
     target: str
     redirected_to: str = ""
     first_status: int | None = None
+    fragment: str = ""
+
+    def fragment_of(self, mention: Mention) -> str:
+        """Return the place on the page that a mention leads to."""
+        return self.fragment or fragment_of(mention)
 
     @property
     def size_bytes(self) -> int:

@@ -168,7 +168,8 @@ function showUrls({ under_way: urls }) {
 
 function showWait(sample) {
   const isLong = sample.phase === "waiting";
-  const wait = `The next fetch is due in ${durationText(Math.ceil(sample.waiting_s))}.`;
+  const of = sample.waiting_for ? ` from ${sample.waiting_for}` : "";
+  const wait = `The next fetch${of} is due in ${durationText(Math.ceil(sample.waiting_s))}.`;
   setText(element["hosts-note"], isLong ? wait : "No fetch is under way.");
 }
 

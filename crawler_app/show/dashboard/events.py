@@ -41,6 +41,7 @@ def to_json(sample: Sample) -> dict[str, Any]:
         "elapsed_s": round(sample.elapsed_s, 3),
         "phase": sample.phase,
         "waiting_s": sample.waiting_s,
+        "waiting_for": sample.waiting_for,
         "fetched": sample.fetched,
         "size_bytes": sample.size_bytes,
         "fetches_per_s": round(sample.fetches_per_s, 2),

@@ -4,17 +4,19 @@ Pure.  The HTML page and the Markdown text begin with the same words.  What was 
 stands beside the headline, so that "No broken links" does not promise too much.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.reasons import WALLS, AnyReason, Reason, meaning_of
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
 from crawler_app.show.report.report_data import ProblemKind, Report
 from crawler_app.show.report.tables import command
 
 __all__ = [
+    "NEVER_CHECKED",
     "caveats",
     "checks",
     "explanation",
@@ -23,6 +25,11 @@ __all__ = [
     "mood",
     "unchecked",
 ]
+
+NEVER_CHECKED = (
+    "fragments (#...), form actions, og:image, what scripts add; canonical, hreflang, next and "
+    "feeds only by gencrawl check"
+)
 
 # The error is quoted inside a sentence.
 ERROR_CHARS = 100
@@ -86,6 +93,11 @@ def _why_nothing(report: Report) -> str:
 def caveats(report: Report) -> list[str]:
     """Return why the numbers may be incomplete."""
     found = [] if report.is_empty else [unchecked(report)]
+    for reason, count in _walled(report).items():
+        found.append(f"{number(count, 'URL')}: {meaning_of(reason)}.")
+    if report.summary.made_by_script:
+        pages = number(report.summary.made_by_script, "page")
+        found.append(f"{pages}: {meaning_of(Reason.MADE_BY_SCRIPT)}.")
     left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")
@@ -133,12 +145,19 @@ def is_complete(report: Report) -> bool:
         and checks(report)["assets"]
         and ProblemKind.SOFT_404 not in report.problem_counts
         and not (summary.skipped or summary.not_checked or summary.left)
+        and not summary.made_by_script
     )
 
 
 def unchecked(report: Report) -> str:
     """Return the sentence about what was not checked."""
     return f"Not checked: {', '.join(_kinds(report))}."
+
+
+def _walled(report: Report) -> Counter[AnyReason]:
+    """Return the number of URLs that a wall stands before, by reason."""
+    failed = report.summary.count_by_reason[State.FAILED]
+    return Counter({reason: failed[reason] for reason in WALLS if failed[reason]})
 
 
 def _kinds(report: Report) -> Iterator[str]:
@@ -153,13 +172,20 @@ def _kinds(report: Report) -> Iterator[str]:
         yield number(
             others, f"{other}URL that was skipped", f"{other}URLs that were skipped"
         )
-    if failed := len(report.not_checked):
+    walled = _walled(report)
+    if walled:
+        yield (
+            number(walled.total(), "URL", "URLs") + " that the host keeps from programs"
+        )
+    if failed := len(report.not_checked) - walled.total():
         limits = "that failed because of a limit or an error of the crawl"
         yield number(failed, f"URL {limits}", f"URLs {limits}")
+    if shells := report.summary.made_by_script:
+        yield number(shells, "page made by a script", "pages made by a script")
     if hosts := report.problem_counts.get(ProblemKind.SOFT_404):
         yield number(
             hosts,
             "host that has a page for every URL",
             "hosts that have a page for every URL",
         )
-    yield "fragments (#...)"
+    yield NEVER_CHECKED

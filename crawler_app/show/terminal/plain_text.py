@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from crawler_app.base.models import State
+from crawler_app.base.text.escaping import printable
 
 if TYPE_CHECKING:
     from crawler_app.run.crawl.monitor import Sample
@@ -134,10 +135,11 @@ def state_name(state: State) -> str:
 
 
 def phase_of(sample: "Sample") -> str:
-    """Return the phase of the crawl; if it waits, with the time left."""
+    """Return the phase of the crawl; if it waits, with the time left and the host."""
     if sample.waiting_s is None or sample.phase != "waiting":
         return sample.phase
-    return f"waiting {sample.waiting_s:,.0f} s"
+    host = f" for {printable(sample.waiting_for)}" if sample.waiting_for else ""
+    return f"waiting {sample.waiting_s:,.0f} s{host}"
 
 
 def clock_time(elapsed_s: float) -> str:

@@ -65,6 +65,7 @@ SCHEMA = database.Schema(
     SCHEMA_VERSION,
     frozenset({"capture", "tally"}),
     TABLES,
+    cure="delete it, and it will be rebuilt from the files of the archive",
 )
 
 RESPONSE = "response"
@@ -348,7 +349,5 @@ def table_errors(directory: Path) -> Iterator[None]:
     except sqlite3.OperationalError as exc:
         raise ArchiveError(f"{database_path(directory)}: {exc}") from exc
     except sqlite3.Error as exc:
-        raise ArchiveError(
-            f"{database_path(directory)}: {exc}; delete it, and it will be rebuilt "
-            "from the files of the archive"
-        ) from exc
+        words = SCHEMA.with_cure(f"{database_path(directory)}: {exc}")
+        raise ArchiveError(words) from exc

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable
 
 from crawler_app.base.errors import FrontierError, StorageError
+from crawler_app.store.frontier.frontier_schema import SCHEMA
 
 __all__ = ["MAX_AGE_S", "MAX_ENDS", "CommitGroup"]
 
@@ -124,6 +125,5 @@ class CommitGroup:
             self._db.execute("ROLLBACK")
         self._reset()
         self._reload()
-        return FrontierError(
-            f"{exc}; URLs ended since the last commit will be fetched again"
-        )
+        words = f"{exc}; URLs ended since the last commit will be fetched again"
+        return FrontierError(SCHEMA.explain(words, exc))

@@ -176,6 +176,8 @@ SCHEMA = database.Schema(
         }
     ),
     TABLES,
+    cure="delete frontier.sqlite3, with its -wal and -shm, and run the same `gencrawl crawl` again, which "
+    "keeps the archive and fetches everything anew",
 )
 
 # The fields of an Outcome that have columns of the same names.

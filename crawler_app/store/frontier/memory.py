@@ -72,6 +72,7 @@ class MemoryFrontier(Frontier):
         self._bytes_left = MAX_BYTES
         self._url_by_key: dict[str, _Url] = {}
         self._known_url_by_origin: dict[str, str] = {}
+        self._soft_404_by_origin: dict[str, str] = {}
         self._schedule = schedule.Schedule()
         self._hosts = 0
         # (due at, id) of the URLs that wait for a retry.
@@ -221,6 +222,12 @@ class MemoryFrontier(Frontier):
 
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
+
+    def note_soft_404(self, origin: str, url: str) -> None:
+        self._soft_404_by_origin[origin] = url
+
+    def soft_404s(self) -> list[str]:
+        return [url for url in self._soft_404_by_origin.values() if url]
 
     def known_url(self, origin: str) -> str:
         return self._known_url_by_origin.get(origin, "")

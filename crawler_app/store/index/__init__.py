@@ -30,7 +30,7 @@ from crawler_app.base.errors import ConfigError, SearchIndexError
 from crawler_app.store.checkpoints import Checkpoints
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
-from crawler_app.store.index.index_schema import COLUMNS, open_database
+from crawler_app.store.index.index_schema import COLUMNS, SCHEMA, open_database
 from crawler_app.store.index.searching import Searching
 from crawler_app.store.index.texts import NewPage, PageTexts, rows_of
 
@@ -375,7 +375,8 @@ class PageIndex:
                 self._db.execute("BEGIN")
             yield
         except sqlite3.Error as exc:
-            raise SearchIndexError(f"the index cannot be read: {exc}") from exc
+            words = SCHEMA.explain(f"the index cannot be read: {exc}", exc)
+            raise SearchIndexError(words) from exc
         finally:
             if is_ours and self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -19,11 +19,18 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ConfigError, SearchIndexError
 from crawler_app.store import database
 from crawler_app.store.index.letters import TOKENIZER
 
-__all__ = ["COLUMNS", "SCHEMA_VERSION", "open_database", "words_table"]
+__all__ = [
+    "COLUMNS",
+    "SCHEMA",
+    "SCHEMA_VERSION",
+    "damaged",
+    "open_database",
+    "words_table",
+]
 
 SCHEMA_VERSION = 3
 
@@ -73,7 +80,13 @@ SCHEMA = database.Schema(
     SCHEMA_VERSION,
     frozenset({"page", "block", "progress", "words"}),
     TABLES,
+    cure="delete crawl.sqlite, and `gencrawl resume DIR` builds it again from the archive",
 )
+
+
+def damaged(why: str) -> SearchIndexError:
+    """Return the error for an index that contradicts itself."""
+    return SearchIndexError(SCHEMA.with_cure(f"the index is damaged: {why}"))
 
 
 def open_database(

@@ -5,10 +5,9 @@ import sqlite3
 from dataclasses import replace
 from typing import NamedTuple
 
-from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index.columns import Columns
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet, read_snippet
-from crawler_app.store.index.index_schema import words_table
+from crawler_app.store.index.index_schema import damaged, words_table
 from crawler_app.store.index.letters import CLOSE, OPEN, shown
 from crawler_app.store.index.query import Query, parse_query
 from crawler_app.store.index.texts import PageTexts
@@ -108,10 +107,7 @@ class Searching:
             "SELECT url FROM page WHERE id = ?", (rank.page_id,)
         ).fetchone()
         if row is None:
-            raise SearchIndexError(
-                f"the index is damaged: it has words of page {rank.page_id}, which does "
-                "not exist; delete the index and crawl again"
-            )
+            raise damaged(f"it has words of page {rank.page_id}, which does not exist")
         return str(row[0])
 
     def hit(self, rank: Rank) -> Hit:
@@ -185,8 +181,5 @@ def _snippets(columns: Columns, query: Query) -> tuple[str, str]:
             },
         ).fetchone()
     if row is None:
-        raise SearchIndexError(
-            "the index is damaged: a page does not have the words that it was found by; "
-            "delete the index and crawl again"
-        )
+        raise damaged("a page does not have the words that it was found by")
     return row

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from crawler_app.base.errors import SearchIndexError
 from crawler_app.store.index.columns import Columns
+from crawler_app.store.index.index_schema import damaged
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -152,7 +152,7 @@ class PageTexts:
         ).fetchone()
         texts = [] if row is None else self._texts(row[0])
         if row is None or page_id - row[0] >= len(texts):
-            raise _damaged(f"it has no text of page {page_id}")
+            raise damaged(f"it has no text of page {page_id}")
         return row[0], texts
 
     def after(self, first: int) -> Iterator[tuple[int, list[tuple[int, Columns]]]]:
@@ -220,10 +220,4 @@ def _unpacked(block: bytes) -> list[Columns]:
         parts = iter(data.decode().split(BETWEEN))
         return list(zip(parts, parts, parts, strict=True))
     except (zstd.ZstdError, TypeError, ValueError) as exc:
-        raise _damaged(f"the texts of some pages cannot be read: {exc}") from None
-
-
-def _damaged(why: str) -> SearchIndexError:
-    return SearchIndexError(
-        f"the index is damaged: {why}; delete the index and crawl again"
-    )
+        raise damaged(f"the texts of some pages cannot be read: {exc}") from None

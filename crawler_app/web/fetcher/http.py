@@ -21,7 +21,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.fetcher.client_errors import fetch_error
+from crawler_app.web.fetcher.client_errors import fetch_error, of_proxy
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.curl import CurlExchange
 from crawler_app.web.fetcher.request_policy import RequestPolicy
@@ -161,9 +161,13 @@ class HttpFetcher:
         except FetchError:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
-            raise fetch_error(exc) from exc
+            raise self._error(exc) from exc
         self._policy.take_cookies(url, response.headers)
         return _fetched(url, response)
+
+    def _error(self, exc: Exception) -> FetchError:
+        error = fetch_error(exc)
+        return error if self._policy.proxy is None else of_proxy(error)
 
     def _fetch_bounded(
         self, url: str, headers: HTTPHeaders, method: str
@@ -191,7 +195,7 @@ class HttpFetcher:
             raise
         except Exception as exc:  # as above
             collector.refuse_too_large()
-            raise curl.refusal or fetch_error(exc) from exc
+            raise curl.refusal or self._error(exc) from exc
         self._policy.take_cookies(url, response.headers)
         return Fetched(
             url,

@@ -92,9 +92,7 @@ def test_traits_of_each_reason_are_consistent(reason):
 BROKEN = "bad_redirect bad_response connection_closed dns network redirect_loop refused"
 BROKEN += " timeout tls too_many_redirects http_404 http_503 http_799"
 NOT_BROKEN = "bad_request hook_error internal_error private_address robots_unreachable"
-NOT_BROKEN += (
-    " refused_to_us dangerous too_large ok unchanged redirect robots quite_new"
-)
+NOT_BROKEN += " refused_to_us blocked rate_limited dangerous too_large ok unchanged redirect robots quite_new"
 
 
 def test_failures_for_every_visitor_are_broken():
@@ -107,14 +105,15 @@ def test_failures_for_every_visitor_are_broken():
 
 def test_temporary_failures_are_retried_on_request():
     words = "refused dns network timeout hook_error connection_closed"
-    words += " robots_unreachable http_429 http_500 http_502 http_503 http_504"
+    words += " blocked rate_limited proxy_error robots_unreachable http_429 http_500 http_502 http_503 http_504"
     assert set(words.split()) == RETRYABLE
 
 
 @pytest.mark.parametrize("reason", sorted(RETRYABLE))
 def test_passing_failures_are_retried_soon(reason):
     is_soon = traits_of(reason).retry is Retries.SOON
-    assert is_soon == (reason not in (Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE))
+    late = (Reason.BLOCKED, Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE)
+    assert is_soon == (reason not in late)
 
 
 def test_http_status_has_its_phrase():

@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 from crawler_app.base.reasons import Reason, meaning_of
-from crawler_app.show.check.output import FORMATS
+from crawler_app.show.check.output import FORMATS, NEVER_CHECKED
 from tests.helpers.scripts import start_python
+from tests.helpers.site import Answer
 
 PAGE = b"""<!doctype html>
 <p><a href="gone">The <b>lost</b> page</a> <a href="there#nowhere">x</a>
@@ -143,6 +144,7 @@ def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
         "",
         "3 findings: 2 broken, 1 fragment",
         "Checked: 3 references in 2 documents, to 4 URLs.",
+        f"Not checked: {NEVER_CHECKED}.",
     ]
 
 
@@ -158,7 +160,7 @@ def test_clean_report_names_unchecked_urls(site, gencrawl):
     assert ended.out.splitlines() == [
         "No findings",
         "Checked: 1 reference in 1 document, to 1 URL.",
-        f"{unchecked}, scripts and frames.",
+        f"{unchecked}, scripts and frames; {NEVER_CHECKED}.",
     ]
 
 
@@ -242,7 +244,9 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
     second = gencrawl(*arguments)
     faulty.answer("/new", b"<a href=gone2>x</a>")
     faulty._answers["/"].clear()
-    faulty.answer("/", b"\n\n" + PAGE.replace(b"gone.png", b"new"))
+    faulty.answer(
+        "/", b"\n\n" + PAGE.replace(b'<img src="gone.png">', b"<a href=new>x</a>")
+    )
     third = gencrawl(*arguments)
     fourth = gencrawl(*arguments, "--update-baseline")
     fifth = gencrawl(*arguments)
@@ -410,12 +414,83 @@ def test_pages_of_a_folder_reach_no_other_private_address(
 
 
 def test_list_on_standard_input(faulty, gencrawl, monkeypatch):
-    faulty.answer("/2", b"<a href=gone2>x</a>")
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n"))
+    faulty.answer("/2", b"<a href=gone2>x</a><a href=3>x</a>")
+    faulty.page("/3", "/deeper")
 
-    ended = gencrawl("check", "-", "--format", "json")
+    def check(*options):
+        listed = io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n")
+        monkeypatch.setattr(sys, "stdin", listed)
+        found = json.loads(gencrawl("check", "-", "--format", "json", *options).out)
+        return [each["kind"] for each in found["findings"]]
 
-    assert len(json.loads(ended.out)["findings"]) == 4
+    assert check() == ["broken"] * 3
+    assert "/deeper" not in faulty.paths
+    assert len(check("--max-depth", "9")) == 5
+
+
+def test_check_that_a_limit_ends_is_not_green(site, gencrawl):
+    site.page("/", "/a", "/b")
+    site.pages("/a", "/b")
+
+    whole = gencrawl("check", site.url, "--max-pages", "3")
+    cut = gencrawl("check", site.url, "--max-pages", "2")
+
+    assert (whole.status, cut.status) == (0, 1)
+    assert "No findings, but the check is incomplete\n" in cut.out
+    assert "Incomplete: it was ended by --max-pages 2.\n" in cut.out
+
+
+@pytest.mark.parametrize("style", ["junit", "sarif", "github"])
+def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
+    site.page("/", "/a")
+
+    ended = gencrawl("check", site.url, "--max-pages", "1", "--format", style)
+
+    sign = {
+        "junit": '<error message="Incomplete: it was ended by --max-pages 1"/>',
+        "sarif": '"executionSuccessful": false',
+        "github": "::error::No findings, but the check is incomplete\n",
+    }
+    assert sign[style] in ended.out
+
+
+def test_start_url_that_was_not_read_is_not_green(site, gencrawl):
+    site.answer(
+        "/map.txt", f"{site.url}a".encode(), headers={"Content-Type": "text/plain"}
+    )
+    site.page("/a")
+    robots = f"User-agent: *\nDisallow: /start\nSitemap: {site.url}map.txt"
+    site.answer("/robots.txt", robots.encode())
+
+    ended = gencrawl("check", site.url + "start")
+
+    assert ended.status == 1
+    assert "Incomplete: nothing was read from a start URL: the robots.txt" in ended.out
+
+
+@pytest.mark.parametrize("command", ["check", "crawl"])
+def test_start_url_that_redirects_to_another_site_names_the_cure(
+    site, other, gencrawl, command, tmp_path
+):
+    site.redirect("/", other.url)
+    other.page("/")
+    into = ("--into", tmp_path / "kept") if command == "crawl" else ()
+
+    ended = gencrawl(command, site.url, *into)
+
+    assert ended.status == 1
+    words = f"{site.url} redirects to {other.url}, out of scope; start with that URL"
+    assert words in ended.out + ended.err
+
+
+@pytest.mark.parametrize("name", ["data.json", "list.txt"])
+def test_file_that_is_not_a_page_is_refused(folder, gencrawl, name):
+    (folder / name).write_text("{}")
+
+    ended = gencrawl("check", f"public/{name}")
+
+    assert ended.status == 2
+    assert f"public/{name} is not an HTML file; to check a list" in ended.err
 
 
 def test_entries_of_a_sitemap_are_checked(site, gencrawl):
@@ -499,15 +574,13 @@ def test_resume_of_a_check_of_a_folder_says_how_to_continue(folder, gencrawl):
 
 
 def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path):
-    faulty.page("/there", "/held")
-    faulty.page("/held")
-    faulty.hold("/held")
+    faulty.hold("/there")
     command = ("check", faulty.url, "--into", tmp_path / "kept")
     stopped = start_python("-m", "crawler_app", *command, stderr=subprocess.PIPE)
     stopped.stdout.readline()  # a finding
     stopped.send_signal(signal.SIGINT)
     _, said = stopped.communicate()
-    faulty.let_go("/held")
+    faulty.let_go("/there")
 
     ended = gencrawl(*command)
 
@@ -588,3 +661,75 @@ def test_base_url_is_that_of_one_folder(folder, gencrawl, targets, base_url, com
 
     assert ended.status == 2
     assert complaint in ended.err
+
+
+def test_baseline_does_not_hold_the_name_of_the_folder(folder, gencrawl, tmp_path):
+    baseline = ("--baseline", tmp_path / "base.json")
+    gencrawl("check", "public", *baseline)
+    folder.rename(tmp_path / "other")
+
+    assert gencrawl("check", "other", *baseline).status == 0
+
+
+def test_page_is_found_without_its_suffix(folder, gencrawl):
+    (folder / "index.html").write_text('<a href="a">x</a><a href="/b.c?y#x">x</a>')
+    (folder / "a.html").write_text("x")
+    (folder / "b.c.html").write_text("<p id=x><a href=nothing>x</a>")
+
+    ended = gencrawl("check", "public/index.html", "--format", "json")
+
+    (finding,) = json.loads(ended.out)["findings"]
+    assert (finding["page"], finding["href"]) == ("public/b.c.html?y", "nothing")
+
+
+@pytest.mark.parametrize(("place", "status"), [("sec", 0), ("none", 3)])
+def test_fragment_of_a_redirect_comes_first(site, gencrawl, place, status):
+    site.page("/", "/old#intro")
+    site.redirect("/old", f"/new#{place}")
+    site.answer("/new", b"<p id=sec>")
+
+    assert gencrawl("check", site.url).status == status
+
+
+@pytest.mark.parametrize("kind", ["text/html", "image/png"])
+def test_refresh_header_names_its_page(site, gencrawl, kind):
+    site.page("/", "/a")
+    headers = {"Content-Type": kind, "Refresh": "60; url=/gone"}
+    site.answer("/a", b"x", headers=headers)
+
+    ended = gencrawl("check", site.url)
+
+    assert f'{site.url}a: "Refresh header" -> {site.url}gone  404' in ended.out
+
+
+def test_one_fault_is_one_finding(site, gencrawl):
+    site.answer("/", b'<a href="/go ne">x</a><a href=/>x</a>')
+
+    ended = gencrawl("check", site.url, "--format", "json")
+
+    (finding,) = json.loads(ended.out)["findings"]
+    assert finding["kind"] == "malformed"
+
+
+def test_site_that_begins_to_refuse_everything_is_named_once(site, gencrawl):
+    paths = [f"/{n}" for n in range(30)]
+    site.page("/", *paths, times=1)
+    site.page("/0", times=1)
+    site.otherwise = [Answer(status=403)]
+    for path in ("/", "/0"):
+        site.answer(path, status=403)
+
+    ended = gencrawl("check", site.url, "--retry-pause", "0")
+
+    assert ended.status == 1
+    assert "404" not in ended.out and "403 Forbidden" not in ended.out
+    assert ended.out.count("refuses every request now (status 403)") == 1
+
+
+def test_start_url_behind_a_wall_names_the_cure(site, gencrawl):
+    site.answer("/", status=403, headers={"cf-mitigated": "challenge"})
+
+    ended = gencrawl("check", site.url, "--retry-pause", "0")
+
+    assert ended.status == 1
+    assert "a bot wall answered in place of the page; crawl more slowly" in ended.out

@@ -31,6 +31,11 @@ NO_START = "cannot start from this URL:"
             "there is no option --quiet; see `gencrawl status --help`",
         ),
         ("search x a --limt 3", "there is no option --limt; did you mean --limit? See"),
+        # Other commands have these, and nothing here is like them.
+        ("check x --json", "there is no option --json; see `gencrawl check --help`"),
+        ("search x a --max-pages 3", "there is no option --max-pages; see"),
+        (f"crawl {URL} --retry-failed", "there is no option --retry-failed; see"),
+        (f"crawl {URL} --into x --stay", "--stay needs --dashboard"),
         ("status", "DIR is missing; see `gencrawl status --help`"),
         ("status x y", "unexpected argument 'y'; see `gencrawl status --help`"),
         ("crawl --into", "--into needs a value; see"),

@@ -8,6 +8,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import open_stores
+from crawler_app.show.report.verdict import NEVER_CHECKED
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
@@ -44,7 +45,7 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     ended = cli("report")
 
     wrote = f"Wrote {crawled}/report.html and report.csv"
-    told = f"Not checked: fragments (#...).\n{wrote}\n"
+    told = f"Not checked: {NEVER_CHECKED}.\n{wrote}\n"
     assert ended == (0, "", told)
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page
@@ -74,7 +75,7 @@ def test_links_on_unchanged_pages_are_found(site, cli, report_json):
 
     found = report_json()
 
-    assert found["statuses"] == {"304": 1, "404": 1}
+    assert found["statuses"] == {"200": 1, "404": 1}
     assert [link["page"] for link in found["broken"][0]["links"]] == [site.url]
     assert found["compared"]["unchanged"] == 1
 
@@ -151,7 +152,7 @@ def test_fail_on_broken_fails_if_nothing_was_fetched(
 
 def test_report_replaces_the_previous_one(crawled, cli):
     page = crawled / "report.html"
-    page.write_text("the one before")
+    page.write_text("Made by gencrawl on Monday")
 
     cli("report")
 
@@ -164,13 +165,13 @@ def test_failed_report_leaves_the_previous_one(crawled, cli, monkeypatch):
     def stop(found):
         raise KeyboardInterrupt
 
-    (crawled / "report.html").write_text("the one before")
+    (crawled / "report.html").write_text("Made by gencrawl on Monday")
     monkeypatch.setattr("crawler_app.commands.report.render_html", stop)
 
     assert cli("report").status == 130
 
     (left,) = (path for path in crawled.iterdir() if "report" in path.name)
-    assert left.read_text() == "the one before"
+    assert left.read_text() == "Made by gencrawl on Monday"
 
 
 def test_interrupt_ends_it_in_silence(crawled, start_script):
@@ -193,3 +194,15 @@ def test_place_that_cannot_be_written_is_refused(
 
     assert ended.status == 2
     assert complaint in ended.err
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.csv"])
+def test_file_of_another_program_is_kept(crawled, cli, name):
+    (crawled / name).write_text("mine")
+
+    refused = cli("report")
+    (crawled / name).unlink()
+
+    assert refused.status == 2
+    assert f"{name} was not written by `gencrawl report`, and is kept" in refused.err
+    assert cli("report").status == cli("report").status == 0

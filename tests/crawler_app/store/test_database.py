@@ -89,8 +89,11 @@ def test_file_is_opened_again_with_what_is_in_it(book, read_only, descriptors):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("PRAGMA user_version = 2", "holds a cookbook of version 2;.* version 3"),
-        ("PRAGMA user_version = -1", "holds a cookbook of version -1;.* version 3"),
+        (
+            "PRAGMA user_version = 2",
+            "holds a cookbook of version 2, .* version 3: use an older",
+        ),
+        ("PRAGMA user_version = -1", "holds a cookbook of version -1, .* version 3"),
         ("DROP TABLE step", "cannot be used as a cookbook: it holds other tables"),
         ("CREATE TABLE lost (x)", None),  # more is no harm
     ],
@@ -210,7 +213,7 @@ def test_every_store_refuses_another_version_and_another_program(
     store, read_only, version, descriptors
 ):
     path, open_store = store
-    message = "holds an? .* of version 99; "
+    message = "holds an? .* of version 99, .* use a newer one, or delete "
     if version != 99:
         path.unlink()
         execute(path, "CREATE TABLE recipe (name)")
@@ -222,6 +225,17 @@ def test_every_store_refuses_another_version_and_another_program(
         open_store(path, read_only=read_only)
 
     assert path.read_bytes() == before
+
+
+# The archive adds the same to any error of its table.
+@pytest.mark.parametrize("store", ["frontier.sqlite3", "crawl.sqlite"], indirect=True)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_store_that_is_broken_says_how_to_rebuild_it(store, read_only):
+    path, open_store = store
+    path.write_bytes(b"no base" * 100)
+
+    with pytest.raises(ConfigError, match="file is not a database; delete "):
+        open_store(path, read_only=read_only)
 
 
 COUNT = """

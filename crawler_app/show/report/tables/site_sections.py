@@ -28,9 +28,6 @@ MAX_DEPTHS = 24
 # Twice the length of a title that search engines show in full.
 TITLE_CHARS = 120
 
-# The response to a conditional request of a later crawl; no error, and no redirect.
-NOT_MODIFIED = 304
-
 
 def statuses(maker: TableMaker) -> Table:
     """Return the number of URLs by HTTP status."""
@@ -201,7 +198,5 @@ def hosts(maker: TableMaker) -> Table:
 
 def _status(status: int) -> Cell:
     name = meaning_of(reason_of_status(status))
-    if status == NOT_MODIFIED:
-        return Cell(f"{name} (unchanged)", badge="ok")
     badge = "ok" if status < 300 else "moved" if status < 400 else "bad"
     return Cell(name, badge=badge)

@@ -33,6 +33,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import Reason
+from crawler_app.web.fetcher.client_errors import of_proxy
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.requests_backend.adapter import (
@@ -174,7 +175,8 @@ class RequestsFetcher:
         except FetchError:
             raise
         except Exception as exc:  # from requests, urllib3, http.client, ssl, sockets
-            raise requests_error(exc) from exc
+            error = requests_error(exc)
+            raise (of_proxy(error) if self._policy.proxy else error) from exc
         finally:
             exchange.is_over.set()
             self._begun.discard(exchange)

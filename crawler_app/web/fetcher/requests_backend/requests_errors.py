@@ -25,6 +25,7 @@ REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
     (Reason.TLS, (ssl.SSLError, requests.exceptions.SSLError)),
     (Reason.DNS, (socket.gaierror,)),
     (Reason.CONNECTION_REFUSED, (ConnectionRefusedError,)),
+    (Reason.PROXY_ERROR, (requests.exceptions.ProxyError,)),
     (
         Reason.TIMEOUT,
         (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError),
@@ -38,7 +39,6 @@ REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
             ConnectionAbortedError,
             BrokenPipeError,
             http.client.IncompleteRead,
-            requests.exceptions.ProxyError,
         ),
     ),
     (

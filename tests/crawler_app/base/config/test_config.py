@@ -55,6 +55,7 @@ FULL = CrawlConfig(
     assets=False,
     external=True,
     external_max_age_s=3600.0,
+    max_external_wait_s=5.0,
     soft_404=True,
     max_archive_file_bytes=1_000,
     index=False,
@@ -184,8 +185,9 @@ NO_CONFIGURATIONS += ['{"seeds": ["http://a.test/"], "include": [], "speed": 9}'
 
 @pytest.mark.parametrize("text", NO_CONFIGURATIONS)
 def test_other_text_is_not_a_saved_configuration(text):
-    with pytest.raises(ConfigError, match="not a saved crawl configuration"):
+    with pytest.raises(ConfigError, match="not a saved crawl configuration") as raised:
         CrawlConfig.from_json(text)
+    assert "Error" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,8 @@ def test_error_is_tried_again_if_it_may_pass(
         (503, 3, ["/a", "/b", "/c", "/a"]),
         # It holds the whole host.
         (429, 3, ["/a", "/a", "/b", "/c"]),
-        (429, 1, ["/a", "/b", "/c"]),
+        # At the end, it is asked again.
+        (429, 1, ["/a", "/b", "/c", "/a"]),
     ],
 )
 def test_retry_after_is_obeyed(site, crawl, status, tries, paths):

@@ -195,6 +195,16 @@ def test_directory_of_another_crawl_is_refused_before_anything(kept, run, site):
     assert site.paths == before
 
 
+def test_mistyped_start_url_does_not_spend_the_directory(kept, run, site):
+    wrong = dataclasses.replace(kept, seeds=("http://127.0.0.1:1/",), tries=1)
+    run(Crawler(wrong))
+
+    result = run(Crawler(kept))
+
+    assert [end.url for end in result.seed_ends] == [site.url]
+    assert result.summary.pages == 2
+
+
 def test_resuming_needs_a_directory(config, tmp_path, run):
     with pytest.raises(ConfigError, match="resume needs the directory"):
         Crawler(config, resume=True)

@@ -101,6 +101,7 @@ def test_crawl_whose_hosts_must_wait_is_waiting():
     assert (after.phase, before.phase) == ("waiting", "running")
     assert after.waiting_s == pytest.approx(3_600.0, abs=60.0)
     assert before.waiting_s is None
+    assert (after.waiting_for, before.waiting_for) == ("a.test", "")
 
 
 def test_crawl_that_another_worker_goes_on_with_is_not_waiting():

@@ -20,6 +20,7 @@ from tests.helpers.site import Answer
         (None, False),
         (Answer(status=410), False),
         (Answer(status=500), False),
+        (Answer(status=202, headers={"x-amzn-waf-action": "challenge"}), False),
         (Answer(b"No such page"), True),
         (Answer(status=302, headers={"Location": "/"}), True),
         (Answer(status=302, headers={"Location": "/gone"}), False),

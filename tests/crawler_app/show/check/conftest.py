@@ -1,20 +1,8 @@
 """Two sites to check: references on one lead to the other."""
 
-import contextlib
 import json
 
 import pytest
-
-from tests.helpers.site import Site
-
-
-@pytest.fixture
-def other():
-    """Return a second site, on another port."""
-    with contextlib.ExitStack() as cleanup:
-        site = Site()
-        cleanup.callback(site.stop)
-        yield site
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ def without_archive(crawl):
     [
         ({}, of_every_state, "has not finished: 1 URL is still"),
         ({}, of_every_state, "“gencrawl resume {}” continues it."),
-        ({}, good, "Not checked: fragments (#...)."),
+        ({}, good, "Not checked: fragments (#...), form actions"),
         ({}, of_every_state, "Not checked: 1 external URL, "),
         ({}, forbidden, "Not checked: 1 URL that was skipped, "),
         (
@@ -211,15 +211,6 @@ def test_only_what_is_broken_is_red(crawl, end, bad):
     page = render_html(crawl.report())
     assert set(BAD.findall(page)) == bad
     assert ("<td>not checked</td>" in page) is (end is of_every_state)
-
-
-def test_unchanged_page_is_counted(crawl):
-    crawl.redirect("/1", "/2")
-    crawl.redirect("/2", "/3")
-    crawl.page("/3", status=304, reason="unchanged")
-
-    badge = '<span class="badge ok">304 Not Modified (unchanged)</span>'
-    assert render_html(crawl.report()).count(badge) == 2
 
 
 def test_identical_crawl_has_no_changes(crawl):

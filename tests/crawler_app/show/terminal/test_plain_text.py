@@ -54,6 +54,10 @@ def test_line_shows_the_counts_and_the_rate(sample):
         ({"phase": "paused"}, ", paused"),
         ({"phase": "stopping"}, ", stopping"),
         ({"phase": "waiting", "waiting_s": 12.4}, ", waiting 12 s"),
+        (
+            {"phase": "waiting", "waiting_s": 2.0, "waiting_for": "a.test (429)"},
+            ", waiting 2 s for a.test (429)",
+        ),
     ],
 )
 def test_line_shows_the_phase(sample, changes, end):

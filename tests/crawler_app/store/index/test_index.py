@@ -749,7 +749,7 @@ def test_page_that_the_words_know_and_the_table_does_not_is_damage(index):
     index.flush()
     index._db.execute("DELETE FROM page")
 
-    with pytest.raises(SearchIndexError, match="is damaged.*delete the index"):
+    with pytest.raises(SearchIndexError, match="is damaged.*; delete crawl.sqlite"):
         index.search("mill")
 
 
@@ -770,7 +770,7 @@ def test_texts_that_are_damaged_are_an_error(index, block):
     index.flush()
     index._db.execute("UPDATE block SET texts = ?", (block,))
 
-    with pytest.raises(SearchIndexError, match="is damaged.*delete the index"):
+    with pytest.raises(SearchIndexError, match="is damaged.*; delete crawl.sqlite"):
         index.search("mill")
 
 

@@ -221,7 +221,7 @@ def test_refused_tunnel_is_an_error(able_client):
         auth="user:password",
     )
 
-    assert (error.reason, error.is_passing) == ("connection_closed", True), str(error)
+    assert (error.reason, error.is_passing) == ("proxy_error", True), str(error)
     (request,) = proxy.requests
     assert request.startswith("CONNECT seed.test:443 HTTP/1.")
     assert values(request, "Proxy-Authorization") == [basic("me:secret")]
@@ -235,7 +235,7 @@ def test_unreachable_proxy_is_an_error(able_client):
     with sock:
         error = run(lambda: fetch(able_client, "http://seed.test/", proxy=option))
 
-    assert (error.reason, error.is_passing) == ("refused", True), str(error)
+    assert (error.reason, error.is_passing) == ("proxy_error", True), str(error)
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])

@@ -203,7 +203,7 @@ REASON_BY_ERROR = {
     requests.exceptions.ConnectTimeout("x"): ("timeout", True),
     requests.exceptions.ReadTimeout("x"): ("timeout", True),
     requests.exceptions.SSLError("x"): ("tls", False),
-    requests.exceptions.ProxyError("x"): ("connection_closed", True),
+    requests.exceptions.ProxyError("x"): ("proxy_error", True),
     requests.exceptions.ConnectionError("x"): ("network", True),
     requests.exceptions.ConnectionError(
         urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError())

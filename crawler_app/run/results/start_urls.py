@@ -1,0 +1,43 @@
+"""Says why a start URL gave no page, for the terminal and for a check.  Pure."""
+
+from crawler_app.base.models import UrlRecord
+from crawler_app.base.reasons import CONTENT, Reason, meaning_of
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.urls import dedup_key
+
+__all__ = ["complaint_about"]
+
+ELSEWHERE = (Reason.EXISTS, Reason.OUT_OF_SCOPE)
+
+
+def complaint_about(seed: str, end: UrlRecord | None) -> str:
+    """Return why a start URL gave no page; empty if it did, or if its turn has not come.
+
+    Args:
+        end: The record of the URL where its redirects end; None if that is unknown.
+
+    >>> from crawler_app.base.models import Outcome, State
+    >>> away = Outcome(State.EXCLUDED, Reason.OUT_OF_SCOPE)
+    >>> end = UrlRecord("http://b.test/", State.EXCLUDED, 0, outcome=away)
+    >>> complaint_about("http://a.test/", end)
+    'http://a.test/ redirects to http://b.test/, out of scope; start with that URL instead'
+    """
+    if end is None:
+        return "its redirects lead to a URL that is unknown"
+    if end.outcome is None:  # stopped before its turn
+        return ""
+    reason, url = end.outcome.reason, printable(end.url)
+    if reason in CONTENT:
+        return ""
+    if reason in ELSEWHERE and dedup_key(seed) != dedup_key(end.url):
+        begun = printable(seed)
+        return f"{begun} redirects to {url}, out of scope; start with that URL instead"
+    if reason == Reason.REDIRECT:
+        return f"{url} is part of a redirect loop"
+    if reason == Reason.ROBOTS:
+        return (
+            f"the robots.txt of its host asks not to fetch {url}; "
+            "if the site is yours, start a crawl with --no-robots"
+        )
+    error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
+    return f"{url}: {meaning_of(reason)} ({reason}{error})"

@@ -1,0 +1,65 @@
+"""Says why a check has not seen the whole site, so that silence is not taken for success.
+
+Pure.
+"""
+
+from collections.abc import Iterator
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.option import options_of
+from crawler_app.base.models import State
+from crawler_app.base.reasons import Reason, is_broken, meaning_of
+from crawler_app.base.text.formatting import number
+from crawler_app.run.crawler import Result
+from crawler_app.run.results.start_urls import complaint_about
+
+__all__ = ["STOPPED", "why_incomplete"]
+
+STOPPED = "it was stopped"
+
+# A list on standard input may have thousands of URLs.
+MAX_NAMED = 3
+
+
+def why_incomplete(result: Result, config: CrawlConfig) -> list[str]:
+    """Return why a part of the site was not checked; empty if all of it was."""
+    reasons = []
+    if result.limit_reached:
+        (limit,) = (
+            each
+            for each in options_of(CrawlConfig)
+            if each.name == result.limit_reached
+        )
+        value = limit.render(getattr(config, limit.name))
+        reasons.append(f"it was ended by {limit.flag} {value}")
+    if result.was_stopped:
+        reasons.append(STOPPED)
+    reasons += result.closed_hosts
+    unseen = list(_unseen_starts(result, config))
+    reasons += [
+        f"nothing was read from a start URL: {each}" for each in unseen[:MAX_NAMED]
+    ]
+    if more := len(unseen) - MAX_NAMED:
+        reasons += [f"so for {number(more, 'more start URL')}"] * (more > 0)
+    return reasons
+
+
+def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
+    """Yield what is wrong with the start URLs that are no findings and were not read.
+
+    One of a list that redirects to another site works, and no more was to be checked.
+    """
+    for seed, end in zip(config.seeds, result.seed_ends, strict=True):
+        outcome = None if end is None else end.outcome
+        if (
+            outcome is None
+            or outcome.state is State.FAILED
+            and is_broken(outcome.reason)
+        ):
+            continue  # a limit is named already; a broken one is a finding
+        if config.max_depth == 0 and outcome.state is State.DONE:
+            continue
+        if outcome.reason == Reason.MADE_BY_SCRIPT:
+            yield f"{seed}: {meaning_of(outcome.reason)}"
+        elif words := complaint_about(seed, end):
+            yield words
