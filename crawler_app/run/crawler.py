@@ -237,7 +237,9 @@ class Crawler:
             )
         directory.require_current()
         if saved.processes > 1 or not _has_nothing(directory):
-            self._require_same_seeds(saved.seeds)  # a mistyped start URL spends no directory
+            self._require_same_seeds(
+                saved.seeds
+            )  # a mistyped start URL spends no directory
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         if config.processes > 1:

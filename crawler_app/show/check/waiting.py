@@ -46,7 +46,7 @@ class References(NamedTuple):
     @property
     def size_bytes(self) -> int:
         """About the memory that they take."""
-        chars = sum(len(each.value) + len(each.source) for each in self.mentions)
+        chars = sum(len(each.value) + len(each.text) for each in self.mentions)
         return GROUP_BYTES + MENTION_BYTES * len(self.mentions) + chars
 
 
