@@ -85,8 +85,8 @@ class Admission:
         self._queries.learn(self._frontier.queries())
 
     def note_page(self, url: str, page: Page, size_bytes: int) -> None:
-        """Note what a page says, to find sites without end."""
-        if url not in self._seeds:
+        """Note what a page says, to find sites without end; one without links ends."""
+        if page.links and url not in self._seeds:
             # Without an index, texts are not read; but other pages have other sizes.
             size_bytes = 0 if page.text else size_bytes
             self._repeated.note(url, f"{page.title}\0{page.text}", size_bytes)

@@ -1,15 +1,17 @@
 """Finds sites without end whose pages say the same again and again.
 
 A calendar has a next month, a site may put a new session id into every path, and a wildcard
-in DNS answers for every subdomain.  No URL tells: a shop has as many numbers in its paths, but
-each of its pages says something else.  So the texts of pages are compared, without their
-digits, whose URLs differ only in numbers, ids or subdomains.
+in DNS answers for every subdomain.  No URL tells: a shop has as many ids in its paths, but each
+of its pages says something else.  So the texts of pages are compared whose URLs differ only in
+ids or subdomains.  In a calendar digits do not count, neither in the path nor in the text.
+Elsewhere a short number counts: there are sites with any number of pages like "Photo 17".
 
 Pure, and bounded in memory.
 """
 
 import functools
 import logging
+import re
 from collections.abc import Collection
 
 from crawler_app.base.urls import bare_path, host_of
@@ -21,11 +23,25 @@ logger = logging.getLogger(__name__)
 
 DIGITS = b"0123456789"
 
-# A part of a path as long as this, of letters and digits alone, is an id.
-ID_CHARS = 16
+# A path with a year and a month, or with the name of a calendar and a number.
+_CALENDAR = re.compile(
+    r"/\d{4}[-/](0?[1-9]|1[0-2])(?!\d)"
+    r"|/(agenda|cal|calendar|day|diary|events?|month|schedule|week)/(.*/)?[^/a-z]*\d",
+    re.IGNORECASE,
+)
 
-# How often each text occurs in a trap, on average.  In the manuals of many versions, it
-# occurs as often as there are versions.
+# A part of a path that is a new id: a long number, a UUID, or letters among digits; ASP.NET
+# writes a session as ``(S(id))``.
+_ID = re.compile(
+    r"(\([a-z]\()?"
+    r"(\d{10,}|[\da-f]{16,}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}"
+    r"|(?=.{8})[a-z]*\d+[a-z]+\d[a-z\d]*|(?=.*\d)[a-z\d]{16,})"
+    r"\)*",
+    re.IGNORECASE,
+)
+
+# How often each text occurs in a trap, on average.  A text may rightly occur in some places,
+# such as the archives of a year, a month and a day.
 LEAST_REPEATS = 20
 
 # Texts of one shape: a site with more is no trap.  Texts of all shapes: about 20 MB.
@@ -43,7 +59,7 @@ class RepeatedPages:
     >>> repeated = RepeatedPages(limit=30)
     >>> for month in range(40):
     ...     repeated.note(f"http://a.test/calendar/{month}", f"Events: {month}")
-    >>> repeated.is_trap("http://a.test/calendar/99"), repeated.is_trap("http://a.test/")
+    >>> repeated.is_trap("http://a.test/calendar/99"), repeated.is_trap("http://a.test/99")
     (True, False)
     """
 
@@ -61,7 +77,9 @@ class RepeatedPages:
         if self._limit is None or self.is_trap(url):
             return
         if shapes := shapes_of(url, self._hosts):
-            words = text.encode(errors="replace").translate(None, DIGITS)
+            words = text.encode(errors="replace")
+            if _CALENDAR.search(bare_path(url)):
+                words = words.translate(None, DIGITS)
             said = hash((words, size_bytes))
             repeats = max(self._note(shape, said) for shape in shapes)
             if self.is_trap(url):
@@ -103,7 +121,7 @@ class RepeatedPages:
 
 
 def shapes_of(url: str, hosts: Collection[str] | None = None) -> set[str]:
-    """Return what URLs have in common that differ in numbers, ids or subdomains.
+    """Return what URLs have in common that differ in ids, dates or subdomains.
 
     That is the path to the first of these, and the whole path; nothing if there is none.
 
@@ -111,13 +129,15 @@ def shapes_of(url: str, hosts: Collection[str] | None = None) -> set[str]:
     ['a.test/cal/*', 'a.test/cal/*/*/list']
     >>> sorted(shapes_of("http://x.a.test/help", hosts=["www.a.test"]))
     ['*.a.test', '*.a.test/help']
-    >>> shapes_of("http://a.test/help")
+    >>> shapes_of("http://a.test/photo/17")
     set()
     """
     host = host_of(url)
     if hosts is not None and host not in hosts:
         host = _general_host(host)
-    parts = ["*" if _varies(part) else part for part in bare_path(url).split("/")[3:]]
+    path = bare_path(url)
+    varies = _has_digit if _CALENDAR.search(path) else _ID.fullmatch
+    parts = ["*" if varies(part) else part for part in path.split("/")[3:]]
     whole = "/".join([host, *parts])
     if host.startswith("*"):
         return {host, whole}
@@ -126,11 +146,7 @@ def shapes_of(url: str, hosts: Collection[str] | None = None) -> set[str]:
     return set()
 
 
-def _varies(part: str) -> bool:
-    """Return whether a part of a path is a number or an id, or has one in it."""
-    if any(digit in part for digit in "0123456789"):
-        return True
-    return len(part) >= ID_CHARS and part.isalnum()
+_has_digit = re.compile(r"\d").search
 
 
 @functools.lru_cache(10_000)

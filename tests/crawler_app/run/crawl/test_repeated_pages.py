@@ -24,8 +24,10 @@ def first_trap(urls, text_of, most=5_000, **options):
     [
         ("http://a.test/week/{n}", lambda n: f"Week {n}: no events"),
         ("http://a.test/cal/{n}/7", lambda n: f"{MONTHS[n % 3]} {n}"),
+        ("http://a.test/2{n:03}-11/", lambda n: f"{MONTHS[n % 3]} {n}"),
         ("http://a.test/{n:032x}/help", lambda n: "Help"),
-        ("http://a.test/help-{n}.html", lambda n: "Help"),
+        ("http://a.test/(S(a{n}b{n}c{n}))/help", lambda n: "Help"),
+        ("http://a.test/u/{n:08x}-0123-4567-89ab-0123456789ab", lambda n: "Help"),
     ],
 )
 def test_pages_that_repeat_each_other_are_a_trap(urls, text_of):
@@ -37,7 +39,10 @@ def test_pages_that_repeat_each_other_are_a_trap(urls, text_of):
     [
         ("http://a.test/product/{n}", lambda n: "word " * n),
         ("http://a.test/help?page={n}", lambda n: "Help"),  # counted as queries
-        ("http://a.test/v{version}/x", lambda n: f"Chapter {'x' * (n // 15)}"),
+        ("http://a.test/{n:032x}", lambda n: f"Item {n}"),
+        ("http://a.test/2026/{version}/x", lambda n: f"Chapter {'x' * (n // 15)}"),
+        ("http://a.test/photo/{n}", lambda n: "Photo"),
+        ("http://a.test/photo-{n}.html", lambda n: "Photo"),
         ("http://w{n}.a.test/", lambda n: "Welcome"),  # with the scope "host"
     ],
 )
