@@ -9,6 +9,7 @@
     DIR/crawl-id                 the id of the crawl there
     DIR/storage.url              where the files of the archive go, if to object storage
     DIR/uploads.json             which of them are there
+    DIR/signature                of its frontier, cookies and proxy, by this user
     DIR/lock                     locked by the process that crawls
     DIR/part-0                   the archive and the index of a process, and part-1 and up, if
                                  several processes crawl
@@ -16,10 +17,11 @@
 
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
-`lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
-finds what was lost since the last run; `stored` is read access to a crawl, `union` searches
-the indexes of several processes, and `server_crawl` the directories of workers on many machines; `moving` turns a
-directory into that of a worker.
+`lock` is the lock, `signature` recognizes the directories of this user; `stores` opens what a
+crawl writes to, and closes it in order; `losses` finds what was lost since the last run;
+`stored` is read access to a crawl, `union` searches the indexes of several processes, and
+`server_crawl` the directories of workers on many machines; `moving` turns a directory into
+that of a worker.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
 `uploading` empties it, `table_snapshot` copies its tables, `remote` reads the storage, and
