@@ -163,8 +163,7 @@ class Interpreter:
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
-        refresh = _refresh_of(fetched)
-        if self._observer is not None and refresh:
+        if self._observer is not None and (refresh := _refresh_of(fetched)):
             self._observer.saw_document(claim.url, Outline(mentions=refresh))
         if self._config.fetches_assets:
             found += yield from self._assets_of_file(claim, fetched, content_type)
