@@ -35,7 +35,7 @@ from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index import PageIndex
 from crawler_app.store.index.columns import columns_of
 from crawler_app.store.index.index_schema import HASH_BYTES, words_table
-from crawler_app.store.index.texts import BLOCK_CHARS, LEVEL
+from crawler_app.store.index.texts import LEVEL
 from crawler_app.web.documents.html import parse_html
 
 # A part may cost this many times its floor.
@@ -83,6 +83,14 @@ def groups(items):
     return [items[start : start + GROUP] for start in range(0, len(items), GROUP)]
 
 
+def opened(path):
+    """Return a connection with the settings of a crawl's."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
 class Row(NamedTuple):
     """A claimed URL."""
 
@@ -127,8 +135,7 @@ class Archive:
                 recorder.commit()
 
     def floor(self, directory):
-        db = sqlite3.connect(directory / "captures", isolation_level=None)
-        db.execute("PRAGMA journal_mode = WAL")
+        db = opened(directory / "captures")
         db.execute("CREATE TABLE capture (url PRIMARY KEY, key UNIQUE, digest, place)")
         with contextlib.closing(db), (directory / "records").open("wb") as file:
             for group in groups(self._fetched):
@@ -146,7 +153,7 @@ class Archive:
 
 
 class Index:
-    """Texts and words, beside FTS5, zstd and a row for each page."""
+    """Texts and words, beside FTS5, and zstd and rows in commits of a group."""
 
     def __init__(self, bodies):
         pages = [parse_html(body, "text/html", with_text=True) for body in bodies]
@@ -163,21 +170,22 @@ class Index:
                 index.flush(with_words=False)
 
     def floor(self, directory):
-        db = sqlite3.connect(directory / "words", isolation_level=None)
+        db = opened(directory / "words")
         with contextlib.closing(db):
-            db.execute("PRAGMA journal_mode = WAL")
             db.execute("CREATE TABLE page (id INTEGER PRIMARY KEY, url UNIQUE)")
             db.execute("CREATE TABLE block (texts)")
             db.execute(words_table("content='',"))
             option = "INSERT INTO words (words, rank) VALUES ('hashsize', ?)"
             db.execute(option, (HASH_BYTES,))
-            db.execute("BEGIN")
-            urls = [(url_of(number),) for number in range(len(self._columns))]
-            db.executemany("INSERT INTO page (url) VALUES (?)", urls)
-            text = "".join(map("".join, self._columns))
-            for start in range(0, len(text), BLOCK_CHARS):
-                block = zstd.compress(text[start : start + BLOCK_CHARS].encode(), LEVEL)
+            for group in groups(list(enumerate(self._columns))):
+                db.execute("BEGIN")
+                urls = [(url_of(number),) for number, _ in group]
+                db.executemany("INSERT INTO page (url) VALUES (?)", urls)
+                text = "".join(itertools.chain(*[columns for _, columns in group]))
+                block = zstd.compress(text.encode(), LEVEL)
                 db.execute("INSERT INTO block VALUES (?)", (block,))
+                db.execute("COMMIT")
+            db.execute("BEGIN")
             marks = ", ".join(["(?, ?, ?)"] * len(self._columns))
             values = [column for columns in self._columns for column in columns]
             db.execute(
@@ -205,10 +213,8 @@ class Frontier:
 
     def floor(self, directory):
         site = Site(0)
-        db = sqlite3.connect(directory / "urls", isolation_level=None)
+        db = opened(directory / "urls")
         with contextlib.closing(db):
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
             db.execute(
                 "CREATE TABLE url (id INTEGER PRIMARY KEY, key UNIQUE, url, state, status,"
                 " content_type, size_bytes, title, digest, ended_at)"

@@ -104,7 +104,7 @@ class PageIndex:
         Raises:
             SearchIndexError: the file is damaged, or the disk has failed.
         """
-        self._store_new()
+        self.store_new()
         with self._reading():
             (pages,) = self._db.execute("SELECT count(*) FROM page").fetchone()
             return int(pages)
@@ -175,7 +175,7 @@ class PageIndex:
         self._new[url] = NewPage(columns, now)
         self._new_chars += sum(map(len, columns))
         if self._new_chars >= NEW_CHARS or len(self._new) >= NEW_PAGES:
-            self._store_new()
+            self.store_new()
 
     def remove(self, url: str) -> bool:
         """Remove a page, if it is in the index; return whether it was removed.
@@ -183,7 +183,7 @@ class PageIndex:
         Raises:
             SearchIndexError: writing failed; everything since the last flush is lost.
         """
-        self._store_new()
+        self.store_new()
         with self._writing():
             page_id = self._texts.ids_of([url]).get(url)
             if page_id is None:
@@ -192,7 +192,7 @@ class PageIndex:
             self._texts.write_removed()
             return True
 
-    def _store_new(self) -> None:
+    def store_new(self) -> None:
         """Write the new pages, without committing them."""
         if not self._new:
             return
@@ -302,7 +302,7 @@ class PageIndex:
             self._roll_back()
             raise lost
         try:
-            self._store_new()
+            self.store_new()
             if with_words and self.wordless_chars:
                 self._add_words()
             if self._db.in_transaction:
@@ -357,7 +357,7 @@ class PageIndex:
         Raises:
             SearchError, SearchIndexError: as `search`.
         """
-        self._store_new()
+        self.store_new()
         if self.wordless_chars:
             self._add_words()
         try:

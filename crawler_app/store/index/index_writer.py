@@ -24,6 +24,9 @@ T = TypeVar("T")
 # A batch of this many pages is written; so is any batch on a flush, which is usually sooner.
 BATCH_PAGES = 100
 
+# Compressing the texts of a larger batch takes more than some milliseconds.
+MAX_CHARS_AT_ONCE = 1_000_000
+
 # Flushed text whose words are added together.  With 1 million characters they take half as
 # long again; with 8 million no less time or space, but the ends of claims wait for longer.
 WORDS_CHARS = 4_000_000
@@ -44,6 +47,7 @@ class IndexWriter:
         self._thread = StoreThread("index", _error_of)
         # By URL: only the last change of a page counts.
         self._batch: dict[str, Callable[[], object]] = {}
+        self._batch_chars = 0
         # When it ends, words are added.
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -77,6 +81,7 @@ class IndexWriter:
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
+        self._batch_chars += sum(map(len, columns))
         self._take(url, partial(self._index.put, url, columns, now))
 
     def remove(self, url: str) -> None:
@@ -103,10 +108,18 @@ class IndexWriter:
 
     def _write_batch(self) -> None:
         batch, self._batch = self._batch, {}
+        chars, self._batch_chars = self._batch_chars, 0
         if batch:
             # FTS5 takes as long to remove the words of a page as to add them.
-            is_long = not self._thread.is_busy() and self._holds_any(batch)
-            self._thread.run(partial(_make, batch.values()), is_long=is_long)
+            is_long = chars > MAX_CHARS_AT_ONCE or (
+                not self._thread.is_busy() and self._holds_any(batch)
+            )
+            self._thread.run(partial(self._make, batch.values()), is_long=is_long)
+
+    def _make(self, changes: Iterable[Callable[[], object]]) -> None:
+        for change in changes:
+            change()
+        self._index.store_new()  # so that the flush, the next step, need not
 
     def _holds_any(self, urls: Collection[str]) -> bool:
         try:
@@ -167,11 +180,6 @@ class IndexWriter:
             self._thread.close()
         finally:
             self._index.close()
-
-
-def _make(changes: Iterable[Callable[[], object]]) -> None:
-    for change in changes:
-        change()
 
 
 def _error_of(exc: Exception) -> SearchIndexError:
