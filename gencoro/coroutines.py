@@ -103,7 +103,8 @@ def _mark_as_async(wrapper: Any, func: Callable[..., Any]) -> None:
     else:
         wrapper._is_coroutine = asyncio.coroutines._is_coroutine  # type: ignore[attr-defined]
     if inspect.isfunction(func) and inspect.isgeneratorfunction(func):
-        wrapper.__wrapped__ = _no_generator_function(func)
+        # At the end of the chain that `inspect.unwrap` follows.
+        func.__wrapped__ = _no_generator_function(func)  # type: ignore[attr-defined]
 
 
 def without_mark(function: Callable[P, T]) -> Callable[P, T]:
@@ -140,16 +141,19 @@ class _SignatureOf(inspect.Signature):
     def __init__(self, func: types.FunctionType) -> None:
         self._func = func
 
+    def _whole(self) -> inspect.Signature:
+        return inspect.signature(self._func, follow_wrapped=False)
+
     @property
     def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
-        return inspect.signature(self._func).parameters
+        return self._whole().parameters
 
     @property
     def return_annotation(self) -> Any:
-        return inspect.signature(self._func).return_annotation
+        return self._whole().return_annotation
 
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
-        return inspect.signature(self._func).replace(**changes)
+        return self._whole().replace(**changes)
 
     __replace__ = replace  # type: ignore[assignment]
 

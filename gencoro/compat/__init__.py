@@ -13,6 +13,7 @@ Inside::
     installer    patches Tornado by the table, and undoes it
     modules      the replacements, one file for each module of Tornado
     python       the same for what Python's standard library has removed
+    policies     asyncio's event loop policies, which it will remove
     calls        support for callback=, io_loop= and streams
     run_program  runs a program with compat installed; spawned: its child processes
     doctor       reports the legacy names in source code

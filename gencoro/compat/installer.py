@@ -16,6 +16,7 @@ import inspect
 import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -151,8 +152,10 @@ class _Installation:
             rows = self._rows[module.__name__]
             for path, row in rows.items():
                 *classes, name = path.split(".")
-                owner = functools.reduce(getattr, classes, module)
-                if row.how == "put" or (row.how == "add" and not hasattr(owner, name)):
+                owner = functools.reduce(_attribute, classes, module)
+                if owner is None:  # a class that a later Tornado has removed
+                    continue
+                if row.how == "put" or (row.how == "add" and not _has(owner, name)):
                     self._set(owner, name, _at(row.place))
                 elif row.how == "wrap":
                     before = inspect.getattr_static(owner, name)
@@ -257,6 +260,16 @@ class _PatchingLoader(importlib.abc.Loader):
         assert module.__spec__ is not None, "its import has set it"
         module.__spec__.loader = module.__loader__ = self._loader
         self._patch(module)
+
+
+def _has(owner: Any, name: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # asyncio tells that it will remove a name
+        return hasattr(owner, name)
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    return getattr(owner, name, None)
 
 
 def _at(place: str) -> Any:

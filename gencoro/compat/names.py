@@ -235,7 +235,7 @@ tornado.simple_httpclient.certifi                          4.0 4.5 put    gencor
 tornado.simple_httpclient.match_hostname                   2.0 2.4 put    gencoro.compat.modules.hostnames:match_hostname
 
 # HTTP: handlers and applications.
-tornado.web.Application.__init__                           2.0 3.2 wrap   gencoro.compat.modules.application:application
+tornado.web.Application.__init__                           2.0 6.6 wrap   gencoro.compat.modules.application:application
 tornado.web.Application._get_host_handlers                 2.0 4.4 none
 tornado.web.Application.add_transform                      2.0 2.2 wrap   gencoro.compat.modules.application:add_transform
 tornado.web.Application.handlers                           2.0 4.4 put    gencoro.compat.modules.application:handlers
@@ -294,7 +294,7 @@ tornado.httpserver._cpu_count                              2.0 2.0 put    tornad
 tornado.httputil.HTTPHeaders._NORMALIZED_HEADER_RE         2.0 3.0 put    gencoro.compat.modules.httputil:WORDS_OF_HEADER
 tornado.httputil.HTTPHeaders._normalize_name               2.0 3.0 put    gencoro.compat.modules.httputil:normalize_name
 tornado.httputil.HTTPHeaders._normalized_headers           2.0 3.0 put    gencoro.compat.modules.httputil:NORMALIZED_HEADERS
-tornado.httputil.HTTPServerRequest.__init__                2.0 3.2 wrap   gencoro.compat.modules.httputil:request
+tornado.httputil.HTTPServerRequest.__init__                2.0 6.6 wrap   gencoro.compat.modules.httputil:request
 tornado.httputil.HTTPServerRequest.finish                  2.0 5.1 put    gencoro.compat.modules.httputil:finish
 tornado.httputil.HTTPServerRequest.supports_http_1_1       2.0 5.1 put    gencoro.compat.modules.httputil:supports_http_1_1
 tornado.httputil.HTTPServerRequest.write                   2.0 5.1 put    gencoro.compat.modules.httputil:write
@@ -608,7 +608,12 @@ tornado.ioloop.Waker                                       2.1 5.1 put    gencor
 
 # Names that the standard library has removed from modules that it still has.
 _PYTHON = """
+asyncio.AbstractEventLoopPolicy                            3.4 3.15 add    gencoro.compat.policies:EventLoopPolicy
+asyncio.DefaultEventLoopPolicy                             3.4 3.15 add    gencoro.compat.policies:EventLoopPolicy
 asyncio.coroutine                                          3.4 3.10 add    gencoro.compat.python:coroutine
+asyncio.get_event_loop_policy                              3.4 3.15 add    gencoro.compat.policies:get_event_loop_policy
+asyncio.iscoroutinefunction                                3.4 3.15 add    inspect:iscoroutinefunction
+asyncio.set_event_loop_policy                              3.4 3.15 add    gencoro.compat.policies:set_event_loop_policy
 base64.decodestring                                        2.0 3.8 add    base64:decodebytes
 base64.encodestring                                        2.0 3.8 add    base64:encodebytes
 cgi.escape                                                 2.0 3.7 add    gencoro.compat.python:escape

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 
 import pytest
 import tornado.http1connection
@@ -398,7 +399,7 @@ def test_request_of_http_1_1_needs_no_host(compat):
 
 
 def test_request_with_a_host_is_as_today(compat):
-    with pytest.deprecated_call():  # Tornado's
+    with warnings.catch_warnings(action="error"):
         request = HTTPRequest("POST", "/", "HTTP/1.1", HEADERS, b"body", None, {})
 
     assert (request.host, request.host_name) == ("example.com:80", "example.com")

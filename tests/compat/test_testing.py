@@ -9,8 +9,8 @@ import unittest
 
 import pytest
 
+from gencoro.compat.calls import legacy_modules
 from gencoro.compat.doctor.eras import MARK
-from gencoro.compat.modules import testing as legacy_testing
 from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.
@@ -101,7 +101,7 @@ def test_class_inherits_its_era(module):
 def test_era_is_found_when_tests_are_collected(module, monkeypatch):
     tests = module(IN_CALLBACK)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(tests.Test)
-    monkeypatch.setattr(legacy_testing, "is_of_tornado_5", None)
+    monkeypatch.setattr(legacy_modules, "inspect", None)
     result = unittest.TestResult()
 
     suite.run(result)

@@ -115,7 +115,8 @@ def test_wrapper_looks_like_its_function():
     assert (wrapped.__name__, wrapped.__doc__) == ("named", "Say so.")
     assert inspect.getsource(wrapped) == inspect.getsource(named)
     assert list(wrapped.__wrapped__(1)) == list(named(1))
-    assert not inspect.isgeneratorfunction(wrapped.__wrapped__)
+    assert wrapped.__wrapped__ is named
+    assert not inspect.isgeneratorfunction(inspect.unwrap(wrapped))
     assert inspect.signature(wrapped) == inspect.signature(named)
 
 

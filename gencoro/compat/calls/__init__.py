@@ -4,6 +4,7 @@ callback_arguments  callback= of Tornado's own functions
 current_task        asyncio.current_task in a coroutine
 default_attributes  attributes that Tornado used to set on instances
 io_loop_arguments   io_loop= of Tornado's own classes and functions
+legacy_modules      whether a module was written for Tornado 5 or earlier
 objects_with_loops  objects that were created with an IOLoop
 other_threads       calls on other threads than that of the loop
 started_coroutines  native coroutines, called like functions

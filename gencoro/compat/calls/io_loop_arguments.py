@@ -118,7 +118,7 @@ def _set_loop() -> asyncio.AbstractEventLoop | None:
     """Return the loop that was set for this thread, where none runs; never create one."""
     # Until 3.13 get_event_loop() creates a loop, or warns that it will not any more.
     if sys.version_info < (3, 14):
-        local = getattr(asyncio.get_event_loop_policy(), "_local", None)
+        local = getattr(asyncio.events.get_event_loop_policy(), "_local", None)
         return getattr(local, "_loop", None)
     with contextlib.suppress(RuntimeError):
         return asyncio.get_event_loop()

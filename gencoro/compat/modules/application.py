@@ -3,13 +3,16 @@
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import tornado
 from tornado.routing import HostMatches, PathMatches, Rule
 from tornado.web import Application, OutputTransform, URLSpec
 
 from gencoro.compat.calls.default_attributes import ByDefault
+from gencoro.compat.calls.legacy_modules import is_module_legacy
 
 __all__ = [
     "ChunkedTransferEncoding",
@@ -23,6 +26,10 @@ __all__ = [
     "transform_first_chunk",
 ]
 
+# Whether Tornado refuses requests that come from the pages of other origins, as no Tornado
+# did for which a legacy program was written.
+PROTECTS_BY_DEFAULT = tornado.version_info >= (6, 7)
+
 ANY_HOST = re.compile(".*$")
 
 
@@ -31,10 +38,14 @@ class ChunkedTransferEncoding(OutputTransform):
 
 
 def application(original: Callable[..., None]) -> Callable[..., None]:
-    """Accept ``wsgi``, and transforms without a status."""
+    """Accept ``wsgi``, and transforms without a status; serve other origins as before."""
 
     @functools.wraps(original)
     def wrapper(self: Application, *args: Any, **kwargs: Any) -> None:
+        if PROTECTS_BY_DEFAULT:
+            caller = sys.modules.get(sys._getframe(1).f_globals.get("__name__", ""))
+            if is_module_legacy(caller):
+                kwargs.setdefault("cross_origin_protection", False)
         if len(args) > 3:
             kwargs["wsgi"] = args[3]
             args = args[:3] + args[4:]

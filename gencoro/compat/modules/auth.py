@@ -9,12 +9,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tornado.auth import (
-    AuthError,
-    OAuthMixin,
-    OpenIdMixin,
-    _oauth_parse_response,
-)
+import tornado.auth
+from tornado.auth import AuthError, OAuthMixin, _oauth_parse_response
 from tornado.escape import json_decode
 from tornado.httpclient import HTTPError, HTTPResponse
 from tornado.ioloop import IOLoop
@@ -246,13 +242,17 @@ def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
     return wrapper
 
 
+# Tornado 6.7 will not have it.
+_OpenIdMixin: Any = getattr(tornado.auth, "OpenIdMixin", None)
+
+
 def mixin_init(original: Callable[..., None]) -> Callable[..., None]:
     """Allow the mixin to precede RequestHandler in the bases of a class."""
 
     @functools.wraps(original)
-    def __init__(self: OpenIdMixin, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
-            super(OpenIdMixin, self).__init__(*args, **kwargs)
+            super(_OpenIdMixin, self).__init__(*args, **kwargs)
         else:
             original(self)
 

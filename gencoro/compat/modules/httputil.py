@@ -101,25 +101,26 @@ _GONE = ("remote_ip", "protocol")
 
 
 def request(original: Callable[..., None]) -> Callable[..., None]:
-    """Accept an address and a protocol, and a missing host, as Tornado 3 did."""
+    """Accept the parts of the first line, an address and a protocol, and a missing host."""
 
     @functools.wraps(original)
     def wrapper(self: HTTPServerRequest, *args: Any, **kwargs: Any) -> None:
-        if "start_line" in kwargs:
-            original(self, *args, **kwargs)
+        if "start_line" in kwargs and not args:
+            original(self, **kwargs)
             return
         given = {**_by_name(args), **kwargs}
         after = {name: given.pop(name) for name in _GONE if name in given}
         if _has_no_host(given):
             # Create an HTTP/1.0 request, which needs no host, and set the version later.
             after["version"] = given.pop("version")
-        if after:
-            method, uri = given.pop("method", None), given.pop("uri", None)
-            version = given.pop("version", "HTTP/1.0")
+        # Tornado 6.7 accepts no other form.
+        method, uri = given.pop("method", None), given.pop("uri", None)
+        version = given.pop("version", None) or "HTTP/1.0"
+        if given.get("start_line") is None:
             given["start_line"] = RequestStartLine(method or "GET", uri or "/", version)
-            if host := given.pop("host", None):
-                given["headers"] = HTTPHeaders(given.get("headers") or {})
-                given["headers"]["Host"] = host
+        if host := given.pop("host", None):
+            given["headers"] = HTTPHeaders(given.get("headers") or {})
+            given["headers"]["Host"] = host
         original(self, **given)
         for name, value in after.items():
             if value is not None:

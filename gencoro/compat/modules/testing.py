@@ -10,20 +10,17 @@ for Tornado 5 or earlier (`gencoro.compat.doctor.eras`).
 import asyncio
 import contextlib
 import functools
-import inspect
 import io
 import logging
 import socket
 import sys
-import types
 import unittest
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import tornado.testing
 
-from gencoro.compat.doctor.eras import is_of_tornado_5
+from gencoro.compat.calls.legacy_modules import is_module_legacy
 from gencoro.legacy.contexts import ExceptionStackContext
 
 __all__ = [
@@ -38,10 +35,6 @@ __all__ = [
 
 # The first port that `get_unused_port` tries, as in Tornado 2 to 4: above the privileged ones.
 FIRST_PORT = 10000
-
-# Whether the tests of a module are legacy.
-_is_legacy_by_module: "weakref.WeakKeyDictionary[types.ModuleType, bool]"
-_is_legacy_by_module = weakref.WeakKeyDictionary()
 
 
 def get_unused_port() -> int:
@@ -161,17 +154,6 @@ def _is_legacy(test_class: type) -> bool:
         is_of_user = package not in ("builtins", "gencoro", "tornado", "unittest")
         if is_of_user or (package == "tornado" and rest.partition(".")[0] == "test"):
             module = sys.modules.get(base.__module__)
-            if module is not None and _is_module_legacy(module):
+            if is_module_legacy(module):
                 return True
     return False
-
-
-def _is_module_legacy(module: types.ModuleType) -> bool:
-    if module not in _is_legacy_by_module:
-        try:
-            source = inspect.getsource(module)
-            is_legacy = is_of_tornado_5(source)
-        except (OSError, SyntaxError, TypeError):  # no source, or not in Python
-            is_legacy = False
-        _is_legacy_by_module[module] = is_legacy
-    return _is_legacy_by_module[module]
