@@ -32,7 +32,6 @@ from gencoro.futures import (
     future_set_exception_unless_cancelled,
     storable,
     without_our_frame,
-    without_our_frames,
 )
 from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
@@ -119,7 +118,11 @@ class Runner(Closable, Generic[T]):
         # The message of a `cancel` that could not take effect at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
-        if not hasattr(self.loop, "_gencoro_coroutines"):
+        try:
+            self.loop._gencoro_coroutines  # type: ignore[attr-defined]  # noqa: B018
+        except (
+            AttributeError
+        ):  # once for each loop; hasattr() would cost all others more
             end_with(self.loop)
         if context is None:
             self.context.run(self._begin_by_hand, first_yielded)
@@ -380,14 +383,12 @@ class Runner(Closable, Generic[T]):
         if is_tornado_return(error):
             self._end_with_value(error.value)
         else:
-            error = without_our_frames(error)
-            end_with_error(self._end(), error, name_of(self.gen))
+            end_with_error(self._end(), _without_steps(error), name_of(self.gen))
 
     def _end_with_interrupt(self, error: BaseException) -> None:
         """Store the interrupt in the Future, and count it as retrieved."""
         result_future = self._end()
-        error = without_our_frames(error)
-        future_set_exception_unless_cancelled(result_future, error)
+        future_set_exception_unless_cancelled(result_future, _without_steps(error))
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio must not log it as unretrieved.
             result_future.exception()
@@ -407,6 +408,7 @@ class Runner(Closable, Generic[T]):
 
 # The code object of the original `run`, to find it on the stack even if it is patched.
 STEP = Runner.run.__code__
+STEP_INSIDE = Runner._step_inside.__code__
 
 
 class _End(NamedTuple):
@@ -454,6 +456,15 @@ ENTERED = {
     for function in (asyncio.sleep, *vars(cls).values())
     if inspect.iscoroutinefunction(function)
 }
+
+
+def _without_steps(error: BaseException) -> BaseException:
+    """Remove the frames of `run` and `_step_inside` from an error's traceback."""
+    error = without_our_frame(error)
+    traceback = error.__traceback__
+    if traceback is not None and traceback.tb_frame.f_code is STEP_INSIDE:
+        error = without_our_frame(error)
+    return error
 
 
 class _Ending(CoroutineFuture[T]):
