@@ -39,7 +39,7 @@ BARS = {
     "switch": {"tornado": 1.5},
     "error": {"tornado": 1.0},
     "limited": {"tornado": 1.2, "task": 0.7},
-    "queue": {"await": 0.6},
+    "queue": {"await": 1 / 1.5},
     "suspended": {"task": 1.0},
 }
 # The minimum median of these ratios, for the rows in microseconds.

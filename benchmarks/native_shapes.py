@@ -150,7 +150,7 @@ def limited_task(create_task, soon):
 
 def queue_awaited(create_task, soon):
     async def repeat(times):
-        queue = asyncio.Queue()
+        queue = asyncio.Queue(10)
         for _ in range(times):
             await queue.put(None)
             await queue.get()

@@ -141,7 +141,7 @@ def queue(gen, soon):
 
     @gen.coroutine
     def repeat(times):
-        queue = asyncio.Queue()
+        queue = asyncio.Queue(10)
         for _ in range(times):
             yield queue.put(None)
             yield queue.get()

@@ -426,16 +426,14 @@ def _entered(
     """Run native coroutines, one after the other, for the generator that yields them."""
     send = gen.send
     while type(coroutine) is CoroutineType and id(coroutine.cr_code) in ENTERED:
+        is_of_body = False
         try:
             value = yield from coroutine  # type: ignore[misc]
-        except BaseException as exc:  # the body gets it
-            return _End(without_our_frame(exc), is_of_body=False)
-        try:
+            is_of_body = True
             coroutine = send(value)
-        except BaseException as exc:  # how the body ended; the Runner looks at it
-            return _End(without_our_frame(exc))
-        finally:
-            del value
+        except BaseException as exc:  # the Runner gives it to the body, or ends
+            return _End(without_our_frame(exc), is_of_body)
+        value = None  # not to be kept while the next one waits
     return _End(None, yielded=coroutine)
 
 
