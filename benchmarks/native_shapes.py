@@ -6,9 +6,9 @@ concurrent children, and it suspends its Task.
 
 import asyncio
 
-from shapes import CHAIN_LEVELS, ERROR_LEVELS, LIST_CHILDREN
+from shapes import CHAIN_LEVELS, ERROR_LEVELS, LIST_CHILDREN, LONG
 
-__all__ = ["AWAIT_SHAPES", "TASK_SHAPES"]
+__all__ = ["AWAIT_SHAPES", "EAGER_SHAPES", "TASK_SHAPES"]
 
 
 async def child_ready():
@@ -138,6 +138,26 @@ def error_awaited(create_task, soon):
     return repeat
 
 
+def limited_task(create_task, soon):
+    child = child_waiting_once(soon)
+
+    async def repeat(times):
+        for _ in range(times):
+            await asyncio.wait_for(create_task(child()), LONG.total_seconds())
+
+    return repeat
+
+
+def queue_awaited(create_task, soon):
+    async def repeat(times):
+        queue = asyncio.Queue(10)
+        for _ in range(times):
+            await queue.put(None)
+            await queue.get()
+
+    return repeat
+
+
 def suspended(create_task, soon):
     async def wait_for(future):
         await future
@@ -152,6 +172,7 @@ TASK_SHAPES = {
     "chain": chain_in_tasks,
     "switch": switch,
     "error": error_in_tasks,
+    "limited": limited_task,
     "suspended": suspended,
 }
 
@@ -160,6 +181,9 @@ AWAIT_SHAPES = {
     "once": once_awaited,
     "chain": chain_awaited,
     "error": error_awaited,
+    "queue": queue_awaited,
     "helper_ready": ready_awaited,
     "helper_once": once_awaited,
 }
+
+EAGER_SHAPES = {"ready": ready_in_task, "once": once_in_task}

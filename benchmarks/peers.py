@@ -4,14 +4,21 @@ Twisted and uvloop are measured if they are installed; `absent` reports them if 
 """
 
 import asyncio
+import functools
 import platform
+import sys
 from types import SimpleNamespace
 
 import floor
 import tornado
 import tornado.gen
-from native_shapes import AWAIT_SHAPES, TASK_SHAPES
-from shapes import GENERATOR_SHAPES, LIST_CHILDREN, child_waiting_once
+from native_shapes import AWAIT_SHAPES, EAGER_SHAPES, TASK_SHAPES
+from shapes import (
+    GENERATOR_SHAPES,
+    LIST_CHILDREN,
+    TORNADO_SHAPES,
+    child_waiting_once,
+)
 
 import gencoro.gen
 
@@ -40,11 +47,17 @@ TITLES = {
     "tornado": "tornado.gen",
     "twisted": "inlineCallbacks",
     "task": "asyncio.Task",
+    "eager": "eager Task",
     "await": "await",
     "floor": "floor",
 }
 
-PEERS = tuple(peer for peer in TITLES if peer != "twisted" or twisted)
+_absent = {
+    peer
+    for peer, has in {"twisted": twisted, "eager": sys.version_info >= (3, 12)}.items()
+    if not has
+}
+PEERS = tuple(peer for peer in TITLES if peer not in _absent)
 
 LOOP_FACTORIES = {"asyncio": asyncio.new_event_loop}
 if uvloop:
@@ -56,6 +69,8 @@ def absent():
     sentences = []
     if not twisted:
         sentences.append("Twisted is not installed: no column for inlineCallbacks.")
+    if "eager" not in PEERS:
+        sentences.append("Tasks that start at once came with Python 3.12.")
     if not uvloop:
         sentences.append("uvloop is not installed: no rows under uvloop.")
     return sentences
@@ -93,6 +108,10 @@ def deferred_soon(loop):
     return soon
 
 
+def start_eagerly(loop, coroutine):
+    return asyncio.Task(coroutine, loop=loop, eager_start=True)
+
+
 def twisted_many(gen, soon):
     child = child_waiting_once(gen, soon)
 
@@ -121,10 +140,11 @@ def shapes_of(peer, loop):
     if peer == "twisted":
         return twisted_shapes(loop)
     shapes, way = {
-        "gencoro": (GENERATOR_SHAPES, gencoro.gen),
-        "tornado": (GENERATOR_SHAPES, tornado.gen),
+        "gencoro": (TORNADO_SHAPES, gencoro.gen),
+        "tornado": (TORNADO_SHAPES, tornado.gen),
         "floor": (floor.FLOOR_SHAPES, floor.gen),
         "task": (TASK_SHAPES, asyncio.create_task),
+        "eager": (EAGER_SHAPES, functools.partial(start_eagerly, loop)),
         "await": (AWAIT_SHAPES, asyncio.create_task),
     }[peer]
     soon = future_soon(loop)

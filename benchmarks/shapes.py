@@ -8,8 +8,19 @@ Rule: gencoro and Tornado run exactly the same source; so do Twisted and the flo
 for yielding a list and `gen.moment`.  `native_shapes` has the same shapes for ``await``.
 """
 
-__all__ = ["CHAIN_LEVELS", "ERROR_LEVELS", "GENERATOR_SHAPES", "LIST_CHILDREN"]
+import asyncio
+import datetime
 
+__all__ = [
+    "CHAIN_LEVELS",
+    "ERROR_LEVELS",
+    "GENERATOR_SHAPES",
+    "LIST_CHILDREN",
+    "LONG",
+    "TORNADO_SHAPES",
+]
+
+LONG = datetime.timedelta(minutes=1)
 LIST_CHILDREN = 100
 CHAIN_LEVELS = 50
 ERROR_LEVELS = 10
@@ -113,6 +124,31 @@ def error(gen, soon):
     return repeat
 
 
+def limited(gen, soon):
+    """A child that waits once, with a time limit."""
+    child = child_waiting_once(gen, soon)
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield gen.with_timeout(LONG, child())
+
+    return repeat
+
+
+def queue(gen, soon):
+    """An item through a queue of asyncio, in which nothing has to wait."""
+
+    @gen.coroutine
+    def repeat(times):
+        queue = asyncio.Queue(10)
+        for _ in range(times):
+            yield queue.put(None)
+            yield queue.get()
+
+    return repeat
+
+
 def helper_ready(gen, soon):
     """An undecorated generator that never waits."""
 
@@ -164,3 +200,6 @@ GENERATOR_SHAPES = {
     "helper_once": helper_once,
     "suspended": suspended,
 }
+
+# Those that only gencoro and Tornado have.
+TORNADO_SHAPES = GENERATOR_SHAPES | {"limited": limited, "queue": queue}

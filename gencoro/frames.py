@@ -4,12 +4,13 @@ Only reads, and runs no user code: safe at any time, from any thread.
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType
 from typing import Any, NamedTuple
 
 __all__ = [
     "Standing",
+    "frames_in",
     "frames_of",
     "is_ours",
     "is_running",
@@ -59,6 +60,17 @@ def frames_of(coroutine: Any) -> Iterator[FrameType]:
             inside = _wrapped_in(inside)
 
 
+def frames_in(runner: Any) -> Iterator[FrameType]:
+    """Yield the frames of a suspended Runner, through a native coroutine it has entered.
+
+    The Runner may be one of Tornado, which enters none.
+    """
+    yield from frames_of(runner.gen)
+    inner = getattr(runner, "inner", None)
+    if inner is not None:
+        yield from frames_of(inner.gi_yieldfrom)
+
+
 def is_ours(frame: FrameType) -> bool:
     """Return True if a frame belongs to gencoro itself."""
     module = str(frame.f_globals.get("__name__"))
@@ -77,11 +89,11 @@ class Standing(NamedTuple):
     cr_await: "Standing | None"
 
 
-def standing_of(coroutine: Any) -> Standing | None:
+def standing_of(frames: Iterable[FrameType]) -> Standing | None:
     """Return the frames of a coroutine in the form that asyncio's call graph reads.
 
     The call graph knows native coroutines only and would skip generators.  Returns None
-    for a coroutine that has ended.
+    if there are none: the coroutine has ended.
 
     >>> def outer():
     ...     yield from inner()
@@ -89,11 +101,11 @@ def standing_of(coroutine: Any) -> Standing | None:
     ...     yield
     >>> generator = outer()
     >>> next(generator)
-    >>> standing_of(generator).cr_await.cr_frame.f_code.co_name
+    >>> standing_of(frames_of(generator)).cr_await.cr_frame.f_code.co_name
     'inner'
     """
     standing = None
-    for frame in reversed(list(frames_of(coroutine))):
+    for frame in reversed(list(frames)):
         standing = Standing(frame, standing)
     return standing
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from gencoro import loop_hook
-from gencoro.frames import Standing, is_ours, name_of, standing_of
+from gencoro.frames import Standing, frames_in, is_ours, name_of, standing_of
 
 __all__ = [
     "ASYNCIO_FUTURES",
@@ -145,7 +145,7 @@ class CoroutineFuture(Future[T]):
         def get_coro(self) -> Standing | None:
             """Return the frames for asyncio's call graph; None if it has ended."""
             runner = getattr(self, "_runner", None)
-            return None if runner is None else standing_of(runner.gen)
+            return None if runner is None else standing_of(frames_in(runner))
 
 
 class ToldFuture(Future[T]):

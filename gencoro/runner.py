@@ -15,8 +15,11 @@ in debug mode: there a subclass takes the first step too (`gencoro.debugging`).
 
 import asyncio
 import contextvars
+import inspect
+import types
 from collections.abc import Callable, Generator
-from typing import Any, Generic, Literal, TypeVar
+from types import CoroutineType
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from gencoro.cancelling import cancel
 from gencoro.closing import Closable, end_with
@@ -32,9 +35,16 @@ from gencoro.futures import (
 )
 from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
-from gencoro.yieldables import NeedsRunner, as_future, moment, refuse_other_loop
+from gencoro.yieldables import (
+    NeedsRunner,
+    _null_future,
+    as_future,
+    moment,
+    refuse_other_loop,
+)
 
 __all__ = [
+    "ENTERED",
     "INTERRUPTS",
     "RETURNS",
     "STEP",
@@ -65,6 +75,7 @@ class Runner(Closable, Generic[T]):
 
     Attributes:
         gen: The generator.
+        inner: The native coroutine of asyncio that it has entered by a ``yield``, if any.
         future: The Future it waits for; None while it runs and when it has ended.
         result_future: The Future that gets the outcome; None when it has ended.
         context: The context variables of the whole body.
@@ -80,6 +91,7 @@ class Runner(Closable, Generic[T]):
         "context",
         "future",
         "gen",
+        "inner",
         "legacy",
         "loop",
         "result_future",
@@ -102,10 +114,15 @@ class Runner(Closable, Generic[T]):
         self.context = contextvars.copy_context() if context is None else context
         self.loop = result_future.get_loop()
         self.future: Future[Any] | None = None
+        self.inner: Generator[Any, Any, Any] | None = None
         # The message of a `cancel` that could not take effect at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
-        if not hasattr(self.loop, "_gencoro_coroutines"):
+        try:
+            self.loop._gencoro_coroutines  # type: ignore[attr-defined]  # noqa: B018
+        except (
+            AttributeError
+        ):  # once for each loop; hasattr() would cost all others more
             end_with(self.loop)
         if context is None:
             self.context.run(self._begin_by_hand, first_yielded)
@@ -147,6 +164,10 @@ class Runner(Closable, Generic[T]):
                 self.future = moment
                 self.loop.call_soon(self, context=self.context)
                 return False
+            elif kind is CoroutineType and id(yielded.cr_code) in ENTERED:
+                self.inner = _entered(self.gen, yielded)
+                self.future = _null_future  # starts it
+                return True
             else:
                 future = yielded if kind in OUR_FUTURES else as_future(yielded)
                 if future is moment:
@@ -193,7 +214,9 @@ class Runner(Closable, Generic[T]):
             # Thrown outside of the except clause, or every later error of the body would
             # have this one as its __context__.
             try:
-                if error is None:
+                if self.inner is not None:
+                    yielded = self._step_inside(value, error)
+                elif error is None:
                     yielded = self.gen.send(value)
                 else:
                     self._had_exception = True
@@ -213,6 +236,31 @@ class Runner(Closable, Generic[T]):
                 return
             del yielded
             future = self.future
+
+    def _step_inside(self, value: Any, error: BaseException | None) -> Any:
+        """Resume the native coroutine that was entered, and the generator when it has ended.
+
+        Returns what has to be waited for next.
+        """
+        inner, self.inner = self.inner, None
+        assert inner is not None, "it is inside"
+        try:
+            awaited = inner.send(value) if error is None else inner.throw(error)
+            self.inner = inner
+            return awaited
+        except StopIteration as stop:
+            error, is_of_body, yielded = stop.value
+        finally:
+            del inner, value
+        try:
+            if error is None:
+                return yielded
+            if is_of_body:
+                raise error
+            self._had_exception = True
+            return self.gen.throw(error)
+        finally:
+            del error
 
     # The Runner is its own callback: a bound method would be one more object per wait
     # for the garbage collector.
@@ -335,13 +383,12 @@ class Runner(Closable, Generic[T]):
         if is_tornado_return(error):
             self._end_with_value(error.value)
         else:
-            error = without_our_frame(error)
-            end_with_error(self._end(), error, name_of(self.gen))
+            end_with_error(self._end(), _without_steps(error), name_of(self.gen))
 
     def _end_with_interrupt(self, error: BaseException) -> None:
         """Store the interrupt in the Future, and count it as retrieved."""
         result_future = self._end()
-        future_set_exception_unless_cancelled(result_future, without_our_frame(error))
+        future_set_exception_unless_cancelled(result_future, _without_steps(error))
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio must not log it as unretrieved.
             result_future.exception()
@@ -361,6 +408,61 @@ class Runner(Closable, Generic[T]):
 
 # The code object of the original `run`, to find it on the stack even if it is patched.
 STEP = Runner.run.__code__
+STEP_INSIDE = Runner._step_inside.__code__
+
+
+class _End(NamedTuple):
+    """Why the generator no longer enters native coroutines: an error, or what it yielded."""
+
+    error: BaseException | None
+    is_of_body: bool = True
+    yielded: Any = None
+
+
+@types.coroutine
+def _entered(
+    gen: Generator[Any, Any, Any], coroutine: Any
+) -> Generator[Any, Any, _End]:
+    """Run native coroutines, one after the other, for the generator that yields them."""
+    send = gen.send
+    while type(coroutine) is CoroutineType and id(coroutine.cr_code) in ENTERED:
+        is_of_body = False
+        try:
+            value = yield from coroutine  # type: ignore[misc]
+            is_of_body = True
+            coroutine = send(value)
+        except BaseException as exc:  # the Runner gives it to the body, or ends
+            return _End(without_our_frame(exc), is_of_body)
+        value = None  # not to be kept while the next one waits
+    return _End(None, yielded=coroutine)
+
+
+# The coroutines of asyncio that a ``yield`` enters, as ``yield from`` would, without a Task:
+# they do not ask which Task runs them, as `asyncio.timeout` does.  By identity, because code
+# takes long to hash.
+ENTERED = {
+    id(function.__code__)
+    for cls in (
+        asyncio.Queue,
+        asyncio.Event,
+        asyncio.Lock,
+        asyncio.Semaphore,
+        asyncio.Condition,
+        asyncio.StreamReader,
+        asyncio.StreamWriter,
+    )
+    for function in (asyncio.sleep, *vars(cls).values())
+    if inspect.iscoroutinefunction(function)
+}
+
+
+def _without_steps(error: BaseException) -> BaseException:
+    """Remove the frames of `run` and `_step_inside` from an error's traceback."""
+    error = without_our_frame(error)
+    traceback = error.__traceback__
+    if traceback is not None and traceback.tb_frame.f_code is STEP_INSIDE:
+        error = without_our_frame(error)
+    return error
 
 
 class _Ending(CoroutineFuture[T]):

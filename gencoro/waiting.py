@@ -17,7 +17,6 @@ from gencoro.futures import (
     AnyFuture,
     Future,
     app_log,
-    chain_future,
     copy_outcome,
     current_loop,
     future_add_done_callback,
@@ -172,12 +171,17 @@ def with_timeout(
     >>> asyncio.run(main())
     'Timeout'
     """
-    quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
-    result: _TimeLimit[Any] = _TimeLimit(message, quiet_exceptions)
+    if places or io_loop is not None:
+        quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
+    result: _TimeLimit[Any] = _TimeLimit(loop=current_loop())
+    result._message = message
+    result._quiet_exceptions = quiet_exceptions
     delay = seconds_from_now(timeout, result.get_loop())
-    waited_for = convert_yielded(future)
+    waited_for: Any = future
+    if type(future) not in OUR_FUTURES:
+        waited_for = convert_yielded(future)
     if waited_for.done():
-        chain_future(waited_for, result)
+        copy_outcome(waited_for, result)
     else:
         refuse_other_loop(waited_for, result.get_loop())
         result.wait_for(waited_for, delay)
@@ -190,17 +194,13 @@ class _TimeLimit(Future[T]):
     Once it is done, the other one, which may live long, does not refer to it any more.
     """
 
-    __slots__ = ("_future", "_message", "_quiet_exceptions", "_timer")
-    _future: "Future[T]"
+    # Set by `with_timeout`: an __init__ would cost a tenth of the whole call.
+    _message: str | Callable[[], str] | None
+    _quiet_exceptions: QuietExceptions
 
-    def __init__(
-        self, message: str | Callable[[], str] | None, quiet_exceptions: QuietExceptions
-    ) -> None:
-        super().__init__(loop=current_loop())
-        self._message = message
-        self._quiet_exceptions = quiet_exceptions
-        # None once the other Future no longer counts.
-        self._timer: asyncio.TimerHandle | None = None
+    # Set while it waits.
+    _future: "Future[T]"
+    _timer: asyncio.TimerHandle | None = None
 
     def wait_for(self, future: "Future[T]", delay: float) -> None:
         self._future = future
@@ -208,8 +208,10 @@ class _TimeLimit(Future[T]):
         future.add_done_callback(self._take_outcome)
 
     def _time_out(self) -> None:
-        future = self._future
-        self._let_go()
+        future = self._end_wait()
+        if future is None:
+            return
+        future.remove_done_callback(self._take_outcome)
         if not self.done():
             self.set_exception(_timeout_error(self._message))
         # mypy takes no NamedTuple for a callable.
@@ -222,19 +224,22 @@ class _TimeLimit(Future[T]):
             future.add_done_callback(log, context=_NO_CONTEXT)
 
     def _take_outcome(self, future: "Future[T]") -> None:
-        if self._timer is not None:
-            self._let_go()
+        if self._end_wait() is not None:
             copy_outcome(future, self)
 
-    def _let_go(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._future.remove_done_callback(self._take_outcome)
-            del self._future
+    def _end_wait(self) -> "Future[T] | None":
+        """Take the timer back; return the other Future, unless this was called before."""
+        if self._timer is None:
+            return None
+        self._timer.cancel()
+        future = self._future
+        del self._timer, self._future
+        return future
 
     def cancel(self, msg: Any = None) -> bool:
-        self._let_go()
+        future = self._end_wait()
+        if future is not None:
+            future.remove_done_callback(self._take_outcome)
         return super().cancel(msg)
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TextIO, TypeAlias
 
-from gencoro.frames import frames_of, line_of, name_of
+from gencoro.frames import frames_in, frames_of, line_of, name_of
 from gencoro.futures import Future, ToldFuture
 from gencoro.introspect.graph import Node
 from gencoro.introspect.on_signal import Answer
@@ -109,7 +109,7 @@ def suspended(loop: Loop | None = None) -> list[SuspendedCoroutine]:
     graph = WaitGraph(survey)
     found = []
     for future, runner in survey.runners.items():
-        frames = list(frames_of(runner.gen))
+        frames = list(frames_in(runner))
         waits_for = graph.node_of(future).children
         if frames and waits_for and _is_on(loop, future):
             found.append(
@@ -253,5 +253,5 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
 def _own_frames(future: "Future[Any]") -> Iterator[FrameType]:
     runner = runner_of(future)
     if runner is not None:
-        return frames_of(runner.gen)
+        return frames_in(runner)
     return frames_of(getattr(future, "_coro", None))

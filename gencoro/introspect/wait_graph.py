@@ -13,11 +13,11 @@ import math
 import os.path
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType, FunctionType
 from typing import Any
 
-from gencoro.frames import frames_of, is_running, line_of
+from gencoro.frames import frames_in, frames_of, is_running, line_of
 from gencoro.futures import ASYNCIO_TASKS, Future, ToldFuture
 from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.survey import Survey, callbacks_of, copied, in_cell
@@ -129,14 +129,15 @@ class WaitGraph:
         # Another thread may have created the coroutine since the survey.
         runner = self._survey.runners.get(future) or runner_of(future)
         if runner is not None:
-            self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
+            waiter = getattr(runner, "future", None)
+            self._fill_coroutine(node, runner.gen, frames_in(runner), waiter)
             node.kind = "coroutine"
             node.detail = _age(runner)
         elif issubclass(type(future), ASYNCIO_TASKS):
             # get_coro() crashes Python 3.11 and 3.12 on a Task that is being created.
             coroutine = getattr(future, "_coro", None)
             waiter = getattr(future, "_fut_waiter", None)
-            self._fill_coroutine(node, coroutine, waiter)
+            self._fill_coroutine(node, coroutine, frames_of(coroutine), waiter)
             node.kind = "Task"
             with contextlib.suppress(AttributeError):  # it is still being created
                 node.detail = future.get_name() or ""
@@ -154,8 +155,10 @@ class WaitGraph:
         else:
             self._fill_future(node, future)
 
-    def _fill_coroutine(self, node: Node, coroutine: Any, future: Any) -> None:
-        node.heads = [call_in(frame) for frame in frames_of(coroutine)]
+    def _fill_coroutine(
+        self, node: Node, coroutine: Any, frames: Iterable[FrameType], future: Any
+    ) -> None:
+        node.heads = [call_in(frame) for frame in frames]
         if not node.heads:  # it is written in C, or has just ended
             name = getattr(coroutine, "__qualname__", None)
             node.heads = [Call(name if type(name) is str else "a coroutine")]

@@ -26,7 +26,7 @@ from gencoro.recording.after import (
 )
 from gencoro.recording.appending import Recording
 from gencoro.recording.places import Position, SourceFile, file_of, position_of
-from gencoro.runner import Runner
+from gencoro.runner import ENTERED, Runner
 from gencoro.tornado_interop import is_tornado_moment
 from gencoro.yieldables import Moment
 
@@ -93,6 +93,8 @@ class Recorder:
     def begin(self) -> None:
         """Replace the decorator, and the method of Runners that gets what is yielded."""
         coroutines.returning = self._recorded_calls(coroutines.returning)
+        # Or Runners would enter some native coroutines without that method.
+        ENTERED.clear()
         for runner_class in (Runner, LegacyRunner):
             plain = runner_class.handle_yield
             setattr(runner_class, "handle_yield", self._recorded_yields(plain))  # noqa: B010

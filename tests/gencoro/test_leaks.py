@@ -117,6 +117,15 @@ SITUATIONS = {
         lambda: gen.with_timeout(timedelta(seconds=0.1), _work(new, new(), fail=True)),
         TimeoutError,
     ),
+    "native coroutine that was entered": lambda new: _waits(
+        new, lambda: asyncio.sleep(1, new())
+    ),
+    "failure in a native coroutine that was entered": lambda new: _waits(
+        new, lambda: _broken_queue(new).get(), Failure
+    ),
+    "failure after a native coroutine that was entered": lambda new: _fails_after_sleep(
+        new, new()
+    ),
     "mistake": lambda new: _waits(new, lambda: 42, gen.BadYieldError),
     "mistake in a list": lambda new: _waits(new, lambda: [42], gen.BadYieldError),
     "mistake that is not caught": lambda new: _waits(new, lambda: [[42]]),
@@ -128,6 +137,23 @@ SITUATIONS = {
         new, lambda: gen.WaitIterator(_work(new, new(), fail=True)).next(), Failure
     ),
 }
+
+
+def _broken_queue(new):
+    class Broken(asyncio.Queue):
+        def _get(self):
+            local = new()
+            raise Failure(bool(local))
+
+    queue = Broken()
+    queue.put_nowait(42)
+    return queue
+
+
+@gen.coroutine
+def _fails_after_sleep(new, argument):
+    local = yield asyncio.sleep(1, new())
+    raise Failure(bool(local and argument))
 
 
 @gen.coroutine

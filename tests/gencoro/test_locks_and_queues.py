@@ -90,6 +90,31 @@ def test_what_a_cancelled_waiter_does_not_take_goes_to_the_next(run, thing, way,
     assert sorted(run(main)) == [False, True]
 
 
+ASYNCIO = {
+    "Lock": (lambda: _locked(asyncio.Lock()), "acquire", lambda it: it.release()),
+    "Semaphore": (lambda: asyncio.Semaphore(0), "acquire", lambda it: it.release()),
+    "Queue": (asyncio.Queue, "get", lambda it: it.put_nowait(42)),
+}
+
+
+def _locked(lock):
+    acquiring = lock.acquire()
+    with pytest.raises(StopIteration):
+        acquiring.send(None)
+    return lock
+
+
+@pytest.mark.parametrize("turns", range(4))
+@pytest.mark.parametrize("thing", ASYNCIO)
+def test_those_of_asyncio_are_entered_by_a_yield_and_lose_nothing_either(
+    run, monkeypatch, thing, turns
+):
+    monkeypatch.setitem(THINGS, thing, ASYNCIO[thing])
+    test_what_a_cancelled_waiter_does_not_take_goes_to_the_next(
+        run, thing, "yield", turns
+    )
+
+
 @pytest.mark.parametrize("thing", THINGS)
 def test_waiter_whose_time_is_over_leaves_and_takes_nothing(run, thing):
     make, name, hand_over = THINGS[thing]

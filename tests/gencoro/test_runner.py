@@ -2,6 +2,8 @@
 
 import asyncio
 import contextvars
+import gc
+import sys
 
 import pytest
 
@@ -129,3 +131,103 @@ def test_runner_can_be_made_by_hand(run, make):
         return await future
 
     assert run(main) == 42
+
+
+# Native coroutines of asyncio that a yield enters.
+
+
+@gen.coroutine
+def _ends_at_once(queue):
+    yield queue.put("item")
+    return (yield queue.get())
+
+
+@gen.coroutine
+def _waits(queue):
+    getting = queue.get()
+    asyncio.get_running_loop().call_later(1, queue.put_nowait, "item")
+    item = yield getting
+    yield asyncio.sleep(1)
+    return item
+
+
+@pytest.mark.parametrize("work", [_ends_at_once, _waits])
+def test_native_coroutine_of_asyncio_is_entered_without_a_task(run, work):
+    async def main():
+        working = work(asyncio.Queue())
+        tasks = asyncio.all_tasks()
+        return await working, len(tasks)
+
+    assert run(main) == ("item", 1)
+
+
+@pytest.mark.parametrize("is_caught", [True, False])
+@pytest.mark.parametrize("waits_first", [True, False])
+def test_error_of_a_native_coroutine_that_was_entered_is_raised_at_the_yield(
+    run, waits_first, is_caught
+):
+    class Broken(asyncio.Queue):
+        def _get(self):
+            raise KeyError("broken")
+
+    @gen.coroutine
+    def body():
+        queue = Broken()
+        put = queue.put_nowait
+        if waits_first:
+            asyncio.get_running_loop().call_later(1, put, 42)
+        else:
+            put(42)
+        try:
+            yield queue.get()
+        except KeyError:
+            if not is_caught:
+                raise
+        yield asyncio.sleep(1)
+        return sys.exception()
+
+    if is_caught:
+        assert run(body) is None
+    else:
+        with pytest.raises(KeyError) as caught:
+            run(body)
+        assert _our_frames(caught) == []
+
+
+def _our_frames(caught):
+    names = [entry.frame.f_globals.get("__name__", "") for entry in caught.traceback]
+    return [name for name in names if name.startswith("gencoro")]
+
+
+def test_error_of_the_body_after_a_native_coroutine_has_no_frames_of_the_runner(run):
+    @gen.coroutine
+    def body():
+        yield asyncio.sleep(0)
+        yield asyncio.sleep(1)
+        raise KeyError("body")
+
+    with pytest.raises(KeyError) as caught:
+        run(body)
+
+    assert _our_frames(caught) == []
+    assert caught.traceback[-1].name == "body"
+
+
+def test_coroutine_that_was_abandoned_inside_a_native_one_is_closed():
+    steps = []
+
+    @gen.coroutine
+    def body(queue):
+        try:
+            yield queue.get()
+        finally:
+            steps.append("closed")
+
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    body(asyncio.Queue())
+    asyncio.set_event_loop(None)
+    loop.close()
+    gc.collect()
+
+    assert steps == ["closed"]

@@ -324,6 +324,17 @@ def test_queues_and_locks_of_tornado_and_our_own(see, package):
     """)
 
 
+def test_native_coroutine_that_a_yield_entered_is_shown_as_with_yield_from(see):
+    @gen.coroutine
+    def main():
+        yield asyncio.Event().wait()
+
+    assert see(main) == lines("""
+        main()
+        -> Event.wait(): a Future
+    """)
+
+
 def test_future_in_debug_mode_tells_who_made_it(event_loop):
     event_loop.set_debug(True)
     held = wait_for(event_loop.create_future())
