@@ -170,7 +170,7 @@ def _found_in(tree: Tree, bases: list[str]) -> list[_Found]:
             start = tree.offset_of(element)
             before = _before(attribute).match(tree.source, start)
             at = before.end() if before else start
-            text = text_of_link(element)
+            text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
             found.append(_Found(at, value, Use.LINK, "a", attribute, text))
     for reference in references_of(tree, OTHER_REFERRING):
         element, value, use, name, attribute, _ = reference

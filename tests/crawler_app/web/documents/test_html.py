@@ -175,10 +175,8 @@ def test_page_of_a_hundred_thousand_links():
     assert found[:2] == ["/0", "/1"] and found[-1] == "/99999"
 
 
-def test_page_of_ten_thousand_open_tags():
-    # Ten times as many take a hundred times as long: lexbor walks the open tags at
-    # each new one, as the standard says.
-    assert parse_html(b"<div>" * 10_000 + b"<a href=x>").links == ["x"]
+def test_page_of_a_million_open_tags():
+    assert parse_html(b"<div>" * 1_000_000 + b"<a href=x>").links == ["x"]
 
 
 @pytest.mark.parametrize(
