@@ -92,7 +92,8 @@ class Outline:
         if self._by_link is None:
             self._by_link = {}
             for mention in self.mentions:
-                link = without_fragment(mention.value)
+                value = mention.value
+                link = without_fragment(value) if "#" in value else value
                 self._by_link.setdefault(link, []).append(mention)
         return self._by_link
 
