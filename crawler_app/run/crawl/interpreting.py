@@ -54,6 +54,7 @@ from crawler_app.web.documents.references import Asset, Use
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sniffing import sniffed_type
+from crawler_app.web.documents.xhtml import is_xhtml, is_xml
 from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall
@@ -411,7 +412,10 @@ def _is_page_or_nothing(url: str, fetched: Fetched, content_type: str) -> bool:
 
 
 def _settle_type(outcome: Outcome, fetched: Fetched) -> None:
-    """Replace a Content-Type that is repeated, missing or invalid, as browsers do."""
+    """Replace a Content-Type that is repeated, missing or invalid, as browsers do.
+
+    XML whose root is that of XHTML is a page.
+    """
     known = extracted_type(outcome.content_type)
     if known.partition(";")[0] not in UNKNOWN_TYPES:
         if "," in outcome.content_type:
@@ -422,3 +426,7 @@ def _settle_type(outcome: Outcome, fetched: Fetched) -> None:
         is_scriptable = options.strip().lower() != "nosniff"
         outcome.content_type = sniffed_type(fetched.body, is_scriptable=is_scriptable)
         outcome.add_note("no valid Content-Type")
+    content_type = outcome.content_type
+    if is_xml(content_type) and not is_html(content_type) and is_xhtml(fetched.body):
+        _, semicolon, parameters = content_type.partition(";")
+        outcome.content_type = f"application/xhtml+xml{semicolon}{parameters}"

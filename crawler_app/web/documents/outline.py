@@ -92,7 +92,8 @@ class Outline:
         if self._by_link is None:
             self._by_link = {}
             for mention in self.mentions:
-                link = without_fragment(mention.value)
+                value = mention.value
+                link = without_fragment(value) if "#" in value else value
                 self._by_link.setdefault(link, []).append(mention)
         return self._by_link
 
@@ -170,7 +171,7 @@ def _found_in(tree: Tree, bases: list[str]) -> list[_Found]:
             start = tree.offset_of(element)
             before = _before(attribute).match(tree.source, start)
             at = before.end() if before else start
-            text = text_of_link(element)
+            text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
             found.append(_Found(at, value, Use.LINK, "a", attribute, text))
     for reference in references_of(tree, OTHER_REFERRING):
         element, value, use, name, attribute, _ = reference

@@ -78,6 +78,21 @@ def test_irregular_page_is_read_and_noted(response, content_type, note):
     assert outcome.title == ("T" if content_type.startswith("text/html") else "")
 
 
+@pytest.mark.parametrize("content_type", [b"application/xml", b"Text/XML;a=b", b""])
+@pytest.mark.parametrize(
+    ("root", "title"),
+    [("html xmlns='http://www.w3.org/1999/xhtml'", "T"), ("html", ""), ("urlset", "")],
+)
+def test_xml_is_a_page_if_its_root_is_that_of_xhtml(content_type, root, title):
+    body = f"<?xml version='1.0'?><{root}><title>T</title></{root.split()[0]}>"
+    sent = body.encode()
+    length = b"Content-Length: %d" % len(sent)
+
+    outcome = crawl(page(b"Content-Type: " + content_type, length, body=sent))
+
+    assert outcome.title == title
+
+
 def test_redirect_with_equal_locations_is_followed_and_noted():
     outcome = crawl(page(TO_ITSELF, TO_ITSELF, EMPTY, body=b"", status=b"302 Found"))
 

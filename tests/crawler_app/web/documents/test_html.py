@@ -3,6 +3,7 @@
 import pytest
 
 from crawler_app.base.http_headers import is_html
+from crawler_app.web.documents import html
 from crawler_app.web.documents.html import MAX_TITLE_CHARS, parse_html
 
 
@@ -175,10 +176,8 @@ def test_page_of_a_hundred_thousand_links():
     assert found[:2] == ["/0", "/1"] and found[-1] == "/99999"
 
 
-def test_page_of_ten_thousand_open_tags():
-    # Ten times as many take a hundred times as long: lexbor walks the open tags at
-    # each new one, as the standard says.
-    assert parse_html(b"<div>" * 10_000 + b"<a href=x>").links == ["x"]
+def test_page_of_a_million_open_tags():
+    assert parse_html(b"<div>" * 1_000_000 + b"<a href=x>").links == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -276,3 +275,29 @@ def test_robots_directives_are_read_in_utf_16(codec):
 )
 def test_canonical_is_the_first_of_the_head(markup, canonical):
     assert parse_html(markup.encode()).canonical == canonical
+
+
+@pytest.mark.parametrize("limit", [MemoryError, TimeoutError])
+def test_what_was_read_before_a_limit_counts(monkeypatch, limit):
+    def fail(_tree, **_options):
+        raise limit
+
+    monkeypatch.setattr(html, "text_of", fail)
+
+    page = parse_html(b"<title>T</title><a href=x>", with_text=True, with_assets=True)
+
+    assert (page.title, page.links, page.is_partial) == ("T", ["x"], True)
+
+
+def test_beginning_of_a_page_too_large_for_the_memory_is_read(monkeypatch):
+    def fail(markup, *args, **options):
+        if len(markup) > html.FIRST_BYTES[-1]:
+            raise MemoryError
+        return tree_of(markup, *args, **options)
+
+    tree_of = html.tree_of
+    monkeypatch.setattr(html, "tree_of", fail)
+
+    page = parse_html(b"<a href=x>" + b"<p>y" * html.FIRST_BYTES[0])
+
+    assert (page.links, page.is_partial) == (["x"], True)
