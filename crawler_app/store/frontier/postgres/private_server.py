@@ -259,11 +259,17 @@ def _own_servers() -> Path:
 
 def _note_own(data: Path) -> None:
     (data / KEY_NAME).write_text(secrets.token_hex())
-    servers = _own_servers()
-    servers.parent.mkdir(parents=True, exist_ok=True)
-    servers.touch(mode=0o600)
-    with servers.open("a") as file:
-        file.write(f"{_digest_of(data)}\n")
+    try:
+        servers = _own_servers()
+        servers.parent.mkdir(parents=True, exist_ok=True)
+        servers.touch(mode=0o600)
+        with servers.open("a") as file:
+            file.write(f"{_digest_of(data)}\n")
+    except (OSError, RuntimeError) as exc:  # RuntimeError if there is no home directory
+        raise ConfigError(
+            f"cannot record that the PostgreSQL server of {data.parent} is yours: {exc}; name a "
+            "directory that you can write to with XDG_STATE_HOME"
+        ) from None
 
 
 def _require_own(data: Path) -> None:
