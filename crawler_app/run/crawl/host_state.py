@@ -4,16 +4,18 @@ No clock: the current time is an argument.  State that must survive the run is i
 frontier.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl.observer import NO_HOST_OBSERVER, HostObserver
+from crawler_app.store.frontier import MAX_SETBACK_S
 from crawler_app.web import politeness
 
 __all__ = ["HostStates"]
 
 # A fetch waits no longer, since its worker does nothing else.  Only a gap that the user has
-# chosen may be longer; or the clock was set back.
+# chosen may be longer.
 MAX_WAIT_S = politeness.MAX_CRAWL_DELAY_S
 
 
@@ -39,6 +41,7 @@ class HostStates:
         self._least_gap_by_host: dict[str, float] = {}
         # When the last fetch was started, and until when it holds the host.
         self._last_by_host: dict[str, tuple[float, float]] = {}
+        self._now = -math.inf
 
     def limit(self, seed_hosts: Iterable[str]) -> int | None:
         """Return how many fetches from one host may be under way; None for no limit."""
@@ -66,6 +69,9 @@ class HostStates:
         It starts now, unless the last one still holds the host: no claim has waited for a
         robots.txt or its redirect, nor for a request that is sent again.
         """
+        if now < self._now - MAX_SETBACK_S:
+            self._last_by_host.clear()  # the clock was set back
+        self._now = now
         _, held_to = self._last_by_host.get(host, (now, now))
         begins_at = now + min(max(held_to - now, 0.0), MAX_WAIT_S)
         held_to = begins_at + self.gap_s(host)

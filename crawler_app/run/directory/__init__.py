@@ -76,7 +76,6 @@ OWN_NAMES = (
     FRONTIER_NAME,
     INDEX_NAME,
     LOCK_NAME,
-    SERVER_NAME,
 )
 
 _PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
@@ -208,7 +207,7 @@ class CrawlDirectory(StoredCrawl):
         for name in sorted(path.name for path in self.path.iterdir()):
             is_archive = name.startswith("archive") and ".warc" in name
             is_part = _PART_NAME.fullmatch(name) and not self._is_free(name, processes)
-            if name in OWN_NAMES or is_archive or is_part:
+            if name in (*OWN_NAMES, SERVER_NAME) or is_archive or is_part:
                 raise ConfigError(
                     f"{self.path} contains {name}, which is not part of a crawl; choose "
                     "another directory"

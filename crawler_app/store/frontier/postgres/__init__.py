@@ -1,4 +1,4 @@
-"""The frontier in PostgreSQL, which the workers of many machines share::
+"""The frontier in PostgreSQL, which workers share, on one machine or many::
 
     location           where a crawl is: servers, database and name            pure
     connecting         connections to a crawl, whose version is checked
@@ -13,6 +13,9 @@
     step_exchange      when it sends a step
     step_sender        sends steps over the connection, with retries
     encoding           JSON that PostgreSQL can store                          pure
+
+    private_server     a server of one crawl on this machine
+    server_program     the program that runs it as long as it is used
 
     blocking_reader    reads the results of all workers, for reports and at the start
     sqlite_rows        a crawl's SQLite files as rows of these tables

@@ -41,6 +41,8 @@ LOG_NAME = "postgres.log"
 USER = "gencrawl"
 SOCKET_NAME = ".s.PGSQL.5432"
 
+DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
 # Who runs the server for root, which it refuses.
 USERS_FOR_ROOT = ("postgres", "nobody")
 
@@ -74,7 +76,7 @@ class PrivateLocation(CrawlLocation):
             lock = cleanup.enter_context(_opened(directory / LOCK_NAME))
             fcntl.flock(lock, fcntl.LOCK_SH)
             self.keep_running()
-            place = os.open(self._data, os.O_RDONLY | os.O_DIRECTORY)
+            place = os.open(self._data, DIRECTORY_FLAGS)
             cleanup.callback(os.close, place)
             self.close = weakref.finalize(self, cleanup.pop_all().close)
         # The path of the socket may be too long for its address.
@@ -138,7 +140,7 @@ def _is_running(data: Path) -> bool:
     """Return whether the server takes connections."""
     try:
         is_ready = (data / "postmaster.pid").read_text().split()[-1:] == ["ready"]
-        place = os.open(data, os.O_RDONLY | os.O_DIRECTORY)
+        place = os.open(data, DIRECTORY_FLAGS)
     except OSError:
         return False
     try:
@@ -170,7 +172,7 @@ def _make_data(directory: Path) -> None:
 
 
 def _run_initdb(new: Path, who: tuple[int, int] | None) -> None:
-    place = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
+    place = os.open(new, DIRECTORY_FLAGS)
     try:
         made = subprocess.run(
             [f"{_binaries()}/initdb", "-D", _of_descriptor(place) if who else str(new)]
@@ -257,11 +259,17 @@ def _own_servers() -> Path:
 
 def _note_own(data: Path) -> None:
     (data / KEY_NAME).write_text(secrets.token_hex())
-    servers = _own_servers()
-    servers.parent.mkdir(parents=True, exist_ok=True)
-    servers.touch(mode=0o600)
-    with servers.open("a") as file:
-        file.write(f"{_digest_of(data)}\n")
+    try:
+        servers = _own_servers()
+        servers.parent.mkdir(parents=True, exist_ok=True)
+        servers.touch(mode=0o600)
+        with servers.open("a") as file:
+            file.write(f"{_digest_of(data)}\n")
+    except (OSError, RuntimeError) as exc:  # RuntimeError if there is no home directory
+        raise ConfigError(
+            f"cannot record that the PostgreSQL server of {data.parent} is yours: {exc}; name a "
+            "directory that you can write to with XDG_STATE_HOME"
+        ) from None
 
 
 def _require_own(data: Path) -> None:

@@ -38,6 +38,14 @@ def test_gap_follows_latency_and_crawl_delay(
     assert known.gap_s(host) == gap_s
 
 
+def test_fetch_does_not_wait_for_a_clock_that_was_set_back():
+    known = hosts(host_gap_s=5.0)
+    known.begin_fetch("a.test", 9_000.0)
+
+    assert known.begin_fetch("a.test", 100.0) == (100.0, 105.0)
+    assert known.begin_fetch("a.test", 101.0) == (105.0, 110.0)
+
+
 def test_observer_gets_the_gap_whenever_it_may_have_changed():
     gaps = []
     observer = HostObserver()

@@ -95,7 +95,7 @@ def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
         assert ended.status == 0
         assert "has reached --max-pages" in ended.err
         assert web.requests.total() == max_pages
-        command = ["resume", tmp_path / "crawl"]
+        command = ["resume", tmp_path / "crawl", "--processes", 3]
     assert set(web.requests.values()) == {1}
 
 

@@ -49,6 +49,7 @@ from tests.helpers.postgres import (
     found,
     make_crawl,
     paths,
+    run_sql,
 )
 
 # What is kept across all workers.
@@ -394,6 +395,38 @@ def test_urls_of_a_dead_worker_are_free_at_once_if_its_directory_has_another(wor
 
         with contextlib.closing(SteppedFrontier(url, crawl, store=place)) as again:
             assert paths([again.claim(1.0, LEASE_S)]) == ["x"]
+
+
+def test_worker_whose_steps_the_server_has_lost_finds_its_links_again(workers):
+    worker = workers()
+    worker.add([found("x")])
+    claim = worker.claim(0.0, LEASE_S)
+    forgotten = []
+    worker.observer = FrontierObserver()
+    worker.observer.links_forgotten = lambda: forgotten.append(True)
+    schema = worker.location.schema
+    run_sql(worker.location.url, f'UPDATE "{schema}".worker SET step = step - 2')
+
+    worker.settle()
+
+    assert forgotten == [True]
+    assert not PostgresFrontier.knows(worker, dedup_key(claim.url))
+    with pytest.raises(LeaseLostError):
+        worker.finish(claim, PAGE, 0.0)
+
+
+def test_tokens_are_not_given_again_by_a_server_that_has_crashed(workers):
+    worker = workers()
+    worker.add([found("x"), found("y", host="b.test")])
+    claim = worker.claim(0.0, LEASE_S)
+    (token,) = worker._state.leases._claim_by_token
+    worker.finish(claim, PAGE, 0.0)
+    schema = worker.location.schema
+    run_sql(worker.location.url, f'ALTER SEQUENCE "{schema}".claim_token RESTART')
+
+    worker.claim(0.0, LEASE_S)
+
+    assert list(worker._state.leases._claim_by_token) != [token]
 
 
 def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):

@@ -108,6 +108,15 @@ def test_data_of_others_are_not_started(directory, monkeypatch, tmp_path):
     wait_for_end(directory)
 
 
+def test_user_without_a_home_is_told_what_to_do(directory, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+
+    with pytest.raises(ConfigError, match="with XDG_STATE_HOME"):
+        PrivateLocation(directory)
+
+    assert not (directory / "postgres").exists()
+
+
 def test_programs_are_those_of_the_system_or_of_a_package(
     directory, monkeypatch, tmp_path
 ):
