@@ -12,8 +12,10 @@ Beside the path::
 
     external_checks  checks that external URLs exist
     external_cache   which of them existed in earlier runs
-    walls            finds out whether a host refuses the crawl     refusals
+    refusals         decides whether a host refuses the crawl
+    wall_checks      asks it for a page that is known, to find out
     waits            names what is waited for, and bounds the waits for external hosts
+    repeated_pages   finds sites without end, whose pages say the same
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them

@@ -6,8 +6,10 @@ they lead to::
     check_config         what a check reports, and how                         pure
     checking             runs a crawl with a tracker
       reference_tracker  pairs references and ends, and reports what is wrong  pure
+      waiting            references that wait for the ends of their URLs, on disk
       fragments          which fragments name a place that a page has          pure
       check_findings     what was found, and what was not checked              pure
+      completeness       why a check has not seen the whole site              pure
     local_server         serves files and folders of this machine on loopback
     folder_ports         keeps their ports, for a later check
     baseline             findings that are accepted

@@ -11,6 +11,7 @@
       outline       the same with their places, and the ids in the page
       text          the visible text, and the headings
       page_metadata   description, headings, images and structured data
+    scripted        whether a page is made by a script in the browser
     refresh         where a page takes its visitors by itself
     sent_links      links as a browser sends them
     link_cache      skips links already handled in the same directory
