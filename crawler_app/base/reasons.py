@@ -180,7 +180,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.MADE_BY_SCRIPT: ReasonTraits(
         Category.CONTENT,
         "a script makes the page in the browser, and what the server sends has neither text "
-        "nor links; give the crawler a rendered copy of the site, such as a static export",
+        "nor links; --render auto runs its scripts",
     ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"

@@ -110,7 +110,7 @@ def _rendered_lines(summary: Summary, rendering: Mapping[str, int]) -> list[str]
             f"{number(rendering.get('links', 0), 'more link')} in all; "
             f"{number(rendering.get('requests', 0), 'request')}, {taken}"
         )
-    return [_row("rendered", rendered, text)]
+    return [_row(Reason.RENDERED, rendered, text)]
 
 
 def _redirects_line(summary: Summary) -> str:
