@@ -6,27 +6,21 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 
 import datetime
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
-
-from tornado.locks import Condition
+from typing import Any
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
-from crawler_app.web.render.problems import ScriptProblem, problem_of, request_problem
-from crawler_app.web.render.requests import (
-    BrowserRequest,
-    encoded_body,
-    fields_of,
-)
-from crawler_app.web.render.settling import QUIET_S, Settling
+from crawler_app.web.render.loading import FetchForBrowser, Load, refuse
+from crawler_app.web.render.problems import ScriptProblem, problem_of
+from crawler_app.web.render.settling import QUIET_S
 from gencoro import gen
 
-__all__ = ["FetchForBrowser", "Rendering", "Tab"]
+__all__ = ["Rendering", "Tab"]
 
 # How long a page without further requests may still change, such as a clock that ticks.
 MAX_CHANGING_S = 3.0
@@ -37,21 +31,9 @@ COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 # Of a page that is scrolled to its end, which may have none.
 MAX_SCREENS = 100
 
-# Each page that is loaded again asks for itself: a cookie is set, or a version has changed.
-MAX_RELOADS = 2
-
-MAX_PROBLEMS = 20
-
 # Set on each page, and on each frame and worker that has a process of its own.
 PAUSE_ALL = {"patterns": [{"urlPattern": "*"}]}
 ATTACH_ALL = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-
-
-# Returns the response to a request, or raises FetchError.  It calls the function whenever a rule
-# of the crawl has held the request back.
-FetchForBrowser: TypeAlias = Callable[
-    [BrowserRequest, Callable[[], None]], Subgenerator[Fetched]
-]
 
 
 @dataclass(slots=True)
@@ -75,29 +57,6 @@ class Rendering:
     problems: list[ScriptProblem] = field(default_factory=list)
 
 
-class _Load:
-    """The page that a tab renders now."""
-
-    def __init__(self, fetched: Fetched, now: float) -> None:
-        self.fetched = fetched
-        self.settling = Settling(now)
-        self.changed = Condition()
-        self.navigations = 0
-        self.document = ""
-        self.led_to = ""
-        self.problems: dict[ScriptProblem, None] = {}
-        self.answers: set[gen.Future[None]] = set()
-        self.error: RenderError | None = None
-
-    def fail(self, error: RenderError) -> None:
-        self.error = self.error or error
-        self.changed.notify_all()
-
-    def add_problem(self, problem: ScriptProblem) -> None:
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems[problem] = None
-
-
 class Tab:
     """One tab, in a browser context of its own.
 
@@ -112,7 +71,7 @@ class Tab:
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
         self._world = 0
-        self._load: _Load | None = None
+        self._load: Load | None = None
 
     def open(self) -> Subgenerator[None]:
         """Open the tab in the browser."""
@@ -175,7 +134,7 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        load = self._load = _Load(fetched, time.monotonic())
+        load = self._load = Load(fetched, self._target, self._devtools, self._fetch)
         self.pages += 1
         try:
             done = yield _answered(self._send("Page.navigate", url=fetched.url))
@@ -187,8 +146,7 @@ class Tab:
                 read = yield from self._read_settled(load)
         finally:
             self._load = None
-            for answer in list(load.answers):
-                answer.cancel()
+            load.leave()
         return Rendering(
             f"<!DOCTYPE html>{read['html']}",
             read["url"],
@@ -202,7 +160,7 @@ class Tab:
         """Leave the page, whose scripts would go on."""
         self._devtools.tell("Page.navigate", self._session, url="about:blank")
 
-    def _read_settled(self, load: _Load) -> Subgenerator[dict[str, str]]:
+    def _read_settled(self, load: Load) -> Subgenerator[dict[str, str]]:
         """Return the document once it has loaded and rests."""
         settling = load.settling
         while True:
@@ -217,7 +175,7 @@ class Tab:
             if found is not None and (is_over or settling.requests == before):
                 return found
 
-    def _settle(self, load: _Load) -> Subgenerator[None]:
+    def _settle(self, load: Load) -> Subgenerator[None]:
         while (wait_s := load.settling.wait_s(time.monotonic())) > 0:
             if load.error is not None:
                 raise load.error
@@ -225,7 +183,7 @@ class Tab:
         if load.error is not None:
             raise load.error
 
-    def _scroll(self, load: _Load) -> Subgenerator[None]:
+    def _scroll(self, load: Load) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
         settling = load.settling
         for _ in range(MAX_SCREENS):
@@ -237,7 +195,7 @@ class Tab:
                 if settling.requests == before:
                     return
 
-    def _evaluate(self, load: _Load, expression: str) -> Subgenerator[Any]:
+    def _evaluate(self, load: Load, expression: str) -> Subgenerator[Any]:
         """Return the value of an expression in our world; None if the document has changed."""
         if not self._world:
             # It is made before any script, so there is no document, or it is a picture.
@@ -276,7 +234,10 @@ class Tab:
         session = session or self._session
         load = self._load
         if method == "Fetch.requestPaused":
-            self._begin_answer(load, params, session)
+            if load is None:  # of a page that was left
+                refuse(self._devtools, params, session)
+            else:
+                load.answer(params, session)
         elif method == "Target.attachedToTarget":
             self._attach(params)
         elif method == "Page.javascriptDialogOpening":
@@ -322,90 +283,6 @@ class Tab:
         tell("Target.setAutoAttach", session, **ATTACH_ALL)
         tell("Runtime.runIfWaitingForDebugger", session)
 
-    # -- requests -------------------------------------------------------------------------
-
-    def _begin_answer(
-        self, load: _Load | None, params: dict[str, Any], session: str
-    ) -> None:
-        if load is None:  # of a page that was left
-            self._refuse(params, session)
-            return
-        answer = self._serve(load, params, session)
-        load.answers.add(answer)
-        answer.add_done_callback(load.answers.discard)
-
-    @gen.coroutine
-    def _serve(
-        self, load: _Load, params: dict[str, Any], session: str
-    ) -> Generator[Any, Any, None]:
-        """Answer a paused request."""
-        load.settling.begin_request()
-        try:
-            fetched = yield from self._fetched(load, params)
-            if fetched is None:
-                self._refuse(params, session)
-            else:
-                self._fulfill(params, session, fetched)
-        except FetchError as exc:
-            self._refuse(params, session)
-            if problem := request_problem(params, str(exc)):
-                load.add_problem(problem)
-        finally:
-            load.settling.end_request(time.monotonic())
-            load.changed.notify_all()
-
-    def _fetched(
-        self, load: _Load, params: dict[str, Any]
-    ) -> Subgenerator[Fetched | None]:
-        """Return the response to a request; None to refuse it."""
-        request = BrowserRequest.of(params)
-        if not request.is_needed:
-            return None
-        if request.kind == "Document" and params["frameId"] == self._target:
-            load.navigations += 1
-            if load.navigations == 1:
-                return load.fetched
-            is_reload = request.url == load.fetched.url and request.method == "GET"
-            if not is_reload or load.navigations > 1 + MAX_RELOADS:
-                if request.method == "GET" and not is_reload:
-                    load.led_to = load.led_to or request.url
-                    # The document that stays does not load any further.
-                    load.settling.note_idle()
-                return None
-            load.settling.restart()
-
-        def on_wait() -> None:
-            load.settling.extend(time.monotonic())
-
-        fetched = yield from self._fetch(request, on_wait)
-        if fetched.status >= 400 and (
-            problem := request_problem(params, f"status {fetched.status}")
-        ):
-            load.add_problem(problem)
-        return fetched
-
-    def _fulfill(self, params: dict[str, Any], session: str, fetched: Fetched) -> None:
-        self._devtools.send_body(
-            encoded_body(fetched),
-            "Fetch.fulfillRequest",
-            session,
-            requestId=params["requestId"],
-            responseCode=fetched.status,
-            responseHeaders=fields_of(fetched),
-        ).add_done_callback(_retrieve)
-
-    def _refuse(self, params: dict[str, Any], session: str) -> None:
-        # Aborted: the document that asks to be left stays.
-        reason = (
-            "Aborted" if params["resourceType"] == "Document" else "BlockedByClient"
-        )
-        self._devtools.tell(
-            "Fetch.failRequest",
-            session,
-            requestId=params["requestId"],
-            errorReason=reason,
-        )
-
 
 def _answered(
     answer: "gen.Future[Any]", error: type[RenderError] = BrowserGoneError
@@ -424,8 +301,3 @@ def _answered(
             raise error("the browser does not answer") from None
 
     return wait()
-
-
-def _retrieve(answer: "gen.Future[Any]") -> None:
-    if not answer.cancelled():
-        answer.exception()
