@@ -44,6 +44,7 @@ class Reason(StrEnum):
 
     OK = "ok"
     UNCHANGED = "unchanged"
+    RENDERED = "rendered"
     REDIRECT = "redirect"
     TOO_HARD = "too_hard"
     MADE_BY_SCRIPT = "made_by_script"
@@ -61,6 +62,7 @@ class Reason(StrEnum):
     INTERNAL_ERROR = "internal_error"
     NETWORK = "network"
     NO_LONGER_LINKED = "no longer linked"
+    NOT_RENDERED = "not_rendered"
     PRIVATE_ADDRESS = "private_address"
     PROXY_ERROR = "proxy_error"
     RATE_LIMITED = "rate_limited"
@@ -166,6 +168,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.UNCHANGED: ReasonTraits(
         Category.CONTENT, "it has not changed since the last crawl"
     ),
+    Reason.RENDERED: ReasonTraits(
+        Category.CONTENT, "it was fetched, and its scripts were run in a browser"
+    ),
     Reason.REDIRECT: ReasonTraits(Category.REDIRECT, "it redirects"),
     Reason.TOO_HARD: ReasonTraits(
         Category.CONTENT,
@@ -175,7 +180,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.MADE_BY_SCRIPT: ReasonTraits(
         Category.CONTENT,
         "a script makes the page in the browser, and what the server sends has neither text "
-        "nor links; give the crawler a rendered copy of the site, such as a static export",
+        "nor links; --render auto runs its scripts",
     ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"
@@ -240,6 +245,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "was not read",
     ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
+    Reason.NOT_RENDERED: _fails(
+        Fault.LIMIT, "the browser could not render it", Retries.SOON
+    ),
     Reason.PRIVATE_ADDRESS: _fails(Fault.LIMIT, "it is not on the public Internet"),
     Reason.PROXY_ERROR: _fails(
         Fault.LIMIT, "the proxy cannot be reached, or refuses", Retries.SOON, "no proxy"

@@ -129,7 +129,9 @@ def run_and_show(
     """
     with view:
         result: Result = yield crawler.run()
-        summary = render_summary(result.summary, result.kept, result.comparison)
+        summary = render_summary(
+            result.summary, result.kept, result.comparison, rendering=result.rendering
+        )
         print(summary)
         status = _print_hints(result, crawler.config, quiet=quiet)
         yield view.end(summary)

@@ -8,12 +8,12 @@ there to be copied.
 import collections
 import itertools
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crawler_app.base.models import State
 from crawler_app.base.reasons import WALLS, Reason, meaning_of
 from crawler_app.base.text.escaping import printable
-from crawler_app.base.text.formatting import number, size
+from crawler_app.base.text.formatting import number, seconds, size
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
@@ -38,11 +38,13 @@ def render_summary(
     kept: CrawlSizes | None = None,
     comparison: Comparison | None = None,
     state: str = "",
+    rendering: Mapping[str, int] | None = None,
 ) -> str:
     """Return the complete summary of a crawl, without a newline at the end.
 
     Args:
         state: Comes first if there is no list, otherwise before the counts.
+        rendering: As a `Result` has it.
     """
     blocks = [
         _slowest_lines(summary),
@@ -53,6 +55,7 @@ def render_summary(
         blocks += _changed_blocks(comparison)
     counts = [state] if state else []
     counts += _count_lines(summary)
+    counts += _rendered_lines(summary, rendering or {})
     if kept is not None:
         counts += _kept_lines(kept)
     if comparison is not None:
@@ -88,6 +91,26 @@ def _count_lines(summary: Summary) -> list[str]:
         noun = "URL" if summary.left == 1 else "URLs"
         lines.append(_row("left", summary.left, f"{noun} still to be fetched"))
     return lines
+
+
+def _rendered_lines(summary: Summary, rendering: Mapping[str, int]) -> list[str]:
+    """Return the line about rendered pages, and what it has taken in this run.
+
+    >>> _rendered_lines(Summary(), {})
+    []
+    """
+    rendered = summary.count_by_reason[State.DONE][Reason.RENDERED]
+    if not rendered:
+        return []
+    text = "pages whose scripts were run in a browser"
+    if rendering:
+        taken = seconds(rendering.get("ms", 0) / 1000)
+        text += (
+            f"; {rendering.get('gained', 0):,} had more then, "
+            f"{number(rendering.get('links', 0), 'more link')} in all; "
+            f"{number(rendering.get('requests', 0), 'request')}, {taken}"
+        )
+    return [_row(Reason.RENDERED, rendered, text)]
 
 
 def _redirects_line(summary: Summary) -> str:

@@ -26,7 +26,7 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.monitor import Watched
-from crawler_app.run.crawl.wiring import wire
+from crawler_app.run.crawl.wiring import check_renderer, wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
@@ -195,6 +195,7 @@ def _check(config: CrawlConfig) -> None:
     if storage_url(path):
         _check_storage(config)
     check_fetcher(config)
+    check_renderer(config)
 
 
 def _check_storage(config: CrawlConfig) -> None:

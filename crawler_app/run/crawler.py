@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import functools
 import logging
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.hooks import Hooks
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.crawl.wiring import wire
+from crawler_app.run.crawl.wiring import check_renderer, wire
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
@@ -40,6 +40,9 @@ __all__ = ["Crawler", "Result"]
 
 logger = logging.getLogger(__name__)
 
+# Of the names of the counters of `crawler_app.run.crawl.rendering`.
+RENDER_STATS = "render/"
+
 
 @dataclass(slots=True, frozen=True, repr=False)
 class Result:
@@ -52,6 +55,8 @@ class Result:
         was_stopped: Whether `Crawler.stop` ended the run early.
         kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
+        rendering: What rendering pages has found and cost in this run, by name; empty if none
+            was rendered.
         had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
         soft_404s: URLs that do not exist, but were answered with a page.
         closed_hosts: A sentence about each host that refused everything at the end.
@@ -66,6 +71,7 @@ class Result:
     had_finished: bool = False
     soft_404s: list[str] = field(default_factory=list)
     closed_hosts: list[str] = field(default_factory=list)
+    rendering: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         end = f", reached {self.limit_reached}" if self.limit_reached else ""
@@ -141,6 +147,7 @@ class Crawler:
         self._crawl: Crawl | WorkersRun | None = None
         self._is_stopped = False
         check_fetcher(config)
+        check_renderer(config)
         if config.frontier:
             raise ConfigError("a crawl with a shared frontier is run by a CrawlWorker")
         if config.processes > 1:
@@ -336,6 +343,11 @@ class Crawler:
             summary.left == 0 and not any(self._crawl.stats),
             frontier.soft_404s(),
             self._crawl.closed_hosts(),
+            {
+                name.removeprefix(RENDER_STATS): count
+                for name, count in self._crawl.stats
+                if name.startswith(RENDER_STATS)
+            },
         )
 
 

@@ -182,7 +182,7 @@ class _Handler(RequestHandler):
     async def get(self):
         await self.site.respond(self)
 
-    head = get
+    head = post = get
 
     def compute_etag(self):
         return None  # only what the test gives

@@ -25,12 +25,15 @@ from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.models import REACHES
 from crawler_app.base.urls import canonicalize
 
-__all__ = ["CLIENTS", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
+__all__ = ["CLIENTS", "NEVER", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
 
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
 # Implementations of Tornado's AsyncHTTPClient, and the library requests.
 REQUESTS = "requests"
+NEVER = "never"
+RENDERS = (NEVER, "auto", "always")
+
 CLIENTS = ("pooled", "simple", "curl", REQUESTS)
 
 BILLION = 1_000_000_000
@@ -373,6 +376,39 @@ class CrawlConfig:
         rule=validators.require_proxy,
         is_resumable=True,
         is_secret=True,
+        is_local=True,
+    )
+
+    # Chromium takes a hundred times as long as we do to read a page.
+    render: str = option(
+        NEVER,
+        "run the scripts of pages in Chromium, to find what they make: never, on pages that "
+        "need it, or always",
+        group=FETCHING,
+        choices=RENDERS,
+        is_resumable=True,
+        is_common=True,
+    )
+    scroll: bool = option(
+        False,
+        "scroll rendered pages to their end, to load what appears on the way",
+        group=FETCHING,
+        is_resumable=True,
+    )
+    # A request that is not GET may order, send or delete something.
+    render_post: bool = option(
+        False,
+        "let the scripts of rendered pages send POST and other requests that may change "
+        "something; for your own sites only",
+        group=FETCHING,
+        is_resumable=True,
+    )
+    browsers: int = option(
+        1,
+        "maximum number of browsers, each with a few pages at a time and 0.5 GB of memory",
+        group=FETCHING,
+        rule=count(1, 64),
+        is_resumable=True,
         is_local=True,
     )
 

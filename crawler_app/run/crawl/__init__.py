@@ -16,6 +16,7 @@ Beside the path::
     wall_checks      asks it for a page that is known, to find out
     waits            names what is waited for, and bounds the waits for external hosts
     repeated_pages   finds sites without end, whose pages say the same
+    rendering        renders the pages that scripts make
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them
@@ -191,9 +192,15 @@ class Crawl:
         # Before the seeds: they count after the URLs of earlier runs.
         self._parts.admission.remember()
         self._add_seeds()
-        with self._time_limit(), contextlib.closing(self._parts.reader):
+        with (
+            self._time_limit(),
+            contextlib.closing(self._parts.reader),
+            self._parts.renderer or contextlib.nullcontext(),
+        ):
             yield from self._all_work()
             while self._requeue_unread() or self._requeue_refused():
+                yield from self._all_work()
+            while self._requeue_missed():
                 yield from self._all_work()
             if self.config.soft_404 and self._may_ask():
                 yield self._commit()  # asking may take long
@@ -244,6 +251,14 @@ class Crawl:
         if self._parts.observer is None or not self.frontier.is_drained():
             return False
         urls = self._parts.observer.unread()
+        return bool(urls) and self.frontier.requeue_urls(urls) > 0
+
+    def _requeue_missed(self) -> bool:
+        """Queue the pages again that turned out to need rendering."""
+        renderer = self._parts.renderer
+        if renderer is None or self.is_stopping or not self.frontier.is_drained():
+            return False
+        urls = renderer.take_missed()
         return bool(urls) and self.frontier.requeue_urls(urls) > 0
 
     def _requeue_refused(self) -> bool:
@@ -524,7 +539,9 @@ class Crawl:
                 return end
             if is_external:
                 return (yield from self._parts.external_checker.ask(claim))
-            fetched, reason = yield from self._parts.fetching.fetch_page(claim.url)
+            fetched, reason = yield from self._parts.fetching.fetch_page(
+                claim.url, claim.role
+            )
             end = yield from self._parts.interpreter.read(claim, fetched, reason)
             end = yield from self._parts.walls.judge(claim, fetched, end)
             if isinstance(end, Finish) and end.page is not None:

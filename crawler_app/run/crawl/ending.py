@@ -11,7 +11,14 @@ from typing import TypeAlias
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import retry_after_s
-from crawler_app.base.models import Candidate, CrawledPage, Fetched, Outcome, State
+from crawler_app.base.models import (
+    Candidate,
+    CrawledPage,
+    Fetched,
+    Outcome,
+    State,
+    body_digest,
+)
 from crawler_app.base.reasons import (
     AnyReason,
     Reason,
@@ -27,6 +34,7 @@ __all__ = [
     "PutBack",
     "Respell",
     "Retry",
+    "digest_of",
     "failed",
     "internal_error",
     "of_error",
@@ -110,6 +118,11 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
         digest=fetched.digest()[:DIGEST_BYTES].hex(),
         note="; ".join(fetched.notes),
     )
+
+
+def digest_of(body: bytes) -> str:
+    """Return a digest of a body; equal for equal bodies."""
+    return body_digest(body)[:DIGEST_BYTES].hex()
 
 
 def of_error(exc: FetchError) -> Retry | Finish:

@@ -6,7 +6,7 @@ When a site is crawled again, unchanged pages come from the archive.  Used by
 
 import logging
 from collections.abc import Container, Generator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.errors import (
     ArchiveError,
@@ -14,7 +14,7 @@ from crawler_app.base.errors import (
     ObjectStorageError,
     StaleConnectionError,
 )
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Role
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
@@ -24,6 +24,9 @@ from crawler_app.store.archive.captures import Capture
 from crawler_app.store.archive.store import Archive
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
+
+if TYPE_CHECKING:
+    from crawler_app.web.render.kept import KeptResponses
 
 __all__ = ["Fetching"]
 
@@ -40,6 +43,9 @@ class Fetching:
         archive: Stores each exchange; None for no archive.
         is_recrawl: Whether to fetch only what has changed since it was archived.
         archived: URLs whose responses are read from the archive instead.
+
+    Attributes:
+        kept: What a browser has fetched as well; None unless pages are rendered.
     """
 
     def __init__(
@@ -56,10 +62,13 @@ class Fetching:
         self._archive = archive
         self._is_recrawl = is_recrawl
         self._archived = archived
+        self.kept: KeptResponses | None = None
         # Under way, by the URL that is fetched.
         self._probes: dict[str, gen.Future[None]] = {}
 
-    def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
+    def fetch_page(
+        self, url: str, role: Role = Role.LINK
+    ) -> Subgenerator[tuple[Fetched, Reason]]:
         """Fetch a URL; if it is unchanged, return the archived response.
 
         The second value is ``UNCHANGED`` or ``OK``.
@@ -67,6 +76,19 @@ class Fetching:
         Raises:
             FetchError: there was no usable response.
         """
+        if self.kept is None or role is not Role.ASSET:
+            return (yield from self.fetch_changed(url))
+        reason = Reason.OK
+
+        def fetch() -> Subgenerator[Fetched]:
+            nonlocal reason
+            fetched, reason = yield from self.fetch_changed(url)
+            return fetched
+
+        return (yield from self.kept.fetch(url, fetch)), reason
+
+    def fetch_changed(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
+        """Fetch a URL as `fetch_page` does, also if a browser has fetched it."""
         capture = None
         if self._archive is not None and (self._is_recrawl or url in self._archived):
             capture = self._archive.latest(url)
@@ -127,6 +149,7 @@ class Fetching:
         headers: Mapping[str, str] | None = None,
         *,
         method: str = "GET",
+        body: bytes | None = None,
         is_archived: bool = True,
     ) -> Subgenerator[Fetched]:
         """Make one exchange, and archive it.
@@ -145,7 +168,7 @@ class Fetching:
                 if method == "GET":
                     fetched: Fetched = yield self._fetcher.fetch(url, headers)
                 else:
-                    fetched = yield self._fetcher.fetch(url, headers, method)
+                    fetched = yield self._fetcher.fetch(url, headers, method, body)
                 break
             except StaleConnectionError as exc:
                 stale = exc

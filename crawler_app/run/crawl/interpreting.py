@@ -14,6 +14,7 @@ from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler_app.base.http_headers import (
@@ -60,6 +61,9 @@ from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall
 from gencoro import gen
 
+if TYPE_CHECKING:
+    from crawler_app.run.crawl.rendering import PageRenderer
+
 __all__ = ["Interpreter"]
 
 logger = logging.getLogger(__name__)
@@ -102,6 +106,7 @@ class Interpreter:
         index: Stores the words of every page; None for no index.
         keeps_page: Whether an ending carries the page, for the user's callbacks.
         observer: Notified of documents and their references; None for none.
+        renderer: Runs the scripts of pages; None for none.
     """
 
     def __init__(
@@ -114,7 +119,9 @@ class Interpreter:
         *,
         keeps_page: bool,
         observer: CrawlObserver | None = None,
+        renderer: "PageRenderer | None" = None,
     ) -> None:
+        self._renderer = renderer
         self._config = context.config
         self._clock = context.clock
         self._agent = product_token(context.config.user_agent)
@@ -185,11 +192,17 @@ class Interpreter:
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
         page = yield from self._parsed(fetched, outcome.content_type)
+        if self._renderer is not None:
+            page = yield from self._rendered(self._renderer, fetched, outcome, page)
         outline = page.outline
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
-        elif not page.links and is_made_by_script(fetched.body):
+        elif (
+            outcome.reason is not Reason.RENDERED
+            and not page.links
+            and is_made_by_script(fetched.body)
+        ):
             outcome.reason = Reason.MADE_BY_SCRIPT
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))
@@ -228,7 +241,9 @@ class Interpreter:
         return self._reader.page(
             fetched.body,
             content_type,
-            with_text=self._index is not None or self._keeps_page,
+            with_text=self._index is not None
+            or self._keeps_page
+            or self._renderer is not None,
             with_anchors=self._keeps_page,
             with_assets=self._config.fetches_assets and self._observer is None,
             with_outline=self._observer is not None,
@@ -238,6 +253,17 @@ class Interpreter:
     def forget_links(self) -> None:
         """Admit links again that were settled: the frontier may have lost them."""
         self._seen_links, self._seen_assets = LinkCache(), LinkCache()
+
+    def _rendered(
+        self, renderer: "PageRenderer", fetched: Fetched, outcome: Outcome, page: Page
+    ) -> Subgenerator[Page]:
+        """Return a page as its scripts make it, or as it is if it does not need that."""
+        response = yield from renderer.render(fetched, page)
+        if response is None:
+            return page
+        read = yield from self._parsed(response, response.headers["Content-Type"])
+        renderer.learn(fetched, page, read, outcome)
+        return read
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""

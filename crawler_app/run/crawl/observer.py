@@ -3,13 +3,16 @@
 Both are passed in when a crawl is made, and called on the event loop.
 """
 
-from collections.abc import Collection, Iterable
-from typing import Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from crawler_app.base.models import Candidate, Outcome, Role
 from crawler_app.web.documents.outline import Outline
 from crawler_app.web.fetcher.cookies import Cookie
 from crawler_app.web.robots.cache import Finding
+
+if TYPE_CHECKING:
+    from crawler_app.web.render.problems import ScriptProblem
 
 __all__ = ["NO_HOST_OBSERVER", "CrawlObserver", "HostObserver"]
 
@@ -23,6 +26,10 @@ class CrawlObserver(Protocol):
 
     def saw_document(self, url: str, outline: Outline) -> None:
         """Record a page or a style sheet; called before `saw_end`."""
+        ...
+
+    def saw_problems(self, url: str, problems: "Sequence[ScriptProblem]") -> None:
+        """Record what the scripts of a rendered page get wrong."""
         ...
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:

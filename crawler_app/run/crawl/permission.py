@@ -10,7 +10,7 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Claim, Fetched, Role
 from crawler_app.base.reasons import Reason
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import origin_of
+from crawler_app.base.urls import host_of, origin_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
@@ -49,6 +49,8 @@ class Permission:
         self.robots = _robots_cache(context, fetch) if context.config.robots else None
         # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
+        # Origins whose robots.txt was fetched for a page that needs something of theirs.
+        self._unapplied: set[str] = set()
 
     def check(self, claim: Claim) -> Subgenerator[Ending | None]:
         """Return the ending of a URL that must not be fetched now; None if it may be.
@@ -78,6 +80,17 @@ class Permission:
         rules = self.robots.known(url)
         return rules is not None and not rules.is_unreachable and rules.allows(url)
 
+    def allows(self, url: str) -> Subgenerator[bool]:
+        """Return whether robots.txt allows what a page loads, after asking for it."""
+        if self.robots is None:
+            return True
+        rules = self.robots.known(url)
+        if rules is None:
+            rules = yield self.robots.ask(url)
+            self._context.hosts.note_crawl_delay(host_of(url), rules.crawl_delay_s)
+            self._unapplied.add(origin_of(url))
+        return not rules.is_unreachable and rules.allows(url)
+
     def _is_exempt(self, claim: Claim) -> bool:
         """Return whether ``should_fetch`` is not consulted about a URL."""
         return claim.role is Role.SITEMAP or claim.url in self._context.config.seeds
@@ -86,7 +99,7 @@ class Permission:
         self, claim: Claim, robots: RobotsCache
     ) -> Subgenerator[Ending | None]:
         rules = robots.known(claim.url)
-        if rules is None:
+        if rules is None or self._is_unapplied(claim.url):
             rules = yield robots.ask(claim.url)
             yield from self._apply(rules, claim)
             self._context.host_observer.robots_applied(origin_of(claim.url))
@@ -104,6 +117,13 @@ class Permission:
             return None
         yield gen.moment  # many in a row must not block the loop
         return self._skip(Reason.ROBOTS)
+
+    def _is_unapplied(self, url: str) -> bool:
+        """Return whether the sitemaps of a robots.txt are still to be added, from now on."""
+        if not self._unapplied or (origin := origin_of(url)) not in self._unapplied:
+            return False
+        self._unapplied.discard(origin)
+        return True
 
     def _skip(self, reason: Reason) -> Ending:
         self._context.stats.add(f"skipped/{reason}")

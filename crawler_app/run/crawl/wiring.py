@@ -4,8 +4,11 @@ import time
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from crawler_app.base.config import CrawlConfig
+from tornado.util import import_object
+
+from crawler_app.base.config import NEVER, CrawlConfig
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.external_cache import ExternalCache
@@ -32,7 +35,14 @@ from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.documents.reader import Reader
 from crawler_app.web.fetcher import Fetcher
 
-__all__ = ["CrawlParts", "wire"]
+if TYPE_CHECKING:
+    from crawler_app.run.crawl.rendering import PageRenderer
+
+__all__ = ["CrawlParts", "check_renderer", "wire"]
+
+# By name: a crawl that renders nothing imports nothing for it.
+CHROMIUM_PATH = "crawler_app.web.render.program.chromium_path"
+RENDERER = "crawler_app.run.crawl.rendering.PageRenderer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class CrawlParts:
         archive: None for no archive.
         index: None for no index.
         observer: None for none.
+        renderer: None if pages are not rendered.
     """
 
     context: RunContext
@@ -56,10 +67,17 @@ class CrawlParts:
     fetching: Fetching
     reader: Reader
     interpreter: Interpreter
+    renderer: "PageRenderer | None"
     external_checker: ExternalChecker
     walls: WallChecker
     waits: Waits
     soft_404: Soft404Detector
+
+
+def check_renderer(config: CrawlConfig) -> None:
+    """Raise ConfigError if pages are to be rendered, and there is no browser for it."""
+    if config.render != NEVER:
+        import_object(CHROMIUM_PATH)()
 
 
 def wire(
@@ -107,6 +125,9 @@ def wire(
         context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
     )
     permission = Permission(context, admission, hooks, fetching.fetch)
+    renderer = None
+    if config.render != NEVER:
+        renderer = import_object(RENDERER)(context, fetching, permission, observer)
     redirects = RedirectReader(context, admission, fetching.cookies_for)
     # One for pages and for external URLs, which share the processes that it starts.
     reader = Reader()
@@ -130,7 +151,9 @@ def wire(
             index,
             keeps_page=hooks.want_pages,
             observer=observer,
+            renderer=renderer,
         ),
+        renderer=renderer,
         external_checker=ExternalChecker(
             context, fetching, redirects, kept, reader, observer
         ),

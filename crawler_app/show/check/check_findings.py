@@ -29,6 +29,8 @@ class FindingKind(StrEnum):
     """The reference is not a valid URL as written."""
     MIXED = "mixed"
     """An https page loads something over http, which browsers block."""
+    SCRIPT = "scripts"
+    """A script of a rendered page fails, or its request does."""
     REDIRECT = "redirects"
     """A link leads to a permanent redirect."""
 

@@ -10,7 +10,7 @@ references than pairs of a page and a URL.
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL, Reason, is_broken, meaning_of
@@ -41,6 +41,9 @@ from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use
+
+if TYPE_CHECKING:
+    from crawler_app.web.render.problems import ScriptProblem
 
 __all__ = ["ReferenceTracker"]
 
@@ -160,6 +163,28 @@ class ReferenceTracker:
             return
         self._ids_left -= len(ids)
         self._ids_by_key[key] = Ids(ids)
+
+    def saw_problems(self, url: str, problems: "Sequence[ScriptProblem]") -> None:
+        """Report what the scripts of a rendered page get wrong."""
+        for each in problems:
+            target = each.url or url
+            if self._is_ignored(target):
+                continue
+            is_here = each.url == url
+            place = f"{each.url}:{each.line}:{each.column}: " if each.line else ""
+            finding = CheckFinding(
+                FindingKind.SCRIPT,
+                self._name_of(url),
+                each.line if is_here else 0,
+                each.column if is_here else 0,
+                "script",
+                target,
+                self._name_of(target),
+                None,
+                f"script_{each.kind}",
+                each.text if is_here else place + each.text,
+            )
+            self._report(finding)
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
         """Record the URLs that a sitemap lists."""

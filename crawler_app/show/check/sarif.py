@@ -20,6 +20,7 @@ WORDS_BY_KIND = {
     FindingKind.FRAGMENT: "A fragment that the page does not have",
     FindingKind.MALFORMED: "A malformed reference",
     FindingKind.MIXED: "Something that an https page loads over http",
+    FindingKind.SCRIPT: "A script, or its request, that fails",
     FindingKind.REDIRECT: "A link to a permanent redirect",
 }
 

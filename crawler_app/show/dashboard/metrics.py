@@ -26,6 +26,11 @@ COUNTERS = (
     ("bytes", "received_bytes", "Bytes of bodies received, after decompression."),
     ("retried", "retries", "URLs put back for another try."),
     ("outages", "outages", "Times that a host was found to be down."),
+    ("render/pages", "rendered_pages", "Pages whose scripts were run in a browser."),
+    ("render/gained", "rendered_gains", "Those that had more links or text then."),
+    ("render/links", "rendered_links", "Links that only these scripts made."),
+    ("render/requests", "rendered_requests", "Requests that these pages made."),
+    ("render/ms", "rendered_milliseconds", "Time that rendering them took."),
 )
 REASON_COUNTERS = (
     ("failed", "failed", "URLs that failed after all tries."),

@@ -39,14 +39,19 @@ class Fetcher(Protocol):
     """The interface that the crawler needs."""
 
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> "gen.Future[Fetched]":
         """Return a Future for the response; the only error it fails with is FetchError.
 
         Args:
             url: A canonical URL.
             headers: For this request only; they replace others of the same name.
-            method: ``GET`` or ``HEAD``.
+            method: ``GET`` or ``HEAD``; a rendered page may need another.
+            body: Of the request; None for none.
         """
         ...
 

@@ -114,16 +114,20 @@ class HttpFetcher:
 
     @gen.coroutine
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
         started_at = time.monotonic()
         self._policy.require_public_host(url)
         carried = self._policy.headers_for(url, headers)
         if isinstance(self._client, PooledAsyncHTTPClient):
-            fetched = yield from self._fetch(url, carried, method)
+            fetched = yield from self._fetch(url, carried, method, body)
         else:
-            fetched = yield from self._fetch_bounded(url, carried, method)
+            fetched = yield from self._fetch_bounded(url, carried, method, body)
         fetched.took_s = time.monotonic() - started_at
         return fetched
 
@@ -151,10 +155,15 @@ class HttpFetcher:
         self._resolver.close()
 
     def _fetch(
-        self, url: str, headers: HTTPHeaders, method: str
+        self, url: str, headers: HTTPHeaders, method: str, body: bytes | None
     ) -> Subgenerator[Fetched]:
         request = HTTPRequest(
-            url, method, headers=headers, decompress_response=True, **self._options
+            url,
+            method,
+            headers=headers,
+            body=body,
+            decompress_response=True,
+            **self._options,
         )
         try:
             response = yield self._client.fetch(request, raise_error=False)
@@ -170,7 +179,7 @@ class HttpFetcher:
         return error if self._policy.proxy is None else of_proxy(error)
 
     def _fetch_bounded(
-        self, url: str, headers: HTTPHeaders, method: str
+        self, url: str, headers: HTTPHeaders, method: str, sent: bytes | None
     ) -> Subgenerator[Fetched]:
         """Fetch with a client that cannot tell a too large body from other errors."""
         collector = ResponseCollector(self._config.max_body_bytes)
@@ -182,6 +191,8 @@ class HttpFetcher:
         )
         request = self._bounded_request(url, headers, collector, curl)
         request.method = method
+        if sent is not None:
+            request.body = sent
         try:
             response = yield from self._exchange(request)
             collector.refuse_too_large()

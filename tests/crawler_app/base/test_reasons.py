@@ -105,7 +105,7 @@ def test_failures_for_every_visitor_are_broken():
 
 def test_temporary_failures_are_retried_on_request():
     words = "refused dns network timeout hook_error connection_closed"
-    words += " blocked rate_limited proxy_error robots_unreachable http_429 http_500 http_502 http_503 http_504"
+    words += " not_rendered blocked rate_limited proxy_error robots_unreachable http_429 http_500 http_502 http_503 http_504"
     assert set(words.split()) == RETRYABLE
 
 

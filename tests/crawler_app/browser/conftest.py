@@ -9,8 +9,16 @@ import pathlib
 import pytest
 
 from tests.helpers.chromium import chromium, emulate, phone, started_chromium
+from tests.helpers.postgres import postgres, postgres_url
 
-__all__ = ["chromium", "emulate", "phone", "started_chromium"]
+__all__ = [
+    "chromium",
+    "emulate",
+    "phone",
+    "postgres",
+    "postgres_url",
+    "started_chromium",
+]
 
 HERE = pathlib.Path(__file__).parent
 

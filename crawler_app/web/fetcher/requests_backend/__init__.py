@@ -107,7 +107,11 @@ class RequestsFetcher:
 
     @gen.coroutine
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `crawler_app.web.fetcher.Fetcher`."""
         if self._is_closed:
@@ -115,7 +119,7 @@ class RequestsFetcher:
         self._policy.require_public_host(url)
         wire = Wire(url, self._policy.check_address)
         exchange = _ThreadedFetch(
-            url, self._policy.headers_for(url, headers), wire, method
+            url, self._policy.headers_for(url, headers), wire, method, body
         )
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)
@@ -217,7 +221,10 @@ class RequestsFetcher:
         self, session: requests.Session, exchange: "_ThreadedFetch"
     ) -> requests.Response:
         request = requests.Request(
-            exchange.method, exchange.url, headers=dict(exchange.headers)
+            exchange.method,
+            exchange.url,
+            headers=dict(exchange.headers),
+            data=exchange.body,
         )
         prepared = session.prepare_request(request)
         # Undo the normalization of requests.
@@ -254,10 +261,16 @@ class _ThreadedFetch:
     """
 
     def __init__(
-        self, url: str, headers: HTTPHeaders, wire: Wire, method: str = "GET"
+        self,
+        url: str,
+        headers: HTTPHeaders,
+        wire: Wire,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> None:
         self.url = url
         self.method = method
+        self.body = body
         self.headers = headers
         self.wire = wire
         self.outcome: gen.Future[tuple[Fetched, HTTPHeaders]] = gen.Future()

@@ -1,0 +1,188 @@
+"""One browser: a Chromium that runs until it is closed, or this process ends.
+
+It has no network: what there is of one is a socket to this process.  Where the system does not
+allow that, it can resolve no name and has no proxy, and says so once.
+"""
+
+import asyncio
+import contextlib
+import datetime
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render import launcher
+from crawler_app.web.render.devtools import DevTools, RenderError
+from gencoro import gen
+
+__all__ = ["Browser", "start_browser"]
+
+logger = logging.getLogger(__name__)
+
+FLAGS = (
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--window-size=1280,900",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",  # 64 MB in a container
+    "--mute-audio",
+    "--hide-scrollbars",
+    # A page is read whether it is seen or not.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    # What a browser does by itself.
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-features=MediaRouter,OptimizationHints,Prerender2,Translate",
+    "--dns-prefetch-disable",
+    "--no-pings",
+    # Without a network of its own it needs no more; with one, nothing is reached.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+
+START_TIMEOUT = datetime.timedelta(seconds=30)
+
+# The time that the launcher has to end the processes.
+END_TIMEOUT_S = 10.0
+
+
+class Browser:
+    """A browser that has started.
+
+    Attributes:
+        devtools: The connection to it.
+        is_broken: Whether it is to be replaced.
+    """
+
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", devtools: DevTools, home: str
+    ) -> None:
+        self.devtools = devtools
+        self.is_broken = False
+        self._process = process
+        self._home = home
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may render another page."""
+        is_running = self._process.poll() is None
+        return is_running and not self.is_broken and not self.devtools.is_lost
+
+    def end(self) -> None:
+        """Begin to end its processes."""
+        self.devtools.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()  # which the launcher waits for
+
+    def wait(self) -> None:
+        """Wait until its processes have ended, which takes a tenth of a second."""
+        try:
+            self._process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        # The launcher has removed it, unless it was killed.
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def memory_bytes(self) -> int:
+        """Return how much memory its processes have for themselves."""
+        return sum(map(_private_bytes, _descendants(self._process.pid)))
+
+
+def start_browser(program: str) -> Subgenerator[Browser]:
+    """Start a browser, with as little as it needs.
+
+    Raises:
+        RenderError: it cannot be started.
+    """
+    error = ""
+    for mode, flags in _ways():
+        browser = yield from _launched(program, mode, flags)
+        try:
+            version = browser.devtools.send("Browser.getVersion")
+            yield gen.with_timeout(START_TIMEOUT, version, quiet_exceptions=RenderError)
+        except (RenderError, gen.TimeoutError) as exc:
+            error = str(exc)
+            browser.end()
+            browser.wait()
+            continue
+        if "--no-sandbox" in flags:
+            logger.warning(
+                "Chromium runs without its sandbox, which this system does not allow; "
+                "render only sites that you trust"
+            )
+        return browser
+    raise RenderError(f"{program} cannot be started: {error}")
+
+
+def _ways() -> list[tuple[str, list[str]]]:
+    """Return the ways to start it, the safest first.
+
+    In the empty network its sandbox works even for root, who is someone else there.
+    """
+    return [
+        (launcher.ISOLATED, []),
+        (launcher.NETWORKED, []),
+        (launcher.NETWORKED, ["--no-sandbox"]),
+    ]
+
+
+def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser]:
+    """Start the launcher, and connect."""
+    home = tempfile.mkdtemp(prefix="gencrawl-chromium-")
+    ours, theirs = socket.socketpair()
+    profile = f"--user-data-dir={home}"
+    command = [program, *FLAGS, *flags, profile, "about:blank"]
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", launcher.__file__, mode, home, *command],
+            stdin=theirs.fileno(),
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C does not reach it
+        )
+    ours.setblocking(False)
+    _, devtools = yield asyncio.get_running_loop().create_unix_connection(
+        DevTools, sock=ours
+    )
+    return Browser(process, devtools, home)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and theirs."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):  # it has ended
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(each) for each in text.split()]
+    return []
+
+
+def _private_bytes(pid: int) -> int:
+    with contextlib.suppress(OSError):  # as above
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+    return 0

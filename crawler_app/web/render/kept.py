@@ -1,0 +1,90 @@
+"""Responses that several pages use, such as scripts and style sheets: each is fetched once.
+
+The crawl fetches them for itself, too, and so each is taken from here by whichever comes second.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from gencoro import gen
+
+__all__ = ["KeptResponses"]
+
+# The scripts, style sheets and images of a few sites.
+MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+
+class KeptResponses:
+    """The most recently used responses, by anything that tells them apart."""
+
+    def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[Hashable, Fetched] = OrderedDict()
+        self._pending_by_key: dict[Hashable, _Pending] = {}
+
+    def get(self, key: Hashable) -> Fetched | None:
+        """Return a response that is kept."""
+        fetched = self._kept.get(key)
+        if fetched is not None:
+            self._kept.move_to_end(key)
+        return fetched
+
+    def put(self, key: Hashable, fetched: Fetched) -> None:
+        """Keep a response, unless it is large or its server says not to."""
+        size = len(fetched.body)
+        control = fetched.headers.get("Cache-Control", "")
+        if size > self._max_bytes // 8 or "no-store" in control or key in self._kept:
+            return
+        self._kept[key] = fetched
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.body)
+
+    def fetch(
+        self, key: Hashable, fetch: Callable[[], Subgenerator[Fetched]]
+    ) -> Subgenerator[Fetched]:
+        """Return a response that is kept or on its way; otherwise fetch and keep it.
+
+        Raises:
+            FetchError: there was no response, for none of those who wait for it.
+        """
+        if (fetched := self.get(key)) is not None:
+            return fetched
+        pending = self._pending_by_key.get(key)
+        if pending is None:
+            pending = self._pending_by_key[key] = _Pending(self._begin(key, fetch))
+        # A copy: whoever leaves cancels what it waits for, and others may wait too.
+        answer: gen.Future[Fetched] = gen.Future()
+        gen.chain_future(pending.answer, answer)
+        pending.waiters += 1
+        try:
+            response: Fetched = yield answer
+            return response
+        finally:
+            pending.waiters -= 1
+            if not pending.waiters:
+                if self._pending_by_key.get(key) is pending:
+                    del self._pending_by_key[key]
+                pending.answer.cancel()
+
+    @gen.coroutine
+    def _begin(
+        self, key: Hashable, fetch: Callable[[], Subgenerator[Fetched]]
+    ) -> Generator[Any, Any, Fetched]:
+        fetched = yield from fetch()
+        self.put(key, fetched)
+        return fetched
+
+
+@dataclass(slots=True, eq=False)
+class _Pending:
+    """A fetch under way, and how many wait for it."""
+
+    answer: gen.Future[Fetched]
+    waiters: int = 0

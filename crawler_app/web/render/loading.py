@@ -1,0 +1,161 @@
+"""A page under way in a tab: its requests, and what is known of it until it is done."""
+
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from tornado.locks import Condition
+
+from crawler_app.base.errors import FetchError
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render.devtools import DevTools, RenderError
+from crawler_app.web.render.problems import ScriptProblem, request_problem
+from crawler_app.web.render.requests import BrowserRequest, encoded_body, fields_of
+from crawler_app.web.render.settling import Settling
+from gencoro import gen
+
+__all__ = ["FetchForBrowser", "Load", "refuse"]
+
+# Each page that is loaded again asks for itself: a cookie is set, or a version has changed.
+MAX_RELOADS = 2
+
+MAX_PROBLEMS = 20
+
+# Returns the response to a request, or raises FetchError.  It calls the function whenever a rule
+# of the crawl has held the request back.
+FetchForBrowser: TypeAlias = Callable[
+    [BrowserRequest, Callable[[], None]], Subgenerator[Fetched]
+]
+
+
+class Load:
+    """A page that a tab renders now.
+
+    Args:
+        fetched: Its response, which answers the first request.
+        frame: The id of its main frame.
+
+    Attributes:
+        settling: When it is done.
+        changed: Notified when it may be done, or has failed.
+        document: The id of the document that is loaded in the main frame.
+        led_to: Where a script wanted to go; empty for nowhere.
+        problems: What its scripts got wrong, in order.
+        error: Why it cannot be rendered; None if it can.
+    """
+
+    def __init__(
+        self, fetched: Fetched, frame: str, devtools: DevTools, fetch: FetchForBrowser
+    ) -> None:
+        self.settling = Settling(time.monotonic())
+        self.changed = Condition()
+        self.document = ""
+        self.led_to = ""
+        self.problems: dict[ScriptProblem, None] = {}
+        self.error: RenderError | None = None
+        self._fetched = fetched
+        self._frame = frame
+        self._devtools = devtools
+        self._fetch = fetch
+        self._navigations = 0
+        self._answers: set[gen.Future[None]] = set()
+
+    def fail(self, error: RenderError) -> None:
+        """Note that the page cannot be rendered."""
+        self.error = self.error or error
+        self.changed.notify_all()
+
+    def add_problem(self, problem: ScriptProblem) -> None:
+        """Note a problem, unless there are too many."""
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems[problem] = None
+
+    def leave(self) -> None:
+        """Cancel what the page still waits for."""
+        for answer in list(self._answers):
+            answer.cancel()
+
+    def answer(self, params: dict[str, Any], session: str) -> None:
+        """Begin to answer a paused request."""
+        answer = self._serve(params, session)
+        self._answers.add(answer)
+        answer.add_done_callback(self._answers.discard)
+
+    @gen.coroutine
+    def _serve(self, params: dict[str, Any], session: str) -> Generator[Any, Any, None]:
+        self.settling.begin_request()
+        try:
+            fetched = yield from self._response(params)
+            if fetched is None:
+                refuse(self._devtools, params, session)
+            else:
+                _fulfill(self._devtools, params, session, fetched)
+        except FetchError as exc:
+            refuse(self._devtools, params, session)
+            if problem := request_problem(params, str(exc)):
+                self.add_problem(problem)
+        finally:
+            self.settling.end_request(time.monotonic())
+            self.changed.notify_all()
+
+    def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
+        """Return the response to a request; None to refuse it."""
+        request = BrowserRequest.of(params)
+        if not request.is_needed:
+            return None
+        if request.kind == "Document" and params["frameId"] == self._frame:
+            self._navigations += 1
+            if self._navigations == 1:
+                return self._fetched
+            if not self._is_reload(request):
+                return None
+            self.settling.restart()
+        fetched = yield from self._fetch(
+            request, lambda: self.settling.extend(time.monotonic())
+        )
+        if fetched.status >= 400 and (
+            problem := request_problem(params, f"status {fetched.status}")
+        ):
+            self.add_problem(problem)
+        return fetched
+
+    def _is_reload(self, request: BrowserRequest) -> bool:
+        """Return whether a document is loaded again, and note where else a script goes."""
+        if request.method != "GET":
+            return False
+        if request.url == self._fetched.url:
+            return self._navigations <= 1 + MAX_RELOADS
+        self.led_to = self.led_to or request.url
+        # The document that stays does not load any further.
+        self.settling.note_idle()
+        return False
+
+
+def _fulfill(
+    devtools: DevTools, params: dict[str, Any], session: str, fetched: Fetched
+) -> None:
+    devtools.send_body(
+        encoded_body(fetched),
+        "Fetch.fulfillRequest",
+        session,
+        requestId=params["requestId"],
+        responseCode=fetched.status,
+        responseHeaders=fields_of(fetched),
+    ).add_done_callback(_retrieve)
+
+
+def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
+    """Refuse a paused request."""
+    # Aborted: the document that asks to be left stays.
+    is_document = params["resourceType"] == "Document"
+    reason = "Aborted" if is_document else "BlockedByClient"
+    request_id = params["requestId"]
+    devtools.tell(
+        "Fetch.failRequest", session, requestId=request_id, errorReason=reason
+    )
+
+
+def _retrieve(answer: "gen.Future[Any]") -> None:
+    if not answer.cancelled():
+        answer.exception()

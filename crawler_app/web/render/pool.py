@@ -1,0 +1,176 @@
+"""Browsers and their tabs: started when they are needed, shared, recycled, restarted.
+
+Rule: a page that fails costs itself only.  If its browser ends, perhaps for another page, it is
+rendered again in the next one; a tab in which anything went wrong is closed.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from tornado.locks import Condition
+
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render.browser import Browser, start_browser
+from crawler_app.web.render.devtools import BrowserGoneError
+from crawler_app.web.render.loading import FetchForBrowser
+from crawler_app.web.render.tab import Rendering, Tab
+from gencoro import gen
+
+__all__ = ["BrowserPool"]
+
+# More make more pages wait for the same cores.
+TABS_PER_BROWSER = 4
+
+# A tab is closed after this many pages: what they have stored is forgotten, and what they have
+# leaked is freed.
+PAGES_PER_TAB = 50
+
+# The memory of a browser is looked at this often, which takes some milliseconds.
+PAGES_PER_LOOK = 25
+MAX_BROWSER_BYTES = 1536 * 1024 * 1024
+
+# A page whose browser ends again and again is the one that ends it.
+MAX_BROWSERS_PER_PAGE = 3
+
+
+class _Seat:
+    """The place of one browser, and how many pages it renders now."""
+
+    def __init__(self) -> None:
+        self.starting: gen.Future[Browser] | None = None
+        self.browser: Browser | None = None
+        self.tabs: list[Tab] = []
+        self.under_way = self.pages = 0
+
+
+class BrowserPool:
+    """The browsers of a crawl.
+
+    Args:
+        program: The path of Chromium.
+        browsers: How many may run at a time.
+        fetch: Makes the requests of the pages.
+
+    Attributes:
+        restarts: How many browsers had to be replaced.
+    """
+
+    def __init__(self, program: str, browsers: int, fetch: FetchForBrowser) -> None:
+        self.restarts = 0
+        self._program = program
+        self._fetch = fetch
+        self._seats = [_Seat() for _ in range(browsers)]
+        self._changed = Condition()
+        self._waiting = 0
+        self._is_closed = False
+
+    def render(
+        self, fetched: Fetched, *, scrolls: bool = False
+    ) -> Subgenerator[Rendering]:
+        """Render a page.
+
+        Raises:
+            RenderError: the page cannot be rendered, or no browser be started.
+        """
+        seat = yield from self._taken()
+        try:
+            for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
+                try:
+                    return (yield from self._render_in(seat, fetched, scrolls))
+                except BrowserGoneError:
+                    if not tries_left or self._is_closed:
+                        raise
+            raise AssertionError
+        finally:
+            seat.under_way -= 1
+            self._changed.notify()
+
+    def close(self) -> None:
+        """End all browsers; pages that are being rendered fail."""
+        self._is_closed = True
+        for seat in self._seats:
+            if seat.browser is not None:
+                seat.browser.end()
+                seat.browser.wait()
+            seat.tabs.clear()
+
+    def _taken(self) -> Subgenerator[_Seat]:
+        """Wait for a browser that has a tab to spare."""
+        self._waiting += 1
+        try:
+            while True:
+                seat = min(self._seats, key=lambda each: each.under_way)
+                if seat.under_way < TABS_PER_BROWSER:
+                    seat.under_way += 1
+                    return seat
+                yield self._changed.wait()
+        finally:
+            self._waiting -= 1
+
+    def _render_in(
+        self, seat: _Seat, fetched: Fetched, scrolls: bool
+    ) -> Subgenerator[Rendering]:
+        browser = yield self._running(seat)
+        try:
+            with self._tab(seat, browser) as tab:
+                if not tab.pages:
+                    yield from tab.open()
+                return (yield from tab.render(fetched, scrolls=scrolls))
+        except BrowserGoneError:
+            browser.is_broken = True
+            raise
+
+    @contextlib.contextmanager
+    def _tab(self, seat: _Seat, browser: Browser) -> Iterator[Tab]:
+        """Take a tab for a page; it is closed afterwards if the page failed."""
+        tab = seat.tabs.pop() if seat.tabs else Tab(browser.devtools, self._fetch)
+        try:
+            yield tab
+        except BaseException:
+            tab.close()
+            raise
+        seat.pages += 1
+        if not browser.is_usable or browser is not seat.browser:
+            return
+        if not seat.pages % PAGES_PER_LOOK:
+            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
+        if tab.pages >= PAGES_PER_TAB:
+            tab.close()
+            return
+        if not self._waiting:
+            tab.rest()
+        seat.tabs.append(tab)
+
+    def _running(self, seat: _Seat) -> "gen.Future[Browser]":
+        """Return a Future for the browser of a seat, which several pages may wait for."""
+        if seat.starting is None or (
+            seat.starting.done()
+            and (seat.browser is None or not seat.browser.is_usable)
+        ):
+            seat.starting = self._start(seat)
+        running: gen.Future[Browser] = gen.Future()
+        gen.chain_future(seat.starting, running)
+        return running
+
+    @gen.coroutine
+    def _start(self, seat: _Seat) -> Generator[Any, Any, Browser]:
+        """Start a browser, in place of one that has ended or is broken."""
+        if seat.browser is not None:
+            self.restarts += 1
+            seat.browser.end()
+            loop = asyncio.get_running_loop()
+            yield loop.run_in_executor(None, seat.browser.wait)
+        seat.tabs.clear()
+        seat.browser = None
+        if self._is_closed:
+            raise BrowserGoneError("the crawl has ended")
+        browser = yield from start_browser(self._program)
+        if self._is_closed:
+            browser.end()
+            browser.wait()
+            raise BrowserGoneError("the crawl has ended")
+        seat.browser = browser
+        return browser

@@ -1,0 +1,125 @@
+"""A request of the browser, as the crawl sees it, and the answer as the browser sees it.
+
+Pure.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler_app.base.models import Fetched
+
+__all__ = ["BrowserRequest", "encoded_body", "fields_of"]
+
+# Kinds of requests that no page needs to be read: they end late or never, or report.
+REFUSED_KINDS = frozenset(
+    (
+        "CSPViolationReport",
+        "EventSource",
+        "Media",
+        "Ping",
+        "Prefetch",
+        "SignedExchange",
+        "TextTrack",
+        "WebSocket",
+    )
+)
+
+# Headers of a request that the crawl sets by its own rules, or that could tell another host what
+# was read before.  Cookies are merged.
+OWN_HEADERS = frozenset(
+    (
+        "accept-encoding",
+        "cache-control",
+        "connection",
+        "content-length",
+        "cookie",
+        "dnt",
+        "host",
+        "pragma",
+        "referer",
+        "upgrade-insecure-requests",
+        "user-agent",
+    )
+)
+
+# Headers of a response that are true of the message on the wire only.
+WIRE_HEADERS = frozenset(
+    (
+        "connection",
+        "content-encoding",
+        "content-length",
+        "keep-alive",
+        "transfer-encoding",
+        "x-consumed-content-encoding",
+    )
+)
+
+
+@dataclass(slots=True, frozen=True)
+class BrowserRequest:
+    """A request that is paused.
+
+    Attributes:
+        kind: What it is for, in the words of the DevTools protocol, such as ``Script``.
+        headers: Without those that the crawl sets.
+        cookie: The Cookie header of the browser; empty for none.
+        body: None for a method that has none.
+        is_needed: Whether the page may not be read as it is without it.
+    """
+
+    url: str
+    method: str
+    kind: str
+    is_needed: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookie: str = ""
+    body: bytes | None = None
+
+    @classmethod
+    def of(cls, params: dict[str, Any]) -> "BrowserRequest":
+        """Return the request of an event ``Fetch.requestPaused``."""
+        request = params["request"]
+        headers = {k.lower(): v for k, v in request["headers"].items()}
+        own = {
+            name: value
+            for name, value in headers.items()
+            if name not in OWN_HEADERS and not name.startswith("sec-")
+        }
+        parts = request.get("postDataEntries", ())
+        body = b"".join(base64.b64decode(part.get("bytes", "")) for part in parts)
+        return cls(
+            request["url"].partition("#")[0],
+            request["method"],
+            params["resourceType"],
+            not _is_spared(params["resourceType"], headers),
+            own,
+            headers.get("cookie", ""),
+            body if request["method"] in ("PATCH", "POST", "PUT") else None,
+        )
+
+
+def _is_spared(kind: str, headers: Mapping[str, str]) -> bool:
+    accept = headers.get("accept", "")
+    return (
+        kind in REFUSED_KINDS
+        or accept == "text/event-stream"
+        or (kind == "Other" and accept.startswith("image/"))  # the icon of the tab
+        or "prefetch" in headers.get("sec-purpose", "")
+    )
+
+
+def fields_of(fetched: Fetched) -> list[dict[str, str]]:
+    """Return the headers of a response for ``Fetch.fulfillRequest``."""
+    get_all = getattr(fetched.headers, "get_all", fetched.headers.items)
+    return [
+        {"name": name, "value": value}
+        for name, value in get_all()
+        if name.lower() not in WIRE_HEADERS
+    ]
+
+
+def encoded_body(fetched: Fetched) -> bytes:
+    """Return the body of a response for ``Fetch.fulfillRequest``."""
+    return base64.b64encode(fetched.body)

@@ -1,0 +1,77 @@
+"""When a page is done.
+
+Pure: times are arguments, in seconds on one clock.  A page is done when the browser calls its network
+idle, which means that it has loaded and then had no request under way for half a second, and when we
+have answered nothing for as long.  The browser alone knows whether a page has received what we
+have answered, and we alone know of requests after that.  A page that never rests is read at its limit as
+it is then.
+"""
+
+__all__ = ["LIMIT_S", "QUIET_S", "Settling"]
+
+# That of the browser itself.  Precedents: Puppeteer's networkidle0 500 ms, browsertrix 2 s.
+QUIET_S = 0.5
+
+# Since the start, or since a request was last held back by us, for a gap or a retry.
+# Precedents: Puppeteer 30 s, Scrapy's rendering services 30 to 90 s.
+LIMIT_S = 30.0
+
+# Whatever holds it back.
+MAX_LIMIT_S = 240.0
+
+
+class Settling:
+    """One page on its way.
+
+    Attributes:
+        is_idle: Whether its network was idle once.
+        requests: How many requests it has made.
+
+    >>> page = Settling(100.0)
+    >>> page.wait_s(101.0)
+    29.0
+    >>> page.begin_request(); page.end_request(102.0); page.note_idle()
+    >>> page.wait_s(102.1), page.wait_s(102.5)
+    (0.4, 0.0)
+    """
+
+    def __init__(self, now: float) -> None:
+        self.is_idle = False
+        self.requests = 0
+        self._pending = 0
+        self._quiet_since = now
+        self._limit_at = now + LIMIT_S
+        self._last_limit_at = now + MAX_LIMIT_S
+
+    def begin_request(self) -> None:
+        """Note a request."""
+        self.requests += 1
+        self._pending += 1
+
+    def end_request(self, now: float) -> None:
+        """Note that a request was answered or refused."""
+        self._pending -= 1
+        self._quiet_since = now
+
+    def restart(self) -> None:
+        """Note that the document is loaded again."""
+        self.is_idle = False
+
+    def note_idle(self) -> None:
+        """Note that its network is idle, or will not be."""
+        self.is_idle = True
+
+    def extend(self, now: float) -> None:
+        """Note that it was waiting for us until now."""
+        self._limit_at = min(now + LIMIT_S, self._last_limit_at)
+
+    def is_over(self, now: float) -> bool:
+        """Return whether its limit is reached."""
+        return now >= self._limit_at
+
+    def wait_s(self, now: float) -> float:
+        """Return how long to wait before asking again; 0 if it is done, or over."""
+        left_s = self._limit_at - now
+        if self.is_idle and not self._pending:
+            left_s = min(left_s, self._quiet_since + QUIET_S - now)
+        return max(0.0, round(left_s, 3))

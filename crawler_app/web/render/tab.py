@@ -1,0 +1,303 @@
+"""A tab: renders one page after another.
+
+Rule: nothing that a page does lasts longer than its limit, and whatever goes wrong becomes a
+`RenderError`, after which the tab is closed.
+"""
+
+import datetime
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler_app.base.errors import FetchError
+from crawler_app.base.models import Fetched
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render import page_script
+from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
+from crawler_app.web.render.loading import FetchForBrowser, Load, refuse
+from crawler_app.web.render.problems import ScriptProblem, problem_of
+from crawler_app.web.render.settling import QUIET_S
+from gencoro import gen
+
+__all__ = ["Rendering", "Tab"]
+
+# How long a page without further requests may still change, such as a clock that ticks.
+MAX_CHANGING_S = 3.0
+
+# A command that takes longer has met a script that never ends, or a browser that is stuck.
+COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
+
+# Of a page that is scrolled to its end, which may have none.
+MAX_SCREENS = 100
+
+# Set on each page, and on each frame and worker that has a process of its own.
+PAUSE_ALL = {"patterns": [{"urlPattern": "*"}]}
+ATTACH_ALL = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+
+
+@dataclass(slots=True)
+class Rendering:
+    """A rendered page.
+
+    Attributes:
+        html: The document when it was done, shadow trees included.
+        url: Its URL by then, which a script may have changed.
+        led_to: Where a script wanted to take the visitor; empty for nowhere.
+        requests: How many requests it has made.
+        is_cut: Whether it was not done at its limit.
+        problems: Errors of its scripts, and requests of scripts that failed.
+    """
+
+    html: str
+    url: str
+    led_to: str = ""
+    requests: int = 0
+    is_cut: bool = False
+    problems: list[ScriptProblem] = field(default_factory=list)
+
+
+class Tab:
+    """One tab, in a browser context of its own.
+
+    Attributes:
+        pages: How many pages it has rendered.
+    """
+
+    def __init__(self, devtools: DevTools, fetch: FetchForBrowser) -> None:
+        self.pages = 0
+        self._devtools = devtools
+        self._fetch = fetch
+        self._session = self._target = self._context = ""
+        # Of the world in which we read the page; 0 while it has none.
+        self._world = 0
+        self._load: Load | None = None
+
+    def open(self) -> Subgenerator[None]:
+        """Open the tab in the browser."""
+        send = self._devtools.send
+        created = yield _answered(send("Target.createBrowserContext"))
+        self._context = created["browserContextId"]
+        target = yield _answered(
+            send(
+                "Target.createTarget",
+                url="about:blank",
+                browserContextId=self._context,
+            )
+        )
+        self._target = target["targetId"]
+        attached = yield _answered(
+            send("Target.attachToTarget", targetId=self._target, flatten=True)
+        )
+        self._session = attached["sessionId"]
+        self._devtools.listen(self._session, self._on_event)
+        add = "Page.addScriptToEvaluateOnNewDocument"
+        commands = [
+            send(
+                "Browser.setDownloadBehavior",
+                behavior="deny",
+                browserContextId=self._context,
+            ),
+            self._send("Page.enable"),
+            self._send("Page.setLifecycleEventsEnabled", enabled=True),
+            self._send("Runtime.enable"),
+            self._send(add, source=page_script.GUARD),
+            self._send(add, source=page_script.READER, worldName=page_script.WORLD),
+            self._send("Emulation.setFocusEmulationEnabled", enabled=True),
+            # Without a network, a page would be told that it is offline.
+            self._send(
+                "Network.emulateNetworkConditions",
+                offline=False,
+                latency=0,
+                downloadThroughput=-1,
+                uploadThroughput=-1,
+                connectionType="ethernet",
+            ),
+            self._send("Target.setAutoAttach", **ATTACH_ALL),
+            self._send("Fetch.enable", **PAUSE_ALL),
+        ]
+        yield _answered(gen.multi(commands, quiet_exceptions=FetchError))
+
+    def close(self) -> None:
+        """Close the tab, and forget what its pages have stored."""
+        self._devtools.forget(self._session)
+        if self._context:
+            self._devtools.tell(
+                "Target.disposeBrowserContext", browserContextId=self._context
+            )
+
+    def render(
+        self, fetched: Fetched, *, scrolls: bool = False
+    ) -> Subgenerator[Rendering]:
+        """Render a page that was fetched.
+
+        Raises:
+            RenderError: the page crashed the tab, or kept it busy.
+        """
+        load = self._load = Load(fetched, self._target, self._devtools, self._fetch)
+        self.pages += 1
+        try:
+            done = yield _answered(self._send("Page.navigate", url=fetched.url))
+            if "errorText" in done and not load.led_to:
+                raise RenderError(f"the browser does not show it: {done['errorText']}")
+            read = yield from self._read_settled(load)
+            if scrolls:
+                yield from self._scroll(load)
+                read = yield from self._read_settled(load)
+        finally:
+            self._load = None
+            load.leave()
+        return Rendering(
+            f"<!DOCTYPE html>{read['html']}",
+            read["url"],
+            load.led_to,
+            load.settling.requests,
+            load.settling.is_over(time.monotonic()),
+            list(load.problems),
+        )
+
+    def rest(self) -> None:
+        """Leave the page, whose scripts would go on."""
+        self._devtools.tell("Page.navigate", self._session, url="about:blank")
+
+    def _read_settled(self, load: Load) -> Subgenerator[dict[str, str]]:
+        """Return the document once it has loaded and rests."""
+        settling = load.settling
+        while True:
+            yield from self._settle(load)
+            before = settling.requests
+            is_over = settling.is_over(time.monotonic())
+            expression = page_script.READ.format(
+                quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
+                limit_ms=int(MAX_CHANGING_S * 1000),
+            )
+            found: dict[str, str] | None = yield from self._evaluate(load, expression)
+            if found is not None and (is_over or settling.requests == before):
+                return found
+
+    def _settle(self, load: Load) -> Subgenerator[None]:
+        while (wait_s := load.settling.wait_s(time.monotonic())) > 0:
+            if load.error is not None:
+                raise load.error
+            yield load.changed.wait(datetime.timedelta(seconds=wait_s))
+        if load.error is not None:
+            raise load.error
+
+    def _scroll(self, load: Load) -> Subgenerator[None]:
+        """Scroll to the end, screen by screen; what that loads makes the page longer."""
+        settling = load.settling
+        for _ in range(MAX_SCREENS):
+            if settling.is_over(time.monotonic()):
+                return
+            before = settling.requests
+            if not (yield from self._evaluate(load, page_script.SCROLL)):
+                yield from self._settle(load)
+                if settling.requests == before:
+                    return
+
+    def _evaluate(self, load: Load, expression: str) -> Subgenerator[Any]:
+        """Return the value of an expression in our world; None if the document has changed."""
+        if not self._world:
+            # It is made before any script, so there is no document, or it is a picture.
+            raise load.error or RenderError("the browser shows no document")
+        world = self._world
+        try:
+            answer = yield _answered(
+                self._send(
+                    "Runtime.evaluate",
+                    expression=expression,
+                    contextId=world,
+                    awaitPromise=True,
+                    returnByValue=True,
+                ),
+                # The browser is well: this page has a script that does not end.
+                error=RenderError,
+            )
+        except BrowserGoneError:
+            raise
+        except RenderError:
+            if load.error is not None or self._world == world:
+                raise load.error or RenderError(
+                    "its scripts did not let it be read"
+                ) from None
+            return None
+        if "exceptionDetails" in answer:
+            raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
+        return answer["result"]["value"]
+
+    def _send(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
+        return self._devtools.send(method, self._session, **params)
+
+    # -- events ---------------------------------------------------------------------------
+
+    def _on_event(self, method: str, params: dict[str, Any], session: str = "") -> None:
+        session = session or self._session
+        load = self._load
+        if method == "Fetch.requestPaused":
+            if load is None:  # of a page that was left
+                refuse(self._devtools, params, session)
+            else:
+                load.answer(params, session)
+        elif method == "Target.attachedToTarget":
+            self._attach(params)
+        elif method == "Page.javascriptDialogOpening":
+            # "Leave this page?" is the only question with one right answer.
+            accept = params["type"] == "beforeunload"
+            self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
+        elif load is None:
+            return
+        elif method == "Page.lifecycleEvent":
+            if params["name"] == "networkIdle" and params["loaderId"] == load.document:
+                load.settling.note_idle()
+                load.changed.notify_all()
+        elif method == "Page.frameNavigated":
+            if params["frame"]["id"] == self._target:
+                load.document = params["frame"]["loaderId"]
+        elif method == "Runtime.executionContextCreated":
+            self._note_world(params["context"])
+        elif method == "Runtime.executionContextsCleared":
+            self._world = 0
+        elif method in ("Inspector.targetCrashed", "Inspector.detached"):
+            gone = self._devtools.is_lost
+            error = BrowserGoneError if gone else RenderError
+            load.fail(error("the page crashed its tab"))
+        elif (problem := problem_of(method, params)) is not None:
+            load.add_problem(problem)
+
+    def _note_world(self, context: dict[str, Any]) -> None:
+        is_ours = context["name"] == page_script.WORLD
+        if is_ours and context["auxData"]["frameId"] == self._target:
+            self._world = context["id"]
+
+    def _attach(self, params: dict[str, Any]) -> None:
+        """Pause the requests of a frame or a worker with a process of its own, too."""
+        session, tell = params["sessionId"], self._devtools.tell
+        self._devtools.listen(
+            session, lambda method, more: self._on_event(method, more, session)
+        )
+        if params["targetInfo"]["type"] in ("page", "service_worker"):
+            # A window, or what would answer instead of the site: it never begins.
+            tell("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
+            return
+        tell("Fetch.enable", session, **PAUSE_ALL)
+        tell("Target.setAutoAttach", session, **ATTACH_ALL)
+        tell("Runtime.runIfWaitingForDebugger", session)
+
+
+def _answered(
+    answer: "gen.Future[Any]", error: type[RenderError] = BrowserGoneError
+) -> "gen.Future[Any]":
+    """Return a Future for an answer of the browser, which fails if it takes too long."""
+
+    @gen.coroutine
+    def wait() -> Generator[Any, Any, Any]:
+        try:
+            return (
+                yield gen.with_timeout(
+                    COMMAND_TIMEOUT, answer, quiet_exceptions=FetchError
+                )
+            )
+        except gen.TimeoutError:
+            raise error("the browser does not answer") from None
+
+    return wait()

@@ -1,0 +1,505 @@
+"""Pages that scripts make are rendered, and every request is the crawl's own."""
+
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.run.crawler import Crawler
+from crawler_app.web.render import browser, launcher, pool, program, settling, tab
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("chromium"), reason="needs the program chromium"
+)
+
+SHELL = (
+    b"<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>"
+)
+SCRIPT = {"Content-Type": "text/javascript"}
+DATA = {"Content-Type": "application/json"}
+
+# Routes by history, data by fetch: the start page links to two routes that have no file.
+APP = b"""
+const go = path => { history.pushState({}, "", path); draw(); };
+const draw = async () => {
+  const page = await (await fetch("/data" + location.pathname)).json();
+  document.title = page.title;
+  document.getElementById("root").innerHTML = `<h1>${page.title}</h1>` +
+    page.links.map(each => `<a href="${each}" onclick="go(this.href)">x</a>`).join("");
+};
+draw();
+"""
+
+
+class Rendered:
+    """What a crawl with ``--render`` has found on the site."""
+
+    def __init__(self, site, run_sync, directory):
+        self._site, self._run_sync, self._directory = site, run_sync, directory
+
+    def __call__(self, *paths, **options):
+        site = self._site
+        seeds = tuple(site.url + path for path in paths or ("",))
+        self.pages = {}
+
+        def on_page(page):
+            self.pages["/" + page.url.removeprefix(site.url)] = page
+
+        options = {"render": "always", "into": str(self._directory)} | options
+        config = CrawlConfig(seeds, retry_pause_s=0.05, **options)
+        self.crawler = Crawler(config, on_page=on_page)
+        self.summary = self._run_sync(self.crawler.run).summary
+        self.stats = dict(self.crawler._crawl.stats)
+        return self
+
+    def links(self, path):
+        return [
+            "/" + link.url.removeprefix(self._site.url)
+            for link in self.pages[path].links
+        ]
+
+
+@pytest.fixture
+def rendered(site, run_sync, directory):
+    return Rendered(site, run_sync, directory)
+
+
+def answer_script(site, path, source):
+    site.answer(path, source, headers=SCRIPT)
+
+
+def answer_page(site, path, script, body=""):
+    """Answer with a page whose script is in it."""
+    text = f"<!doctype html><title>T</title><body>{body}<script>{script}</script>"
+    site.answer(path, text.encode())
+
+
+def app(site, links_by_path):
+    """Make the site an application: every path has the same page."""
+    answer_script(site, "/app.js", APP)
+    for path, links in links_by_path.items():
+        site.answer(path, SHELL)
+        data = {"title": f"Page {path}", "links": links}
+        site.answer(f"/data{path}", json.dumps(data).encode(), headers=DATA)
+
+
+def test_routes_of_an_application_are_found_and_each_resource_is_fetched_once(
+    site, rendered, captures
+):
+    app(site, {"/": ["/a", "/b/c"], "/a": ["/"], "/b/c": ["d"], "/b/d": []})
+
+    found = rendered(render="auto")
+
+    assert set(found.pages) == {"/", "/a", "/b/c", "/b/d"}
+    assert found.pages["/b/c"].title == "Page /b/c"
+    assert len(site.paths) == len(set(site.paths))
+    assert {each.path for each in captures()} == set(site.paths)
+
+
+def test_the_same_site_is_one_empty_page_without_rendering(site, rendered):
+    app(site, {"/": ["/a"], "/a": []})
+
+    assert set(rendered(render="never").pages) == {"/"}
+
+
+def test_pages_that_scripts_do_not_change_are_seldom_rendered(site, rendered):
+    text = "<p>It is all here. " * 40
+    names = [f"/p{number}" for number in range(30)]
+    links = "".join(f"<a href={name}>x</a>" for name in names)
+    for path in ["/", *names]:
+        answer_page(site, path, "window.seen = true", text + links)
+
+    found = rendered(render="auto")
+
+    assert len(found.pages) == 31
+    assert 1 <= found.stats["render/pages"] <= 3
+
+
+def test_links_that_only_scripts_add_to_pages_with_text_are_found(site, rendered):
+    text = "<p>It is all here. " * 40
+    for number in range(5):
+        script = f"document.body.innerHTML += '<a href=/p{number + 1}>next</a>'"
+        answer_page(site, f"/p{number}", script, text)
+    site.page("/p5")
+
+    assert len(rendered("p0", render="auto").pages) == 6
+
+
+def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendered):
+    text = "<p>It is all here. " * 40
+    names = [f"/blog/{letter}" for letter in "abcde"]
+    site.page("/", *names)
+    for name in names:
+        script = "document.body.innerHTML += `<a href=/late${location.pathname}>x</a>`"
+        answer_page(site, name, script, text)
+        site.page(f"/late{name}")
+
+    found = rendered(render="auto", concurrency=10)
+
+    assert {f"/late{name}" for name in names} <= set(found.pages)
+
+
+@pytest.mark.parametrize(
+    ("script", "body", "links"),
+    [
+        # A web component, with a slot.
+        (
+            """customElements.define("x-menu", class extends HTMLElement {
+            connectedCallback() { this.attachShadow({mode: "open"}).innerHTML =
+            "<a href=/in>in</a><slot></slot>"; }});""",
+            "<x-menu><a href=/slotted>slotted</a></x-menu>",
+            ["/in", "/slotted"],
+        ),
+        # Changes after the page has loaded.
+        (
+            "setTimeout(() => document.body.innerHTML = '<a href=/late>x</a>', 400)",
+            "",
+            ["/late"],
+        ),
+        # A clock never rests.
+        (
+            "setInterval(() => { document.title = Date.now() }, 50)",
+            "<a href=/a>x</a>",
+            ["/a"],
+        ),
+        # Another route is shown in the end, and links are relative to it.
+        (
+            """history.replaceState({}, "", "/deep/er/");
+            document.body.innerHTML = "<a href=x>x</a>" """,
+            "",
+            ["/deep/er/x"],
+        ),
+        ("throw new Error('broken')", "<a href=/a>x</a>", ["/a"]),
+        (
+            """alert(1); confirm(2); prompt(3); onbeforeunload = () => "stay";
+            document.body.innerHTML = "<a href=/after>x</a>" """,
+            "",
+            ["/after"],
+        ),
+        # The text for browsers without scripts is not there.
+        ("", "<noscript><a href=/no>x</a></noscript><a href=/a>x</a>", ["/a"]),
+    ],
+)
+def test_the_document_is_read_as_the_scripts_leave_it(
+    site, rendered, script, body, links
+):
+    answer_page(site, "/", script, body)
+
+    assert rendered(max_pages=1).links("/") == links
+
+
+def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(site, rendered):
+    script = """
+    let next = 0;
+    const more = () => { if (next < 30) document.getElementById("list").insertAdjacentHTML(
+      "beforeend", `<a style="display: block; height: 300px" href=/i${next++}>x</a>`); };
+    for (let i = 0; i < 5; i++) more();
+    new IntersectionObserver(found => { if (found[0].isIntersecting) {
+      for (let i = 0; i < 5; i++) more(); }}).observe(document.getElementById("end"));
+    """
+    answer_page(site, "/", script, "<div id=list></div><p id=end>end")
+
+    assert len(rendered(max_pages=1, scroll=True).links("/")) == 30
+    assert len(rendered(max_pages=1).links("/")) < 30
+
+
+def test_a_script_that_leads_elsewhere_is_a_redirect(site, rendered):
+    answer_page(site, "/", "location.href = '/there'", "<p>wait")
+    site.page("/there", title="There")
+
+    found = rendered()
+
+    assert found.pages["/there"].title == "There"
+    assert found.pages["/there"].depth == 0
+
+
+def test_a_page_that_sets_a_cookie_and_loads_itself_again_is_read_then(site, rendered):
+    script = "if (!document.cookie) { document.cookie = 'a=1'; location.reload(); }"
+    links = "document.body.innerHTML = '<a href=/found>x</a>'"
+    site.answer("/", f"<body><script>{links}</script>".encode(), needs_cookie="a=1")
+    site.answer("/", f"<script>{script}</script>".encode())
+
+    assert rendered(max_pages=1).links("/") == ["/found"]
+
+
+def test_a_browser_that_cannot_start_fails_its_pages(site, rendered, monkeypatch):
+    monkeypatch.setattr(program, "NAMES", ("false",))
+    answer_page(site, "/", "")
+
+    failed = rendered(tries=1).summary.failures
+
+    assert "cannot be started" in failed[0].outcome.error
+
+
+def test_redirects_of_data_are_followed(site, rendered):
+    script = "fetch('/old').then(r => r.text()).then(t => document.body.innerHTML = t)"
+    answer_page(site, "/", script)
+    site.redirect("/old", "/new")
+    site.answer("/new", b"<a href=/found>x</a>")
+
+    assert rendered(max_pages=1).links("/") == ["/found"]
+
+
+def test_frames_and_workers_ask_through_the_crawl(site, rendered):
+    answer_page(site, "/", "new Worker('/worker.js')", "<iframe src=/frame></iframe>")
+    answer_script(site, "/worker.js", b"fetch('/from-worker')")
+    answer_page(site, "/frame", "fetch('/from-frame')")
+
+    rendered(max_pages=1)
+
+    assert {"/frame", "/from-worker", "/from-frame"} <= set(site.paths)
+
+
+@pytest.mark.parametrize("mode", [launcher.ISOLATED, launcher.NETWORKED])
+def test_nothing_reaches_the_network_in_any_other_way(
+    site, rendered, monkeypatch, mode
+):
+    monkeypatch.setattr(launcher, "ISOLATED", mode)
+    script = """
+    const port = location.port, at = "127.0.0.1:" + port;
+    window.open("/window"); navigator.sendBeacon("/beacon", "x");
+    fetch("/post", {method: "POST", body: "x"}).catch(() => {});
+    new EventSource("/events"); new WebSocket(`ws://${at}/socket`);
+    try { new WebTransport(`https://${at}/transport`); } catch { }
+    navigator.serviceWorker.register("/service.js");
+    const peers = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
+    peers.createDataChannel("x"); peers.createOffer().then(o => peers.setLocalDescription(o));
+    """
+    body = """<a id=file href=/file download>x</a><script>file.click()</script>
+    <link rel=preconnect href=/preconnect><link rel=prefetch href=/prefetch>
+    <link rel=dns-prefetch href=//a.test><iframe src=file:///etc/passwd></iframe>
+    <script type=speculationrules>
+    {"prefetch": [{"urls": ["/rules"], "eagerness": "immediate"}]}</script>"""
+    answer_page(site, "/", script, body)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(("127.0.0.1", int(site.url.rpartition(":")[2].strip("/"))))
+        datagrams.setblocking(False)
+
+        found = rendered(max_pages=1)
+
+        with pytest.raises(BlockingIOError):
+            datagrams.recv(1)
+    assert "root:" not in found.pages["/"].fetched.body.decode()
+    assert set(site.paths) == {"/robots.txt", "/"}
+
+
+def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
+    answer_page(site, "/", "fetch('/look')")
+    found = []
+    respond = site.respond
+
+    async def look(handler):
+        if handler.request.uri == "/look":
+            for pid in browsers():
+                process = pathlib.Path(f"/proc/{pid}")
+                found.append((process / "net/dev").read_text().splitlines()[2:])
+                assert b"--no-sandbox" not in (process / "cmdline").read_bytes()
+        await respond(handler)
+
+    site.respond = look
+    rendered(max_pages=1)
+
+    (devices,) = {tuple(each) for each in found}
+    assert [each.split()[:2] for each in devices] == [["lo:", "0"]]
+
+
+@pytest.mark.parametrize("client", ["pooled", "simple", "requests"])
+def test_data_is_posted_if_that_is_allowed(site, rendered, client):
+    script = """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
+      .then(text => document.body.innerHTML = text)"""
+    answer_page(site, "/", script)
+    site.answer("/query", b"<a href=/found>x</a>")
+
+    found = rendered(max_pages=1, render_post=True, client=client)
+
+    assert found.links("/") == ["/found"]
+    assert site.methods[site.paths.index("/query")] == "POST"
+    assert dict(site.requests)["/query"]["Content-Length"] == "2"
+
+
+def test_robots_txt_and_patterns_bind_the_browser(site, rendered):
+    site.answer("/robots.txt", b"User-agent: *\nDisallow: /private/")
+    answer_page(site, "/", "fetch('/private/x'); fetch('/left-out'); fetch('/free')")
+
+    found = rendered(exclude=("/left-out",))
+
+    assert set(site.paths) == {"/robots.txt", "/", "/free"}
+    assert found.stats["render_refused/robots"] == 1
+
+
+def test_cookies_are_the_crawl_s_and_those_of_scripts_are_sent(site, rendered):
+    script = "document.cookie = 'own=2'; fetch('/data')"
+    site.answer(
+        "/",
+        f"<script>{script}</script>".encode(),
+        headers={"Set-Cookie": "given=1; HttpOnly"},
+    )
+    site.answer("/data", b"")
+
+    rendered()
+
+    sent = dict(site.requests)["/data"]["Cookie"]
+    assert sorted(sent.split("; ")) == ["given=1", "own=2"]
+
+
+def test_data_that_fails_for_a_moment_is_asked_for_again(site, rendered):
+    script = "fetch('/d').then(r => r.text()).then(t => document.body.innerHTML = t)"
+    answer_page(site, "/", script)
+    site.answer("/d", status=503, times=1)
+    site.answer("/d", b"<a href=/found>x</a>")
+
+    assert rendered(max_pages=1).links("/") == ["/found"]
+    assert site.paths.count("/d") == 2
+
+
+def test_a_check_reports_what_scripts_get_wrong(site, gencrawl):
+    script = "console.error('no', 'data'); fetch('/gone'); null.x"
+    answer_page(site, "/", script)
+
+    ended = gencrawl("check", site.url, "--render", "always", "--format", "jsonl")
+
+    lines = map(json.loads, ended.out.splitlines())
+    found = {each["reason"]: each for each in lines if each.get("kind") == "scripts"}
+    assert found["script_console"]["meaning"] == "no data"
+    assert found["script_console"]["line"] == 1
+    assert found["script_request"]["target"] == f"{site.url}gone"
+    assert "TypeError" in found["script_exception"]["meaning"]
+    assert ended.status == 3
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_each_process_renders_its_pages(site, gencrawl, directory, request, is_shared):
+    app(site, {"/": ["/a"], "/a": []})
+    options = ["--processes", 2]
+    if is_shared:
+        options = ["--frontier", request.getfixturevalue("postgres_url")]
+
+    ended = gencrawl(
+        *("crawl", site.url, "--into", directory, "--render", "auto", "--quiet"),
+        *options,
+    )
+
+    assert ended.status == 0, ended.err
+    assert "/data/a" in site.paths
+    assert not browsers()
+
+
+# Pages that do not end, and browsers that do.
+
+
+def browsers():
+    """Return the processes of this process that are browsers."""
+    commands = {
+        pid: pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        for pid in browser._descendants(os.getpid())
+    }
+    return [
+        pid
+        for pid, command in commands.items()
+        if b"remote-debugging-pipe" in command and b"launcher.py" not in command
+    ]
+
+
+@pytest.mark.parametrize("script", ["while (true) {}", "fetch('/endless')"])
+def test_a_page_that_never_ends_costs_itself_only(site, rendered, monkeypatch, script):
+    monkeypatch.setattr(settling, "LIMIT_S", 2.0)
+    monkeypatch.setattr(tab, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
+    answer_page(site, "/bad", script)
+    site.answer("/endless", b"")
+    site.hold("/endless")
+    answer_page(site, "/", "document.body.innerHTML = '<a href=/bad>x</a>'")
+
+    found = rendered(tries=1, request_timeout_s=10.0)
+
+    site.let_go("/endless")
+    assert found.summary.left == 0
+    is_read = "while" not in script
+    assert ("/bad" in found.pages) is is_read
+    assert found.summary.count_by_reason["failed"]["not_rendered"] == (not is_read)
+    assert not browsers()
+
+
+def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
+    app(site, {"/": [f"/p{n}" for n in range(8)], **{f"/p{n}": [] for n in range(8)}})
+    render = tab.Tab.render
+    killed = []
+
+    def render_and_kill(self, fetched, **options):
+        if len(killed) < 3 and "/p" in fetched.url:
+            killed.append(browsers()[-1])
+            os.kill(killed[-1], signal.SIGKILL)
+        return (yield from render(self, fetched, **options))
+
+    monkeypatch.setattr(tab.Tab, "render", render_and_kill)
+    found = rendered()
+
+    assert len(killed) == 3
+    assert len(found.pages) == 9
+    assert not found.summary.failed
+
+
+def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
+    monkeypatch.setattr(pool, "PAGES_PER_TAB", 2)
+    monkeypatch.setattr(pool, "PAGES_PER_LOOK", 3)
+    monkeypatch.setattr(pool, "MAX_BROWSER_BYTES", 1)
+    app(site, {"/": [f"/p{n}" for n in range(6)], **{f"/p{n}": [] for n in range(6)}})
+
+    found = rendered()
+
+    assert len(found.pages) == 7
+    assert found.crawler._crawl._parts.renderer._pool.restarts
+
+
+def test_no_browser_outlives_a_crawl_that_is_killed(site, directory):
+    answer_page(site, "/", "fetch('/wait')")
+    site.hold("/wait")
+    command = [sys.executable, "-m", "crawler_app", "crawl", site.url, "--quiet"]
+    crawl = subprocess.Popen([*command, "--into", directory, "--render", "always"])
+    while "/wait" not in site.paths:
+        time.sleep(0.05)
+    (home,) = [
+        word
+        for pid in browser._descendants(crawl.pid)
+        for word in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        if word.startswith("--user-data-dir")
+    ][:1]
+    processes = browser._descendants(crawl.pid)
+
+    crawl.kill()
+    crawl.wait()
+
+    deadline = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{pid}") for pid in processes):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not os.path.exists(home.partition("=")[2])
+
+
+def test_without_chromium_an_error_says_how_to_install_it(
+    site, gencrawl, directory, monkeypatch
+):
+    monkeypatch.setattr(program, "NAMES", ())
+
+    ended = gencrawl("crawl", site.url, "--into", directory, "--render", "auto")
+
+    assert ended.status == 2
+    assert "apt install chromium" in ended.err
+    assert not directory.exists()
+
+
+def test_a_system_without_network_namespaces_is_used_as_it_is(
+    site, rendered, monkeypatch
+):
+    monkeypatch.setattr(launcher, "ISOLATED", launcher.NETWORKED)
+    answer_page(site, "/", "document.body.innerHTML = '<a href=/a>x</a>'")
+
+    assert rendered(max_pages=1).links("/") == ["/a"]
