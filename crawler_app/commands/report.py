@@ -13,6 +13,7 @@ from typing import TextIO, cast
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.safe_files import open_regular
 from crawler_app.base.text.escaping import json_text
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.arguments import (
@@ -100,7 +101,8 @@ def _require_own(path: Path, sign: str) -> None:
     if not path.exists():
         return
     try:
-        text = path.read_bytes()
+        with open(path, "rb", opener=open_regular) as file:
+            text = file.read()
     except OSError as exc:
         raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
     if text and sign.encode() not in text:

@@ -299,7 +299,7 @@ def test_network_that_delays_cuts_and_stalls_loses_nothing(
 def test_late_message_of_a_stalled_connection_has_no_effect(
     crawl, tree, proxy, monkeypatch
 ):
-    monkeypatch.setattr(connecting, "STEP_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(connecting, "STEP_TIMEOUT_S", 2.0)
 
     @gen.coroutine
     def stall(crawls):
