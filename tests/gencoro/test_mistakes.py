@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import functools
 import itertools
+import unittest.mock
 from datetime import timedelta
 
 import pytest
@@ -105,6 +106,11 @@ def _cannot(result):
             Thing,
             "yielded <",
             ["itself, which has not been called"],
+        ),
+        (
+            unittest.mock.Mock(name="fetch"),
+            "yielded <Mock name='fetch()' id=",
+            ["make what was called an AsyncMock"],
         ),
         (
             lambda: [None, {"a": None, "b": [None, 42]}],
