@@ -157,6 +157,9 @@ class _SignatureOf(inspect.Signature):
 
     __replace__ = replace  # type: ignore[assignment]
 
+    def __reduce__(self) -> Any:
+        return self._whole().__reduce__()
+
 
 def returning(
     new_future: Callable[..., F],
