@@ -157,6 +157,9 @@ class _SignatureOf(inspect.Signature):
 
     __replace__ = replace  # type: ignore[assignment]
 
+    def __reduce__(self) -> Any:
+        return self._whole().__reduce__()
+
 
 def returning(
     new_future: Callable[..., F],
@@ -230,9 +233,10 @@ def returning(
             del future  # Rule 3 of `gencoro.runner`.
 
     # Not by the attribute, which functools.wraps copies to other functions.
-    if getattr(func, "__code__", None) is wrapper.__code__:  # type: ignore[attr-defined]
+    inmost = _without_partial(func)
+    if getattr(inmost, "__code__", None) is wrapper.__code__:  # type: ignore[attr-defined]
         raise TypeError(
-            f"{name_of(func)} is decorated with @gen.coroutine twice, and would return a "
+            f"{name_of(inmost)} is decorated with @gen.coroutine twice, and would return a "
             "Future of a Future; drop one of them"
         )
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
@@ -245,14 +249,19 @@ def _is_native(func: Any) -> bool:
 
 
 def _is_async_def(func: Any) -> bool:
-    is_marked = inspect.iscoroutinefunction(func) and not is_coroutine_function(func)
+    is_ours = is_coroutine_function(_without_partial(func))
+    is_marked = inspect.iscoroutinefunction(func) and not is_ours
     return is_marked or inspect.isasyncgenfunction(func)
 
 
 def _call_of(func: Any) -> Any:
+    return getattr(type(_without_partial(func)), "__call__", None)  # noqa: B004
+
+
+def _without_partial(func: Any) -> Any:
     while isinstance(func, functools.partial):
         func = func.func
-    return getattr(type(func), "__call__", None)  # noqa: B004
+    return func
 
 
 def wraps_native(func: Any) -> bool:
@@ -309,8 +318,7 @@ def _how_to_run(func: Any) -> str:
 
 def _let_enter_native_coroutines(func: Any) -> None:
     """Allow ``yield from`` of a native coroutine, as @asyncio.coroutine did."""
-    while isinstance(func, functools.partial):
-        func = func.func
+    func = _without_partial(func)
     types.coroutine(getattr(func, "__func__", func))  # marks the function itself
 
 

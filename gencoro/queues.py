@@ -45,7 +45,7 @@ class Queue(Generic[T]):
     42
     """
 
-    # Exchanged by subclasses, with the three methods below.
+    # Exchanged by subclasses, with the methods below.
     _queue: Any
 
     def __init__(self, maxsize: int = 0) -> None:
@@ -72,7 +72,10 @@ class Queue(Generic[T]):
         self._queue.append(item)
 
     def _put_back(self, item: T) -> None:
-        self._queue.appendleft(item)
+        if isinstance(self._queue, collections.deque):
+            self._queue.appendleft(item)
+        else:  # that of a subclass, which knows Tornado's three methods
+            self._put(item)
 
     @property
     def maxsize(self) -> int:
@@ -145,7 +148,8 @@ class Queue(Generic[T]):
         self._serve()
 
     def _serve(self) -> None:
-        if self._getters:
+        # The `_put` of a subclass may have dropped the item.
+        if self._getters and not self.empty():
             self._getters.next()[0].set_result(self._get())
 
     def task_done(self) -> None:
@@ -198,8 +202,6 @@ class PriorityQueue(Queue[Any]):
 
     def _put(self, item: Any) -> None:
         heapq.heappush(self._queue, item)
-
-    _put_back = _put
 
 
 class LifoQueue(Queue[T]):

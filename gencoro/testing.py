@@ -20,6 +20,7 @@ from tornado.testing import (
     main,
 )
 
+from gencoro.coroutines import without_mark
 from gencoro.errors import DeadlockError
 from gencoro.ioloop import IOLoop
 from gencoro.testrun import (
@@ -137,8 +138,8 @@ def _make_test(func: Callable[..., Any], timeout: float | None) -> Callable[...,
             io_loop, seconds = chosen
             return run_test(io_loop, functools.partial(start, *args, **kwargs), seconds)
 
-    # It is no longer a coroutine function.
-    vars(test).pop("__tornado_coroutine__", None)
+    # It waits by itself: unittest and `mock.patch` must not take it for an async function.
+    vars(without_mark(test)).pop("__tornado_coroutine__", None)
     test.gen_test_timeout = timeout  # type: ignore[attr-defined]
     return test
 

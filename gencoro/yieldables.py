@@ -508,6 +508,11 @@ def _explain(yielded: object) -> str:
             f"yielded an async generator {yielded!r}; iterate over it with `async for` "
             "in an `async def` function, and yield that function's result"
         )
+    if type(yielded).__module__ == "unittest.mock":
+        return (
+            f"yielded {yielded!r}, which cannot be waited for; if a call returned it, make "
+            "what was called an AsyncMock"
+        )
     if callable(yielded):
         name = getattr(yielded, "__qualname__", repr(yielded))
         return (

@@ -256,7 +256,7 @@ class IOLoop(CallbackLoop):
             BadYieldError: the result of the function cannot be waited for.
             RuntimeError: a loop is already running in this thread, this one is closed or
                 running, or it was stopped before the coroutine had ended.
-            TypeError: timeout is not a number.
+            TypeError: func is not a function, or timeout is not a number.
         """
         running = asyncio._get_running_loop()
         # nest_asyncio, which notebooks use, makes a loop run inside itself.
@@ -272,6 +272,11 @@ class IOLoop(CallbackLoop):
             state = "closed" if self.asyncio_loop.is_closed() else "running elsewhere"
             raise RuntimeError(
                 f"run_sync({func!r}) was called on a loop that is {state}"
+            )
+        if not callable(func):
+            raise TypeError(
+                f"run_sync({func!r}) takes a function; write run_sync(main) in place of "
+                "run_sync(main()), and run_sync(lambda: main(...)) if it has arguments"
             )
         if not isinstance(timeout, (int, float, type(None))):
             raise TypeError(f"run_sync(timeout={timeout!r}): give a number of seconds")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import copy
 import functools
 import inspect
 import socket
@@ -159,6 +160,7 @@ def test_coroutine_is_an_async_function_for_who_asks():
         assert inspect.iscoroutinefunction(functools.partial(add, 1))
     assert not any(inspect.isgeneratorfunction(f) for f in (add, inspect.unwrap(add)))
     assert str(inspect.signature(add)) == "(a: int, b: int = 1) -> 'int'"
+    assert copy.deepcopy(inspect.signature(add)) == inspect.signature(add)
     assert str(inspect.signature(add).replace(parameters=[])) == "() -> 'int'"
     assert inspect.signature(add).bind(1).arguments == {"a": 1}
     assert inspect.unwrap(add).__globals__ is globals()

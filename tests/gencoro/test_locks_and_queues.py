@@ -135,12 +135,28 @@ def test_waiter_whose_time_is_over_leaves_and_takes_nothing(run, thing):
             run(main)
 
 
+class _SetOfItems(queues.Queue):
+    """A queue as it is written for Tornado: each item once."""
+
+    def _init(self):
+        self._queue = set()
+
+    def _get(self):
+        self._queue.remove(least := min(self._queue))
+        return least
+
+    def _put(self, item):
+        if item is not None:
+            self._queue.add(item)
+
+
 @pytest.mark.parametrize(
     ("queue", "items"),
     [
         (queues.Queue, [1, 2, 3]),
         (queues.PriorityQueue, [1, 2, 3]),
         (queues.LifoQueue, [3, 2, 1]),
+        (_SetOfItems, [1, 2, 3]),
     ],
 )
 def test_item_that_is_handed_back_keeps_its_place(run, queue, items):
@@ -154,6 +170,18 @@ def test_item_that_is_handed_back_keeps_its_place(run, queue, items):
         return [it.get_nowait() for _ in range(it.qsize())]
 
     assert run(main) == items
+
+
+def test_item_that_a_subclass_drops_wakes_up_no_waiter(run):
+    async def main():
+        it = _SetOfItems()
+        waiting = it.get()
+        it.put_nowait(None)
+        assert not waiting.done()
+        it.put_nowait(42)
+        return await waiting
+
+    assert run(main) == 42
 
 
 def test_result_that_was_handed_back_cannot_be_taken_any_more(run):

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import functools
 import itertools
+import unittest.mock
 from datetime import timedelta
 
 import pytest
@@ -105,6 +106,11 @@ def _cannot(result):
             Thing,
             "yielded <",
             ["itself, which has not been called"],
+        ),
+        (
+            unittest.mock.Mock(name="fetch"),
+            "yielded <Mock name='fetch()' id=",
+            ["make what was called an AsyncMock"],
         ),
         (
             lambda: [None, {"a": None, "b": [None, 42]}],
@@ -227,7 +233,13 @@ def test_mistake_given_to_a_function_is_raised_by_the_call(run, place, told):
             for kind in (property, classmethod, functools.cached_property)
         ),
         (lambda: gen.coroutine(42), "got 42, which is not a function$"),
-        (lambda: gen.coroutine(Thing.method), "Thing.method is decorated .* twice"),
+        *(
+            (
+                lambda method=method: gen.coroutine(method),
+                "^Thing.method is decorated .* twice",
+            )
+            for method in (Thing.method, functools.partial(Thing.method, Thing()))
+        ),
     ],
 )
 def test_call_that_cannot_be_meant_is_refused_with_the_cure(run, mistake, cure):

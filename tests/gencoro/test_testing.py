@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import functools
 import logging
+import os
 import time
 import traceback
 import unittest
+import unittest.mock
 
 import pytest
 import tornado.gen
@@ -107,15 +109,21 @@ def test_each_run_has_a_new_loop_which_is_closed_after_it():
 
 
 def test_function_keeps_its_name_and_is_no_coroutine_any_more():
+    ran = []
+
     @gen_test
     @gen.coroutine
     def test_something():
         """Something."""
-        yield
+        yield gen.moment
+        ran.append(os.environ["PATCHED"])
 
     assert test_something.__name__ == "test_something"
     assert test_something.__doc__ == "Something."
     assert not gen.is_coroutine_function(test_something)
+    # It would only call an async function, and return a native coroutine.
+    unittest.mock.patch.dict("os.environ", PATCHED="yes")(test_something)()
+    assert ran == ["yes"]
 
 
 # The time-out.
@@ -456,6 +464,13 @@ class PlainCase(Plain, unittest.TestCase):
     pass
 
 
+class IsolatedCase(Plain, unittest.IsolatedAsyncioTestCase):
+    @gen_test
+    @gen.coroutine
+    def test_coroutine(self):
+        yield gen.moment
+
+
 @pytest.mark.parametrize(
     "test",
     [
@@ -466,6 +481,8 @@ class PlainCase(Plain, unittest.TestCase):
         HTTPSCase("test_server"),
         TornadoCase("test_loop"),
         PlainCase("test_loop"),
+        IsolatedCase("test_loop"),
+        IsolatedCase("test_coroutine"),
     ],
     ids=lambda test: f"{type(test).__name__}.{test._testMethodName}",
 )

@@ -88,9 +88,16 @@ def test_run_sync_refuses_a_future_of_another_loop(loop):
     other.close()
 
 
-def test_run_sync_refuses_a_timeout_that_is_no_number(loop):
-    with pytest.raises(TypeError, match="give a number of seconds"):
-        loop.run_sync(answer, timeout="3")
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda loop: loop.run_sync(answer, timeout="3"), "give a number of seconds"),
+        (lambda loop: loop.run_sync(answer()), r"write run_sync\(main\) in place of"),
+    ],
+)
+def test_run_sync_refuses_other_arguments(loop, call, told):
+    with pytest.raises(TypeError, match=told):
+        call(loop)
 
 
 @pytest.mark.parametrize(
