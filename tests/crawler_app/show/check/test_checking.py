@@ -117,12 +117,15 @@ def test_redirects_are_followed_in_any_order(order):
 
 
 @pytest.mark.parametrize("is_online", [True, False])
-def test_machine_without_a_network_is_named_once(is_online):
+@pytest.mark.parametrize("pages", [1, 10_001])
+def test_machine_without_a_network_is_named_once(is_online, pages):
     found = []
     tracker = ReferenceTracker(found.append, ["http://127.0.0.1/"])
     hosts = [f"http://{name}.test/" for name in "abc"]
     page = "".join(f"<a href={url}>x</a>" for url in hosts).encode()
-    tracker.saw_document("http://127.0.0.1/", outline_of(page, "text/html"))
+    outline = outline_of(page, "text/html")
+    for number in range(pages):
+        tracker.saw_document(f"http://127.0.0.1/{number}", outline)
     tracker.saw_end("http://127.0.0.1/", DONE, Role.LINK)
 
     for url in hosts[1:]:
@@ -131,7 +134,7 @@ def test_machine_without_a_network_is_named_once(is_online):
         tracker.saw_end(hosts[0], DONE, Role.EXTERNAL)
 
     summary = tracker.finish()
-    assert len(found) == (2 if is_online else 0)
+    assert len(found) == (2 * pages if is_online else 0)
     assert ["2 external URLs could not" in why for why in summary.incomplete] == (
         [] if is_online else [True]
     )
