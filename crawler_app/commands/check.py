@@ -124,7 +124,7 @@ def _targets(given: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: there is nothing.
     """
-    targets = []
+    targets: list[str] = []
     for target in given:
         if target == STDIN:
             # Editors on Windows begin a file with a byte order mark.

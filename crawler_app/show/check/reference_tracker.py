@@ -63,6 +63,9 @@ MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
 MIN_OFFLINE_HOSTS = 2
 MAX_NAMED_HOSTS = 3
 
+# Pages that another check might read, with a longer wait or more room.
+MISSED = RETRYABLE | {Reason.TOO_MANY_URLS}
+
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
 MAX_TARGET_CHARS = 300
@@ -493,11 +496,11 @@ def _key_of(url: str) -> int:
 
 
 def _unread_pages(ends: Iterable[_End]) -> list[str]:
-    """Return how many pages of the site another check might read, by reason."""
+    """Return how many pages of the site were missed, by reason."""
     count_by_meaning = Counter(
         meaning_of(end.outcome.reason)
         for end in ends
-        if end.outcome.reason in RETRYABLE and not end.role.is_non_page
+        if end.outcome.reason in MISSED and not end.role.is_non_page
     )
     return [
         f"{number(count, 'page')} of the site could not be read: {meaning}"

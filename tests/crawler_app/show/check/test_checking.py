@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from crawler_app.base.models import Outcome, Role, State
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import Category, Reason, traits_of
 from crawler_app.show.check.check_config import FORMAT_NAMES
 from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
@@ -138,3 +138,23 @@ def test_machine_without_a_network_is_named_once(is_online, pages):
     assert ["2 external URLs could not" in why for why in summary.incomplete] == (
         [] if is_online else [True]
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "role", "is_missed"),
+    [
+        (Reason.TOO_MANY_URLS, Role.LINK, True),
+        (Reason.RATE_LIMITED, Role.LINK, True),
+        (Reason.RATE_LIMITED, Role.EXTERNAL, False),
+        (Reason.ROBOTS, Role.LINK, False),
+        (Reason.TOO_LARGE, Role.LINK, False),
+    ],
+)
+def test_missed_pages_make_a_check_incomplete(reason, role, is_missed):
+    tracker = ReferenceTracker(lambda finding: None)
+    is_skipped = traits_of(reason).category is Category.SKIP
+    outcome = Outcome(State.EXCLUDED if is_skipped else State.FAILED, reason)
+
+    tracker.saw_end("http://a.test/b", outcome, role)
+
+    assert bool(tracker.finish().incomplete) is is_missed
