@@ -485,6 +485,22 @@ def test_no_browser_outlives_a_crawl_that_is_killed(site, directory):
     assert not os.path.exists(home.partition("=")[2])
 
 
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("", 1), ("document.body.innerHTML = '<p>Made'", 0)],
+    ids=["stays_empty", "makes_text"],
+)
+def test_start_page_that_stays_empty_makes_a_check_incomplete(
+    site, gencrawl, script, status
+):
+    answer_page(site, "/", script)
+
+    ended = gencrawl("check", site.url, "--render", "auto")
+
+    assert ended.status == status
+    assert ("even after its scripts have run" in ended.out) is bool(status)
+
+
 @pytest.mark.parametrize("length", [30, 90])
 def test_browser_leaves_no_temporary_file(site, directory, length):
     answer_page(site, "/", "document.body.innerHTML = '<p>Made'")
