@@ -124,10 +124,12 @@ def _targets(given: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: there is nothing.
     """
-    targets = []
+    targets: list[str] = []
     for target in given:
         if target == STDIN:
-            targets += [line.strip() for line in sys.stdin if line.strip()]
+            # Editors on Windows begin a file with a byte order mark.
+            lines = (line.strip("\ufeff \t\r\n") for line in sys.stdin)
+            targets += filter(None, lines)
         else:
             targets.append(target)
     if not targets:

@@ -30,6 +30,9 @@ from crawler_app.commands.parser import Parser, complaint_about, flags_of
 
 __all__ = ["main"]
 
+# Commands whose status says whether a site is in order; unknown if the output was cut short.
+VERDICTS = ("check:check", "report:report")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
@@ -40,8 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         # A title that the terminal's encoding lacks must not end a crawl.
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
+    if_cut_short = OK
     try:
         arguments = _arguments(argv)
+        if arguments.run in VERDICTS:
+            if_cut_short = FAILED
         if not arguments.run:
             arguments.parser.print_help(sys.stderr)
             return USAGE
@@ -64,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output, such as ``head``, has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return if_cut_short
     except OSError as exc:
         print(f"gencrawl: {error_words(exc)}", file=sys.stderr)
         return FAILED

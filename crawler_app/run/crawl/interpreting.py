@@ -191,17 +191,21 @@ class Interpreter:
     def _read_page(
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
-        page = yield from self._parsed(fetched, outcome.content_type)
+        page, body = (
+            (yield from self._parsed(fetched, outcome.content_type)),
+            fetched.body,
+        )
         if self._renderer is not None:
-            page = yield from self._rendered(self._renderer, fetched, outcome, page)
+            rendered = yield from self._rendered(self._renderer, fetched, outcome, page)
+            page, body = rendered or (page, body)
         outline = page.outline
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
         elif (
-            outcome.reason is not Reason.RENDERED
-            and not page.links
-            and is_made_by_script(fetched.body)
+            not page.links
+            and not (page.text and outcome.reason is Reason.RENDERED)
+            and is_made_by_script(body)
         ):
             outcome.reason = Reason.MADE_BY_SCRIPT
         outcome.title = page.title
@@ -256,14 +260,14 @@ class Interpreter:
 
     def _rendered(
         self, renderer: "PageRenderer", fetched: Fetched, outcome: Outcome, page: Page
-    ) -> Subgenerator[Page]:
-        """Return a page as its scripts make it, or as it is if it does not need that."""
+    ) -> Subgenerator[tuple[Page, bytes] | None]:
+        """Return a page and its body as its scripts make it; None if it does not need that."""
         response = yield from renderer.render(fetched, page)
         if response is None:
-            return page
+            return None
         read = yield from self._parsed(response, response.headers["Content-Type"])
         renderer.learn(fetched, page, read, outcome)
-        return read
+        return read, response.body
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""

@@ -156,7 +156,7 @@ class Permission:
                 "cannot fetch robots.txt of %s, so nothing is fetched from that host; next "
                 "try in %.0f s",
                 claim.host,
-                rules.retry_at - self._context.clock(),
+                max(0.0, rules.retry_at - self._context.clock()),
             )
             return PutBack(rules.retry_at)
         return ending.robots_unreachable()

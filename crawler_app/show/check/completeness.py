@@ -17,6 +17,8 @@ __all__ = ["STOPPED", "why_incomplete"]
 
 STOPPED = "it was stopped"
 
+STILL_EMPTY = "the page has neither text nor links, even after its scripts have run"
+
 # A list on standard input may have thousands of URLs.
 MAX_NAMED = 3
 
@@ -60,6 +62,7 @@ def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
         if config.max_depth == 0 and outcome.state is State.DONE:
             continue
         if outcome.reason == Reason.MADE_BY_SCRIPT:
-            yield f"{seed}: {meaning_of(outcome.reason)}"
+            is_rendered = config.render != "never"
+            yield f"{seed}: {STILL_EMPTY if is_rendered else meaning_of(outcome.reason)}"
         elif words := complaint_about(seed, end):
             yield words

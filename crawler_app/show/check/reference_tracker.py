@@ -9,11 +9,18 @@ references than pairs of a page and a URL.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, State
-from crawler_app.base.reasons import PROVISIONAL, Reason, is_broken, meaning_of
+from crawler_app.base.reasons import (
+    PROVISIONAL,
+    RETRYABLE,
+    Reason,
+    is_broken,
+    meaning_of,
+)
 from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import (
     dedup_key,
@@ -55,7 +62,9 @@ PERMANENT = (301, 308)
 MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
 MIN_OFFLINE_HOSTS = 2
 MAX_NAMED_HOSTS = 3
-MAX_UNREACHED = 10_000
+
+# Pages that another check might read, with a longer wait or more room.
+MISSED = RETRYABLE | {Reason.TOO_MANY_URLS}
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000
@@ -141,7 +150,8 @@ class ReferenceTracker:
         self._read_keys: set[int] = set()
         self._unread_by_key: dict[int, list[References]] = {}
         self._is_online = False
-        self._unreached: list[tuple[References, _End]] = []
+        self._unreached = WaitingReferences()
+        self._unreached_end_by_url: dict[str, _End] = {}
 
     # -- called by the crawl --------------------------------------------------------------
 
@@ -258,20 +268,22 @@ class ReferenceTracker:
         """Keep back what this machine's own network may have caused."""
         if self._is_online or end.outcome.reason not in MAYBE_OFFLINE:
             return False
-        self._unreached.append((group, end))
-        if len(self._unreached) > MAX_UNREACHED:
-            self._go_online()
+        url = group.redirected_to or group.target
+        self._unreached_end_by_url[url] = end
+        self._unreached.add(_key_of(url), group)
         return True
 
     def _go_online(self) -> None:
         """Report what was kept back, because the network works."""
         self._is_online = True
-        while self._unreached:
-            self._find_broken(*self._unreached.pop())
+        for url, end in self._unreached_end_by_url.items():
+            for group in self._unreached.pop(_key_of(url)):
+                self._find_broken(group, end)
+        self._unreached_end_by_url.clear()
 
     def _note_unreached(self) -> int:
         """Note in one line that no other site was reached; return the number of URLs."""
-        urls = {group.redirected_to or group.target for group, _ in self._unreached}
+        urls = self._unreached_end_by_url
         hosts = sorted(set(map(host_of, urls)))
         if len(hosts) < MIN_OFFLINE_HOSTS:
             self._go_online()
@@ -299,19 +311,17 @@ class ReferenceTracker:
             for group in groups
         )
         unchecked = summary.unchecked
-        for end in self._end_by_key.values():
-            if end is not None and _is_unchecked(end.outcome):
-                unchecked[meaning_of(end.outcome.reason)] += 1
+        ends = [e for e in self._end_by_key.values() if e and _is_unchecked(e.outcome)]
+        unchecked.update(meaning_of(end.outcome.reason) for end in ends)
+        if not summary.incomplete:  # otherwise the walls may be its cause
+            summary.incomplete += _unread_pages(ends)
         if waiting := len(self._waiting):
             unchecked[
                 "not fetched, because the crawl follows no such link or has ended"
             ] = waiting
         self._waiting.close()
-        not_checked = sum(
-            end is not None and _is_unchecked(end.outcome)
-            for end in self._end_by_key.values()
-        )
-        summary.urls = len(self._end_by_key) - not_checked - unreached
+        self._unreached.close()
+        summary.urls = len(self._end_by_key) - len(ends) - unreached
         return summary
 
     # -- references -----------------------------------------------------------------------
@@ -483,6 +493,19 @@ def _skipped(refusal: Reason) -> Outcome:
 
 def _key_of(url: str) -> int:
     return hash(dedup_key(url))
+
+
+def _unread_pages(ends: Iterable[_End]) -> list[str]:
+    """Return how many pages of the site were missed, by reason."""
+    count_by_meaning = Counter(
+        meaning_of(end.outcome.reason)
+        for end in ends
+        if end.outcome.reason in MISSED and not end.role.is_non_page
+    )
+    return [
+        f"{number(count, 'page')} of the site could not be read: {meaning}"
+        for meaning, count in count_by_meaning.most_common()
+    ]
 
 
 def _is_unchecked(outcome: Outcome) -> bool:

@@ -58,6 +58,11 @@ FLAGS = (
 
 START_TIMEOUT = datetime.timedelta(seconds=30)
 
+# The path of a Unix socket has at most 107 bytes, and Chromium makes one below its TMPDIR.
+MAX_TEMP_CHARS = 107 - len(
+    "/gencrawl-chromium-xxxxxxxx/org.chromium.Chromium.xxxxxx/SingletonSocket"
+)
+
 # The time that the launcher has to end the processes.
 END_TIMEOUT_S = 10.0
 
@@ -145,7 +150,10 @@ def _ways() -> list[tuple[str, list[str]]]:
 
 def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser]:
     """Start the launcher, and connect."""
-    home = tempfile.mkdtemp(prefix="gencrawl-chromium-")
+    folder = tempfile.gettempdir()
+    if len(folder) > MAX_TEMP_CHARS:
+        folder = "/tmp"
+    home = tempfile.mkdtemp(prefix="gencrawl-chromium-", dir=folder)
     ours, theirs = socket.socketpair()
     profile = f"--user-data-dir={home}"
     command = [program, *FLAGS, *flags, profile, "about:blank"]

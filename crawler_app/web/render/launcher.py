@@ -70,9 +70,10 @@ def _become_browser(mode: str, home: str, command: list[str]) -> None:
         os.dup2(0, fd)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     # What it does not need may hold secrets, such as the password of a database.
-    kept = ("LANG", "LC_ALL", "PATH", "TMPDIR", "TZ")
+    kept = ("LANG", "LC_ALL", "PATH", "TZ")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
-    os.execve(command[0], command, environment | {"HOME": home})
+    # Its temporary files are deleted with its profile; killed, it deletes none.
+    os.execve(command[0], command, environment | {"HOME": home, "TMPDIR": home})
 
 
 def _isolate() -> bool:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -481,6 +482,39 @@ def test_no_browser_outlives_a_crawl_that_is_killed(site, directory):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert not os.path.exists(home.partition("=")[2])
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("", 1), ("document.body.innerHTML = '<p>Made'", 0)],
+    ids=["stays_empty", "makes_text"],
+)
+def test_start_page_that_stays_empty_makes_a_check_incomplete(
+    site, gencrawl, script, status
+):
+    answer_page(site, "/", script)
+
+    ended = gencrawl("check", site.url, "--render", "auto")
+
+    assert ended.status == status
+    assert ("even after its scripts have run" in ended.out) is bool(status)
+
+
+@pytest.mark.parametrize("length", [30, 90])
+def test_browser_leaves_no_temporary_file(site, directory, length):
+    answer_page(site, "/", "document.body.innerHTML = '<p>Made'")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        temporary = pathlib.Path(f"{folder}/".ljust(length, "x"))
+        temporary.mkdir()
+        command = [sys.executable, "-m", "crawler_app", "crawl", site.url, "--quiet"]
+        command += ["--into", directory, "--render", "always"]
+        environment = os.environ | {"TMPDIR": str(temporary)}
+        ended = subprocess.run(
+            command, env=environment, check=True, capture_output=True
+        )
+
+        assert b"rendered             1" in ended.stdout
+        assert not list(temporary.iterdir())
 
 
 def test_without_chromium_an_error_says_how_to_install_it(

@@ -418,7 +418,7 @@ def test_list_on_standard_input(faulty, gencrawl, monkeypatch):
     faulty.page("/3", "/deeper")
 
     def check(*options):
-        listed = io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n")
+        listed = io.StringIO(f"\ufeff{faulty.url}\r\n\r\n{faulty.url}2\r\n")
         monkeypatch.setattr(sys, "stdin", listed)
         found = json.loads(gencrawl("check", "-", "--format", "json", *options).out)
         return [each["kind"] for each in found["findings"]]
@@ -726,10 +726,13 @@ def test_site_that_begins_to_refuse_everything_is_named_once(site, gencrawl):
     assert ended.out.count("refuses every request now (status 403)") == 1
 
 
-def test_start_url_behind_a_wall_names_the_cure(site, gencrawl):
-    site.answer("/", status=403, headers={"cf-mitigated": "challenge"})
+@pytest.mark.parametrize("start", ["", "wall"])
+def test_wall_makes_the_check_incomplete_and_names_the_cure(site, gencrawl, start):
+    site.page("/", "/wall")
+    site.answer("/wall", status=403, headers={"cf-mitigated": "challenge"})
 
-    ended = gencrawl("check", site.url, "--retry-pause", "0")
+    ended = gencrawl("check", site.url + start, "--retry-pause", "0")
 
     assert ended.status == 1
+    assert ended.out.count("\nIncomplete: ") == 1
     assert "a bot wall answered in place of the page; crawl more slowly" in ended.out

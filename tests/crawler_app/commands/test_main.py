@@ -309,14 +309,19 @@ def test_killed_repeatedly_and_resumed_misses_nothing(
         assert len(index) == pages
 
 
-def test_export_into_a_closed_pipe_ends_quietly(crawled):
-    exporting = start("export", crawled(queued=3_000).path)
-    exporting.stdout.readline()
-    exporting.stdout.close()
-    with exporting, exporting.stderr:
-        complaint = exporting.stderr.read()
+@pytest.mark.parametrize(
+    ("command", "status"), [(["export"], 0), (["check", "--quiet"], 1)]
+)
+def test_closed_pipe_ends_a_command_quietly(crawled, tmp_path, command, status):
+    (tmp_path / "index.html").write_text("<a href=gone>x</a>" * 10_000)
+    subject = crawled(queued=3_000).path if command == ["export"] else tmp_path
+    running = start(*command, subject)
+    running.stdout.readline()
+    running.stdout.close()
+    with running, running.stderr:
+        complaint = running.stderr.read()
 
-    assert (exporting.returncode, complaint) == (0, "")
+    assert (running.returncode, complaint) == (status, "")
 
 
 def test_curl_client_crawls(site, cli):

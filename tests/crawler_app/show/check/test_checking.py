@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from crawler_app.base.models import Outcome, Role, State
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import Category, Reason, traits_of
 from crawler_app.show.check.check_config import FORMAT_NAMES
 from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
@@ -117,12 +117,15 @@ def test_redirects_are_followed_in_any_order(order):
 
 
 @pytest.mark.parametrize("is_online", [True, False])
-def test_machine_without_a_network_is_named_once(is_online):
+@pytest.mark.parametrize("pages", [1, 10_001])
+def test_machine_without_a_network_is_named_once(is_online, pages):
     found = []
     tracker = ReferenceTracker(found.append, ["http://127.0.0.1/"])
     hosts = [f"http://{name}.test/" for name in "abc"]
     page = "".join(f"<a href={url}>x</a>" for url in hosts).encode()
-    tracker.saw_document("http://127.0.0.1/", outline_of(page, "text/html"))
+    outline = outline_of(page, "text/html")
+    for number in range(pages):
+        tracker.saw_document(f"http://127.0.0.1/{number}", outline)
     tracker.saw_end("http://127.0.0.1/", DONE, Role.LINK)
 
     for url in hosts[1:]:
@@ -131,7 +134,27 @@ def test_machine_without_a_network_is_named_once(is_online):
         tracker.saw_end(hosts[0], DONE, Role.EXTERNAL)
 
     summary = tracker.finish()
-    assert len(found) == (2 if is_online else 0)
+    assert len(found) == (2 * pages if is_online else 0)
     assert ["2 external URLs could not" in why for why in summary.incomplete] == (
         [] if is_online else [True]
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "role", "is_missed"),
+    [
+        (Reason.TOO_MANY_URLS, Role.LINK, True),
+        (Reason.RATE_LIMITED, Role.LINK, True),
+        (Reason.RATE_LIMITED, Role.EXTERNAL, False),
+        (Reason.ROBOTS, Role.LINK, False),
+        (Reason.TOO_LARGE, Role.LINK, False),
+    ],
+)
+def test_missed_pages_make_a_check_incomplete(reason, role, is_missed):
+    tracker = ReferenceTracker(lambda finding: None)
+    is_skipped = traits_of(reason).category is Category.SKIP
+    outcome = Outcome(State.EXCLUDED if is_skipped else State.FAILED, reason)
+
+    tracker.saw_end("http://a.test/b", outcome, role)
+
+    assert bool(tracker.finish().incomplete) is is_missed
