@@ -63,6 +63,8 @@ class LocalFolder:
     """
 
     def __init__(self, path: Path, base_url: str = "") -> None:
+        if not path.is_dir() and not path.is_file():
+            raise ConfigError(f"{path} is neither a file nor a folder")
         self._shown = path if path.is_dir() else path.parent
         self._root = self._shown.resolve()
         self._files = [_page(path)] if path.is_file() else _pages_in(self._root)

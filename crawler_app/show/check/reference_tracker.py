@@ -63,8 +63,8 @@ MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
 MIN_OFFLINE_HOSTS = 2
 MAX_NAMED_HOSTS = 3
 
-# Pages that another check might read, with a longer wait or more room.
-MISSED = RETRYABLE | {Reason.TOO_MANY_URLS}
+# Pages that another check might read, with a longer wait, more room or another limit.
+MISSED = RETRYABLE | {Reason.TOO_MANY_URLS, Reason.TOO_MANY_ALIKE}
 
 # Targets that are cached by the reference as written and its directory: about 30 MB.
 MAX_TARGETS = 100_000

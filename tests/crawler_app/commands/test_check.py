@@ -493,6 +493,13 @@ def test_file_that_is_not_a_page_is_refused(folder, gencrawl, name):
     assert f"public/{name} is not an HTML file; to check a list" in ended.err
 
 
+def test_device_is_not_taken_for_its_folder(gencrawl):
+    ended = gencrawl("check", "/dev/null")
+
+    assert (ended.status, ended.out) == (2, "")
+    assert "/dev/null is neither a file nor a folder" in ended.err
+
+
 def test_entries_of_a_sitemap_are_checked(site, gencrawl):
     xml = "application/xml"
     entry = f"<url><loc>{site.url}gone</loc></url>"
