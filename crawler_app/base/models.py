@@ -156,7 +156,7 @@ class Fetched:
     _digest: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def digest(self) -> bytes:
-        """Return the `body_digest` of the body, which is computed once."""
+        """Return the digest by which bodies are compared; it is computed once."""
         if not self._digest:
             self._digest = body_digest(self.body)
         return self._digest
