@@ -548,6 +548,8 @@ class Crawl:
                 end = yield from self._show(end, end.page)
             return end
         except FetchError as exc:
+            if is_external:
+                self._parts.external_checker.note_failure(claim.host, exc)
             yield from self._parts.fetching.probe(claim.url, exc)
             return ending.of_error(exc)
         except StorageError:

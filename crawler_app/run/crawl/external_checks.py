@@ -9,7 +9,7 @@ import dataclasses
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import is_html
-from crawler_app.base.models import Claim, Fetched, State
+from crawler_app.base.models import Claim, Fetched, Outcome, State
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
@@ -55,9 +55,23 @@ class ExternalChecker:
         self._observer = observer
         self._wants_get: set[str] = set()
         self._hosts_without_head: set[str] = set()
+        # The errors of hosts whose names are unknown, one for each lookup.
+        self._errors_by_unknown_host: dict[str, list[str]] = {}
+
+    def note_failure(self, host: str, exc: FetchError) -> None:
+        """Note that a request got no response."""
+        if exc.reason is Reason.DNS:
+            self._errors_by_unknown_host.setdefault(host, []).append(str(exc))
 
     def known(self, claim: Claim) -> Ending | None:
-        """Return the ending of a URL that was checked recently; None otherwise."""
+        """Return the ending of a URL that needs no request; None if one is needed.
+
+        It was checked recently, or the name of its host was looked up as often as a URL is
+        tried: thousands of links may lead to a domain that is gone.
+        """
+        errors = self._errors_by_unknown_host.get(claim.host, [])
+        if len(errors) >= self._context.config.tries:
+            return Finish(Outcome(State.FAILED, Reason.DNS, error=errors[-1]))
         if self._wants_places(claim.url):
             return None
         fetched = self._kept.find(claim.url, self._context.clock())
@@ -70,6 +84,7 @@ class ExternalChecker:
             FetchError: there was no usable response.
         """
         fetched = yield from self._exchange(claim.url)
+        self._errors_by_unknown_host.pop(claim.host, None)
         if fetched is None:
             return PutBack()  # asked with GET when its host's gap is over
         end = self._ending(claim, fetched)

@@ -1,6 +1,7 @@
 """External URLs: with --external each is checked once, and never crawled."""
 
 import contextlib
+import socket
 
 import pytest
 
@@ -59,6 +60,34 @@ def test_host_that_refuses_head_is_asked_with_get(site, other, crawl, status, cl
     assert outcome_of(crawler, other.url + "a").state is State.DONE
     heads = other.methods.count("HEAD")
     assert (heads, other.methods.count("GET")) == (1 if status in (405, 501) else 2, 2)
+
+
+@pytest.fixture
+def lookups(monkeypatch):
+    """The names that were looked up; none ending in .test exists."""
+    names = []
+    look_up = socket.getaddrinfo
+
+    def getaddrinfo(host, *args, **kwargs):
+        names.append(host)
+        if host.endswith(".test"):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return look_up(host, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    return names
+
+
+def test_host_with_an_unknown_name_is_looked_up_no_more_often_than_one_url(
+    site, crawl, lookups
+):
+    urls = [f"http://gone.test/{number}" for number in range(20)]
+    site.page("/", *urls)
+
+    crawler = crawl("/", external=True, tries=3, concurrency=1)
+
+    assert {outcome_of(crawler, url).reason for url in urls} == {"dns"}
+    assert 1 <= lookups.count("gone.test") <= 3
 
 
 @pytest.mark.parametrize("status", [401, 403, 451])
