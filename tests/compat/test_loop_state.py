@@ -132,7 +132,7 @@ def test_thread_uses_the_programs_loop(loop):
     def work(answer):
         assert ioloop.IOLoop.current() is loop
         assert ioloop.IOLoop.current(instance=False) is None
-        loop.remove_timeout(loop.call_later(0, seen.append, "removed"))
+        loop.remove_timeout(loop.call_later(3600, seen.append, "removed"))
         assert count(0).result() == (0, threading.current_thread())
         engine(lambda value: count(3).add_done_callback(answer))
         assert not gen.sleep(0).done()
