@@ -16,7 +16,8 @@ The public modules, each with its public names in ``__all__``:
 
 - `gencoro.gen`, `gencoro.concurrent`, `gencoro.stack_context` and `gencoro.ioloop`: the names
   of the Tornado modules of the same name,
-- `gencoro.locks` and `gencoro.queues`: likewise, and nothing is lost if a waiter is cancelled,
+- `gencoro.locks` and `gencoro.queues`: the same for these two, where a cancelled waiter loses
+  nothing,
 - `gencoro.errors`: every exception,
 - `gencoro.introspect`: where coroutines are suspended, and what they wait for,
 - `gencoro.testing` and `gencoro.virtual_clock`: tests of coroutines, in real or virtual time;

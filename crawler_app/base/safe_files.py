@@ -13,7 +13,14 @@ import stat
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["create", "is_disk_fault", "open_regular", "read_limited", "refusal"]
+__all__ = [
+    "create",
+    "is_disk_fault",
+    "open_regular",
+    "read_limited",
+    "refusal",
+    "user_state",
+]
 
 # The disk is full or fails, so another directory on it would not help either.
 DISK_FAULTS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -80,3 +87,13 @@ def create(path: Path, mode: int = 0o666) -> TextIO:
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return open(open_regular(path, flags, mode), "w", encoding="utf-8", newline="\n")
+
+
+def user_state(name: str) -> Path:
+    """Return the path of a file that is kept for this user, outside of any crawl.
+
+    Raises:
+        RuntimeError: the user has no home directory.
+    """
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "gencrawl" / name

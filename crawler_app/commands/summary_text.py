@@ -191,7 +191,7 @@ def _loop_lines(summary: Summary) -> list[str]:
 
 def _failure_lines(summary: Summary) -> list[str]:
     lines = []
-    # One line says what to do about all that a wall stands before.
+    # One line stands for all URLs behind walls, and says what to do.
     walled = sum(summary.count_by_reason[State.FAILED][reason] for reason in WALLS)
     listed = (
         record

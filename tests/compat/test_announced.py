@@ -1,6 +1,5 @@
 """What Tornado 6.7 and Python 3.16 have announced, as if it were there."""
 
-import subprocess
 import sys
 
 import pytest
@@ -9,6 +8,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from gencoro.compat.modules import application, httputil
 from tests.helpers.compat.rows import uses
 from tests.helpers.compat.serving import closing_sites
+from tests.helpers.scripts import printed_by
 
 
 @pytest.fixture
@@ -17,14 +17,7 @@ def site(loop):
 
 
 def run(source):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", source],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stderr == ""
-    return done.stdout
+    return printed_by(source, "-W", "error")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """gencoro on systems and in interpreters that lack something."""
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.helpers.scripts import printed_by
 
 # What Windows lacks of what Linux has.  The standard library and Tornado keep what they have
 # imported.
@@ -84,14 +85,7 @@ ioloop.IOLoop.current().start()
 
 
 def run(source):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", source],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stderr == ""
-    return done.stdout
+    return printed_by(source, "-W", "ignore")
 
 
 def test_every_module_can_be_imported_without_what_windows_lacks():

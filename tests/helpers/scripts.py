@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import Any
 
-__all__ = ["IMPORTS", "start_python"]
+__all__ = ["IMPORTS", "printed_by", "start_python"]
 
 # Part of an environment.
 IMPORTS = {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -16,3 +16,11 @@ def start_python(*arguments: object, **options: Any) -> subprocess.Popen[Any]:
     options = {"stdout": subprocess.PIPE, "text": True} | options
     options["env"] = options.get("env", os.environ) | IMPORTS
     return subprocess.Popen([sys.executable, *map(str, arguments)], **options)
+
+
+def printed_by(source: str, *options: str) -> str:
+    """Run a program, which must not write to its standard error; return what it printed."""
+    process = start_python(*options, "-c", source, stderr=subprocess.PIPE)
+    printed, errors = process.communicate()
+    assert errors == ""
+    return printed

@@ -13,7 +13,7 @@ import secrets
 from pathlib import Path
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.safe_files import open_regular
+from crawler_app.base.safe_files import open_regular, user_state
 
 __all__ = ["is_signature", "settings_to_trust", "signature_of"]
 
@@ -36,7 +36,7 @@ def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
 def signature_of(config: CrawlConfig) -> str:
     """Return the signature of these settings; empty if the user has no place for a key."""
     try:
-        key = _key(_key_path())
+        key = _key(user_state("key"))
     except (OSError, RuntimeError):  # RuntimeError if there is no home directory
         return ""
     names = (*FLAG_BY_SETTING, "crawl_name")
@@ -48,11 +48,6 @@ def is_signature(found: str, config: CrawlConfig) -> bool:
     """Return whether a signature is that of these settings."""
     wanted = signature_of(config)
     return bool(wanted) and hmac.compare_digest(found.encode(), wanted.encode())
-
-
-def _key_path() -> Path:
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(home) / "gencrawl" / "key"
 
 
 def _key(path: Path) -> bytes:

@@ -1,7 +1,7 @@
 """Reads the pages of a crawl again, for the links and metadata in a report.
 
 The frontier records only the first page that led to a URL; recording every link would make
-each crawl a fifth slower.  So a report reads each archived page once more.
+each crawl a fifth slower.  So a report parses the archived pages again.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,6 @@
 """Reads a page: links, what it loads, its text, and what it says of itself.
 
-Pure.  A page becomes a tree once, and all that is asked for is read from that.
+Pure.  A page is parsed once; everything that is asked for is read from its tree.
 """
 
 import contextlib

@@ -27,7 +27,7 @@ SMALL_PAGE_BYTES = 512 * 1024
 SMALL_PAGE_TAGS = 10_000
 SMALL_OUTLINE_TAGS = 3_000
 
-# All that is read of a page with more, if a limit ends the process that reads it.
+# If a limit ends the process that reads a page, only this much of the page is read.
 FIRST_BYTES = 128 * 1024
 
 # Takes some milliseconds.

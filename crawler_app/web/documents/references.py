@@ -159,7 +159,7 @@ _LOADING = (
     *("object", "script", "source", "style", "track", "use", "video"),
 )
 
-# All that refer to something by more than a style or a background.
+# Elements with attributes that refer to something; any element may do so by its style.
 OTHER_REFERRING = ("area", "base", "meta", *_LOADING)
 REFERRING = ("a", *OTHER_REFERRING)
 

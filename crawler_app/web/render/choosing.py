@@ -26,7 +26,7 @@ NEARLY_EMPTY_CHARS = 200
 # Of one shape, before its gain is known.
 SAMPLES_PER_SHAPE = 2
 
-# Of so many pages of a host, one may be rendered for nothing; of fewer, too.
+# One page may be rendered in vain for each ten pages of a host, and one if it has fewer.
 PAGES_PER_SAMPLE = 10
 
 # Of one shape, that can be rendered later.

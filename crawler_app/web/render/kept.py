@@ -59,7 +59,7 @@ class KeptResponses:
         pending = self._pending_by_key.get(key)
         if pending is None:
             pending = self._pending_by_key[key] = _Pending(self._begin(key, fetch))
-        # A copy: whoever leaves cancels what it waits for, and others may wait too.
+        # A Future of its own for each: a waiter that leaves cancels its Future, and others stay.
         answer: gen.Future[Fetched] = gen.Future()
         gen.chain_future(pending.answer, answer)
         pending.waiters += 1

@@ -25,6 +25,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import user_state
 from crawler_app.base.text.formatting import error_words
 from crawler_app.store.frontier.postgres import server_program
 from crawler_app.store.frontier.postgres.install import MIN_MAJOR
@@ -253,8 +254,7 @@ def _major_of(binaries: Path) -> int:
 
 def _own_servers() -> Path:
     """Return the file that lists the servers of this user, by digests of their keys."""
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(home) / "gencrawl" / "servers"
+    return user_state("servers")
 
 
 def _note_own(data: Path) -> None:

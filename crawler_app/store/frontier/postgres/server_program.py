@@ -4,7 +4,7 @@ Run as a file, which takes little time: only the standard library is imported.  
 ``ready`` when the server is, or why it cannot be started, and stays in the background.
 
 Rule: a process that uses the server has a shared lock on a file.  However it ends, the kernel
-releases the lock; when nobody has one any more, this program gets it, and stops the server.
+releases the lock.  Once no process has one, this program gets its own, and stops the server.
 """
 
 import contextlib
