@@ -12,6 +12,7 @@ its `work`, `demo` with its `demo_site`, and `completion` for shells.  They shar
     exit_status        the exit statuses
     interruptible      runs a coroutine; Ctrl-C loses nothing
     bug_report         asks for a report of a bug of ours
+    output_file        output files: complete, or unchanged
     stored_crawl       opens the crawl that a command reads
     live_view          shows a crawl and its end, also on the dashboard
     summary_text       the summary, for a terminal

@@ -26,7 +26,7 @@ from crawler_app.commands.config_options import (
 )
 from crawler_app.commands.exit_status import BROKEN, FAILED
 from crawler_app.commands.parser import CommandParser
-from crawler_app.run.results.url_export import EXPORT_FORMATS
+from crawler_app.show.export.formats import DEFAULT_FORMAT, FORMATS
 
 __all__ = [
     "CSV",
@@ -226,12 +226,17 @@ def add_export(parser: CommandParser) -> None:
     """Add the arguments of `export`."""
     _add_stored(parser)
     _add_quiet(parser)
+    formats = "; ".join(f"{name}: {each.help}" for name, each in FORMATS.items())
     parser.add_argument(
         "--format",
-        choices=EXPORT_FORMATS,
-        default=EXPORT_FORMATS[0],
-        help="jsonl and csv: one URL a line; wacz: the archive; cdxj: its index "
-        f"(default: {EXPORT_FORMATS[0]})",
+        choices=FORMATS,
+        help=f"{formats} (default: by the suffix of FILE, otherwise {DEFAULT_FORMAT})",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="output file or, for a format that has many files, a directory "
+        f"(default: {STDOUT}, which is standard output)",
     )
 
 

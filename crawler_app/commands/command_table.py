@@ -28,8 +28,8 @@ examples:
   gencrawl report docs-crawl --format md --fail-on broken
   gencrawl status docs-crawl
   gencrawl search docs-crawl 'event loop -windows'
-  gencrawl export docs-crawl --format csv > urls.csv
-  gencrawl export docs-crawl --format wacz > docs.wacz
+  gencrawl export docs-crawl --output urls.csv
+  gencrawl export docs-crawl --output docs.wacz
 """
 
 HERE = "crawler_app.commands"
@@ -121,7 +121,7 @@ COMMANDS: Mapping[str, Command] = {
         "export:export",
         "add_export",
         "DIR|URL [OPTIONS]",
-        "write all URLs, or the archive, to standard output",
+        "write all URLs, or the archive, to a file",
     ),
     "postgres": Command(
         "", "", "COMMAND [ARGUMENTS]", "crawls that many machines share"

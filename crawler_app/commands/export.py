@@ -1,111 +1,92 @@
-"""``gencrawl export``: write all URLs, or the archive, to standard output."""
+"""``gencrawl export``: write what a crawl has found, in one of many formats."""
 
 import argparse
-import contextlib
-import io
-import os
-import stat
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TextIO, cast
+from pkgutil import resolve_name
+from typing import Any
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.progress import in_steps
+from crawler_app.commands.arguments import STDOUT
 from crawler_app.commands.exit_status import OK
+from crawler_app.commands.output_file import opened_output, require_writable
 from crawler_app.commands.stored_crawl import opened
-from crawler_app.run.directory.stored import StoredCrawl
-from crawler_app.run.results.summary import is_page
-from crawler_app.run.results.url_export import CDXJ, WACZ, write_urls
+from crawler_app.show.export.formats import (
+    BINARY,
+    DEFAULT_FORMAT,
+    DIRECTORY,
+    FORMATS,
+)
 from crawler_app.show.terminal.progress_display import Steps
-from crawler_app.store.archive.cdxj import write_cdxj
-from crawler_app.store.archive.wacz import write_wacz
-from crawler_app.store.frontier import FrontierReader
 
 __all__ = ["export"]
 
+HERE = "crawler_app.show.export"
+
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write a crawl to standard output.
+    """Write a crawl in a format.
 
     If it fails, an output file is left unchanged.
     """
+    name = _format_of(arguments)
+    options = _options_of(arguments, name)
+    where = arguments.output or STDOUT
+    _require_output(where, name)
     # On a terminal the output itself shows the progress.
-    steps = Steps(quiet=arguments.quiet or sys.stdout.isatty())
+    is_shown = where == STDOUT and sys.stdout.isatty()
+    steps = Steps(quiet=arguments.quiet or is_shown)
     crawl = opened(arguments, steps)
-    with (
-        contextlib.closing(crawl.frontier()) as frontier,
-        steps,
-        _taken_back(sys.stdout),
-    ):
-        if arguments.format == WACZ:
-            _export_archive(crawl, frontier, steps)
-            return OK
-        # Always UTF-8: the output may be read on another machine.
-        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-        if arguments.format == CDXJ:
-            directory, parts = _archive(crawl)
-            write_cdxj(directory, sys.stdout, on_step=steps, parts=parts)
-            sys.stdout.flush()
-            return OK
-        records = in_steps(
-            "exporting URLs", frontier.records(), steps, frontier.total()
-        )
-        write_urls(records, sys.stdout, arguments.format)
-        sys.stdout.flush()
+    if FORMATS[name].needs_archive and not crawl.kept().archive.files:
+        raise ConfigError("the crawl has no archive")
+    write = resolve_name(f"{HERE}.{FORMATS[name].write}")
+    with steps, _opened(where, FORMATS[name].output) as output:
+        write(crawl, output, steps, **options)
     return OK
 
 
-def _export_archive(crawl: StoredCrawl, frontier: FrontierReader, steps: Steps) -> None:
-    if sys.stdout.isatty():
-        raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
-    directory, parts = _archive(crawl)
-    title_by_url = {  # of each page
-        record.url: record.outcome.title
-        for record in in_steps(
-            "reading URLs", frontier.records(), steps, frontier.total()
-        )
-        if record.outcome is not None and is_page(record.outcome)
-    }
-    write_wacz(
-        directory,
-        sys.stdout.buffer,
-        title_of=title_by_url.get,
-        software=crawl.config().user_agent,
-        on_step=steps,
-        parts=parts,
-    )
+def _format_of(arguments: argparse.Namespace) -> str:
+    """Return the format from ``--format`` or the suffix of the output file."""
+    suffix = Path(arguments.output or "").suffix[1:].lower()
+    by_suffix = suffix if suffix in FORMATS else DEFAULT_FORMAT
+    return str(arguments.format or by_suffix)
 
 
-def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:
-    """Return the directory of the archive, and its parts; empty if it has only one.
+def _options_of(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
+    """Return the options that were given for a format.
 
     Raises:
-        ConfigError: there is no archive.
+        ConfigError: one of them is for other formats.
     """
-    paths = crawl.archives()
-    if not crawl.kept().archive.files:
-        raise ConfigError("the crawl has no archive")
-    return (paths[0], []) if len(paths) == 1 else (crawl.path, paths)
+    given: dict[str, Any] = {}
+    for option in dict.fromkeys(o for each in FORMATS.values() for o in each.options):
+        value = getattr(arguments, option)
+        if value is None:
+            continue
+        if option not in FORMATS[name].options:
+            others = [each for each in FORMATS if option in FORMATS[each].options]
+            raise ConfigError(
+                f"--{option.replace('_', '-')} is for --format {' or '.join(others)}, "
+                f"not for {name}"
+            )
+        given[option] = value
+    return given
 
 
-@contextlib.contextmanager
-def _taken_back(file: TextIO) -> Iterator[None]:
-    """On an error, truncate a file to its former size, so that no partial export remains.
-
-    Output that went into a pipe cannot be taken back; nothing more is written to it.
-    """
-    try:
-        fd = file.fileno()
-    except OSError:  # not a real file, in a test
-        yield
+def _require_output(where: str, name: str) -> None:
+    """Raise ConfigError if a format cannot be written there, before the long work."""
+    kind = FORMATS[name].output
+    if kind == DIRECTORY:
+        if where == STDOUT:
+            raise ConfigError(f"{name} has many files; name a directory with --output")
         return
-    before = os.fstat(fd)
-    try:
-        yield
-    except BaseException:  # Ctrl-C in particular
-        if stat.S_ISREG(before.st_mode):
-            os.ftruncate(fd, before.st_size)
-        # Python flushes its buffers at exit; let them go to /dev/null.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
-        raise
+    if kind == BINARY and where == STDOUT and sys.stdout.isatty():
+        raise ConfigError(f"{name} is binary; write it to a file with --output FILE")
+    require_writable(where)
+
+
+def _opened(where: str, kind: str) -> AbstractContextManager[Any]:
+    if kind == DIRECTORY:
+        return nullcontext(Path(where))
+    return opened_output(where, "wb" if kind == BINARY else "w")

@@ -1,15 +1,9 @@
 """``gencrawl report``: write a report of a crawl, as HTML, JSON, Markdown or CSV."""
 
 import argparse
-import contextlib
-import io
-import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TextIO
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.reasons import Reason, meaning_of
@@ -26,6 +20,11 @@ from crawler_app.commands.arguments import (
     STDOUT,
 )
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
+from crawler_app.commands.output_file import (
+    opened_output,
+    replacing,
+    require_writable,
+)
 from crawler_app.commands.stored_crawl import opened
 from crawler_app.run.results.summary import FINISHED
 from crawler_app.show.report import (
@@ -56,21 +55,23 @@ def report(arguments: argparse.Namespace) -> int:
     output = arguments.output or (
         str(crawl.path / PAGE_NAME) if style == HTML else STDOUT
     )
-    _require_writable(output)
+    require_writable(output)
     if not arguments.output and style == HTML:
         _require_own(crawl.path / PAGE_NAME, HTML_SIGN)
         _require_own(crawl.path / ROWS_NAME, ",".join(COLUMNS))
     with steps:
         found = gather(crawl, steps)
-    if output == STDOUT:
-        _print(found, style)
-    else:
-        with _opened(Path(output), is_named=bool(arguments.output)) as file:
+    if arguments.output or output == STDOUT:
+        with opened_output(output) as file:
             _write(found, style, file)
-        if not arguments.output:
-            with _replacing(crawl.path / ROWS_NAME) as file:
-                write_csv(found, file)
-            output += f" and {ROWS_NAME}"
+    else:
+        # Not through a link: the directory may come from another person.
+        with replacing(Path(output)) as file:
+            _write(found, style, file)
+        with replacing(crawl.path / ROWS_NAME) as file:
+            write_csv(found, file)
+        output += f" and {ROWS_NAME}"
+    if output != STDOUT:
         print(f"{unchecked(found)}\nWrote {output}", file=sys.stderr)
     return _verdict(found) if arguments.fail_on else OK
 
@@ -81,19 +82,6 @@ def _format_of(arguments: argparse.Namespace) -> str:
         return str(arguments.format)
     end = Path(arguments.output or "").suffix.lower()
     return STYLE_BY_SUFFIX.get(end, HTML)
-
-
-def _require_writable(output: str) -> None:
-    """Raise ConfigError if the output cannot be written, before the long work."""
-    if output == STDOUT:
-        return
-    path = Path(output)
-    if path.is_dir():
-        raise ConfigError(f"{output} is a directory; --output names a file")
-    if not path.absolute().parent.is_dir():
-        raise ConfigError(
-            f"cannot write {output}: there is no directory {path.absolute().parent}"
-        )
 
 
 def _require_own(path: Path, sign: str) -> None:
@@ -112,12 +100,6 @@ def _require_own(path: Path, sign: str) -> None:
         )
 
 
-def _print(found: Report, style: str) -> None:
-    # Always UTF-8: the output may be read on another machine.
-    cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    _write(found, style, sys.stdout)
-
-
 def _write(found: Report, style: str, file: TextIO) -> None:
     if style == JSON:
         file.write(json_text(to_json(found), indent=2))
@@ -126,42 +108,6 @@ def _write(found: Report, style: str, file: TextIO) -> None:
         write_csv(found, file)
     else:
         file.write(render_html(found) if style == HTML else render_markdown(found))
-
-
-def _opened(path: Path, *, is_named: bool) -> AbstractContextManager[TextIO]:
-    """Open the output file.
-
-    Args:
-        is_named: Whether the user has named it, so that a link is followed.  The default
-            is in the directory of the crawl, which may come from another person.
-    """
-    if not is_named:
-        return _replacing(path)
-    if path.exists() and not path.is_file():  # such as /dev/stdout
-        return path.open("w", encoding="utf-8")
-    return _replacing(path.resolve())
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
-    """Open a file that replaces another when it is complete."""
-    try:
-        new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
-    except OSError as exc:
-        raise ConfigError(
-            f"cannot write {path}: {exc.strerror}; --output names another file"
-        ) from None
-    try:
-        with open(new_fd, "w", encoding="utf-8") as file:
-            yield file
-        # mkstemp makes the file readable by its owner only; set the usual mode.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _verdict(found: Report) -> int:

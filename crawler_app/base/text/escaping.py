@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 __all__ = [
+    "defused",
     "json_text",
     "one_line",
     "printable",
@@ -21,6 +22,11 @@ __all__ = [
 
 COMMAND = "##["
 _COMMAND_FIRST = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+
+# A spreadsheet takes a cell that begins with one of these as a formula, which may send
+# other cells to the site that chose the title; the last four are fullwidth.  Source: OWASP,
+# CSV Injection.
+_FORMULA = re.compile(r"[=+\-@\x00-\x1f\x7f\uff1d\uff0b\uff0d\uff20]")
 
 
 def printable(text: str) -> str:
@@ -80,3 +86,14 @@ def one_line(text: str, most: int) -> str:
     # Split only what may be shown: some sites put a whole page into a title.
     line = " ".join(text[: 4 * most].split())
     return without_controls(line)[:most]
+
+
+def defused(value: Any) -> Any:
+    """Return a cell as text that no spreadsheet takes for a formula, and no terminal obeys.
+
+    >>> defused("=1+1"), defused("1+1"), defused(-1)
+    ("'=1+1", '1+1', -1)
+    """
+    if not isinstance(value, str):
+        return value
+    return ("'" if _FORMULA.match(value) else "") + printable(value)

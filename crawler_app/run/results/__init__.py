@@ -4,5 +4,4 @@ summary     counts and short lists; with ranking, the slowest and the largest UR
 start_urls  why a start URL gave no page
 redirects   where redirects lead: chains and loops
 comparison  new, changed and vanished pages since the previous crawl
-url_export  every URL, as JSON lines or CSV
 """

@@ -11,9 +11,8 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from crawler_app.base.reasons import Reason, meaning_of
-from crawler_app.base.text.escaping import json_text, printable
+from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
-from crawler_app.run.results.url_export import defused
 from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from crawler_app.run.results.url_export import defused
+from crawler_app.base.text.escaping import defused
 from crawler_app.show.report.report_data import Report, ReportedLink
 
 __all__ = ["write_csv"]

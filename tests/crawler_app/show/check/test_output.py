@@ -9,13 +9,13 @@ import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
 from crawler_app.base.reasons import Reason
-from crawler_app.run.results.url_export import write_urls
 from crawler_app.show.check.check_findings import (
     CheckFinding,
     CheckSummary,
     FindingKind,
 )
 from crawler_app.show.check.output import FORMATS
+from crawler_app.show.export.tables.urls import write_urls
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.rendering import render_hits
 

@@ -1,26 +1,37 @@
 """Exports the URLs of a crawl as JSON lines or CSV."""
 
+import contextlib
 import csv
-import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
 from crawler_app.base.models import State, UrlRecord
-from crawler_app.base.text.escaping import json_text, printable
+from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.base.text.escaping import defused, json_text
+from crawler_app.run.directory.stored import StoredCrawl
 
-__all__ = ["CDXJ", "EXPORT_FORMATS", "WACZ", "defused", "write_urls"]
-
-CDXJ = "cdxj"
-WACZ = "wacz"
-EXPORT_FORMATS = ("jsonl", "csv", CDXJ, WACZ)
-
-# A spreadsheet takes a cell that begins with one of these as a formula, which may send
-# other cells to the site that chose the title; the last four are fullwidth.  Source: OWASP,
-# CSV Injection.
-_FORMULA = re.compile(r"[=+\-@\x00-\x1f\x7f\uff1d\uff0b\uff0d\uff20]")
+__all__ = ["write_csv", "write_jsonl", "write_urls"]
 
 # An empty record: its row has the names of all columns.
 NOTHING = UrlRecord("", State.QUEUED, depth=0)
+
+
+def write_jsonl(crawl: StoredCrawl, output: TextIO, on_step: OnStep) -> None:
+    """Write the URLs of a crawl as JSON lines."""
+    _write(crawl, output, on_step, "jsonl")
+
+
+def write_csv(crawl: StoredCrawl, output: TextIO, on_step: OnStep) -> None:
+    """Write the URLs of a crawl as CSV."""
+    _write(crawl, output, on_step, "csv")
+
+
+def _write(crawl: StoredCrawl, output: TextIO, on_step: OnStep, style: str) -> None:
+    with contextlib.closing(crawl.frontier()) as frontier:
+        records = in_steps(
+            "exporting URLs", frontier.records(), on_step, frontier.total()
+        )
+        write_urls(records, output, style)
 
 
 def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
@@ -44,17 +55,6 @@ def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
             table.writerow({name: defused(value) for name, value in row.items()})
         else:
             file.write(json_text(row) + "\n")
-
-
-def defused(value: Any) -> Any:
-    """Return a cell as text that no spreadsheet takes for a formula, and no terminal obeys.
-
-    >>> defused("=1+1"), defused("1+1"), defused(-1)
-    ("'=1+1", '1+1', -1)
-    """
-    if not isinstance(value, str):
-        return value
-    return ("'" if _FORMULA.match(value) else "") + printable(value)
 
 
 def _row(record: UrlRecord) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
 from crawler_app.base.text.escaping import printable
-from crawler_app.run.results.url_export import write_urls
+from crawler_app.show.export.tables.urls import write_urls
 
 
 def url(path):

@@ -1,0 +1,110 @@
+"""Output files of commands: complete, or unchanged.
+
+Rule: if a command fails or is interrupted, the file that it was to write is as it was before.
+"""
+
+import contextlib
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.commands.arguments import STDOUT
+
+__all__ = ["opened_output", "replacing", "require_writable", "standard_output"]
+
+
+def require_writable(output: str) -> None:
+    """Raise ConfigError if the output cannot be written, before the long work."""
+    if output == STDOUT:
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise ConfigError(f"{output} is a directory; --output names a file")
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(
+            f"cannot write {output}: there is no directory {path.absolute().parent}"
+        )
+
+
+def opened_output(output: str, mode: str = "w") -> AbstractContextManager[Any]:
+    """Open an output file that the user has named, or standard output for STDOUT.
+
+    A link is followed.
+
+    Args:
+        mode: ``w`` or ``wb``.
+    """
+    if output == STDOUT:
+        return standard_output(mode)
+    path = Path(output)
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        return open(path, mode, encoding=_encoding(mode))
+    return replacing(path.resolve(), mode)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: str = "w") -> Iterator[Any]:
+    """Open a file that replaces another when it is complete."""
+    try:
+        new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
+    except OSError as exc:
+        raise ConfigError(
+            f"cannot write {path}: {exc.strerror}; --output names another file"
+        ) from None
+    try:
+        with open(new_fd, mode, encoding=_encoding(mode)) as file:
+            yield file
+        # mkstemp makes the file readable by its owner only; set the usual mode.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+@contextlib.contextmanager
+def standard_output(mode: str = "w") -> Iterator[Any]:
+    """Yield standard output; an error truncates a file that it is written to."""
+    with _taken_back(sys.stdout):
+        if "b" in mode:
+            yield sys.stdout.buffer
+        else:
+            # Always UTF-8: the output may be read on another machine.
+            cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+            yield sys.stdout
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _taken_back(file: TextIO) -> Iterator[None]:
+    """On an error, truncate a file to its former size, so that no partial output remains.
+
+    Output that went into a pipe cannot be taken back; nothing more is written to it.
+    """
+    try:
+        fd = file.fileno()
+    except OSError:  # not a real file, in a test
+        yield
+        return
+    before = os.fstat(fd)
+    try:
+        yield
+    except BaseException:  # Ctrl-C in particular
+        if stat.S_ISREG(before.st_mode):
+            os.ftruncate(fd, before.st_size)
+        # Python flushes its buffers at exit; let them go to /dev/null.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+        raise
+
+
+def _encoding(mode: str) -> str | None:
+    return None if "b" in mode else "utf-8"

@@ -1,0 +1,9 @@
+"""What ``gencrawl export`` writes, besides the report.
+
+`formats` is the table of the formats.  A format is one function, which gets the crawl, the
+output and a progress callback, and options of its own::
+
+    formats        the names of the formats, and what each needs
+    archive_files  the archive as WACZ, and its index as CDXJ
+    tables         tables, such as that of all URLs
+"""

@@ -1,0 +1,46 @@
+"""Exports the archive: as a WACZ file, or its index as CDXJ."""
+
+import contextlib
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.run.results.summary import is_page
+from crawler_app.store.archive.cdxj import write_cdxj
+from crawler_app.store.archive.wacz import write_wacz
+
+__all__ = ["write_archive", "write_index"]
+
+
+def write_index(crawl: StoredCrawl, output: TextIO, on_step: OnStep) -> None:
+    """Write the index of the archive as CDXJ, sorted by URL."""
+    directory, parts = _archive(crawl)
+    write_cdxj(directory, output, on_step=on_step, parts=parts)
+
+
+def write_archive(crawl: StoredCrawl, output: BinaryIO, on_step: OnStep) -> None:
+    """Write the archive as WACZ, with a list of its pages."""
+    directory, parts = _archive(crawl)
+    with contextlib.closing(crawl.frontier()) as frontier:
+        title_by_url = {  # of each page
+            record.url: record.outcome.title
+            for record in in_steps(
+                "reading URLs", frontier.records(), on_step, frontier.total()
+            )
+            if record.outcome is not None and is_page(record.outcome)
+        }
+    write_wacz(
+        directory,
+        output,
+        title_of=title_by_url.get,
+        software=crawl.config().user_agent,
+        on_step=on_step,
+        parts=parts,
+    )
+
+
+def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:
+    """Return the directory of the archive, and its parts; empty if it has only one."""
+    paths = crawl.archives()
+    return (paths[0], []) if len(paths) == 1 else (crawl.path, paths)

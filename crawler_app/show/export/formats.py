@@ -1,0 +1,45 @@
+"""The table of the export formats.
+
+Rule: the functions are named here, not imported, so that help and completions cost little.
+
+To add a format, write a function ``write(crawl, output, on_step, **options)`` in this package
+and add a row to `FORMATS`.  The output is a text stream, a binary stream, or the `Path` of a
+directory, as the row says.  The options are those of the row that the user has given; they are
+arguments that `crawler_app.commands.arguments.add_export` adds, with None as their default.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = ["BINARY", "DEFAULT_FORMAT", "DIRECTORY", "FORMATS", "TEXT", "Format"]
+
+# What a format writes.
+TEXT, BINARY, DIRECTORY = "text", "binary", "directory"
+
+
+class Format(NamedTuple):
+    """A format of `gencrawl export`.
+
+    Attributes:
+        write: The module and the function that write it, below `crawler_app.show.export`.
+        help: A few words for ``--help``.
+        output: TEXT, BINARY or DIRECTORY.
+        needs_archive: Whether a crawl without an archive is refused.
+        options: The names of the arguments that it takes.
+    """
+
+    write: str
+    help: str
+    output: str = TEXT
+    needs_archive: bool = False
+    options: tuple[str, ...] = ()
+
+
+FORMATS: Mapping[str, Format] = {
+    "jsonl": Format("tables.urls:write_jsonl", "one URL a line, as JSON"),
+    "csv": Format("tables.urls:write_csv", "one URL a line, as a table"),
+    "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
+    "wacz": Format("archive_files:write_archive", "the archive", BINARY, True),
+}
+
+DEFAULT_FORMAT = "jsonl"

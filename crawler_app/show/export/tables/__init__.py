@@ -1,0 +1,4 @@
+"""Exports of tables.
+
+- `urls`: every URL, with its state
+"""

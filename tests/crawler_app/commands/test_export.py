@@ -1,0 +1,91 @@
+"""``gencrawl export``: where the output goes, and what each format takes."""
+
+import pytest
+
+from crawler_app.show.export.formats import DIRECTORY, FORMATS, Format
+
+
+@pytest.mark.parametrize("name", ["urls.csv", "urls.CSV"])
+def test_format_is_that_of_the_suffix(crawled, gencrawl, tmp_path, name):
+    output = tmp_path / name
+    output.write_text("former")
+
+    assert gencrawl("export", crawled(done=2).path, "--output", output)[:2] == (0, "")
+
+    header, *rows = output.read_text().splitlines()
+    assert header.startswith("url,state,") and len(rows) == 2
+
+
+def test_output_file_is_unchanged_if_the_export_fails(
+    crawled, gencrawl, tmp_path, monkeypatch
+):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    output = tmp_path / "urls.jsonl"
+    output.write_text("former")
+    directory = crawled(done=2)
+    monkeypatch.setattr("crawler_app.show.export.tables.urls.in_steps", fail)
+
+    assert gencrawl("export", directory.path, "--output", output).status == 130
+    assert output.read_text() == "former"
+    assert {each.name for each in tmp_path.iterdir()} == {"crawl", "urls.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--output", "{}"], "is a directory; --output names a file"),
+        (["--output", "{}/none/a.csv"], "there is no directory {}/none"),
+        (["--format", "wacz", "--output", "{}/a.wacz"], "the crawl has no archive"),
+    ],
+)
+def test_export_is_refused(crawled, gencrawl, tmp_path, options, complaint):
+    words = [word.format(tmp_path) for word in options]
+
+    ended = gencrawl("export", crawled(done=1).path, *words)
+
+    assert ended.status == 2 and ended.out == ""
+    assert complaint.format(tmp_path) in ended.err
+
+
+@pytest.fixture
+def notes(monkeypatch):
+    """A format that writes a directory, and takes the option ``--cache``."""
+
+    def write(crawl, output, on_step, cache="none"):
+        output.mkdir()
+        (output / "notes").write_text(f"{crawl.path.name} {cache}")
+
+    notes = Format("notes:write", "notes", DIRECTORY, options=("cache",))
+    monkeypatch.setitem(FORMATS, "notes", notes)
+    monkeypatch.setattr("crawler_app.commands.export.resolve_name", lambda _: write)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"), [([], "crawl none"), (["--cache", "x"], "crawl x")]
+)
+def test_format_of_many_files_gets_a_directory(
+    crawled, gencrawl, tmp_path, notes, options, text
+):
+    exporting = ("--format", "notes", "--output", tmp_path / "out", *options)
+
+    assert gencrawl("export", crawled(done=1).path, *exporting).status == 0
+
+    assert (tmp_path / "out" / "notes").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--format", "notes"], "name a directory with --output"),
+        (["--cache", "x"], "--cache is for --format notes, not for jsonl"),
+    ],
+)
+def test_output_and_options_must_suit_the_format(
+    crawled, gencrawl, notes, options, complaint
+):
+    ended = gencrawl("export", crawled(done=1).path, *options)
+
+    assert ended.status == 2
+    assert complaint in ended.err
