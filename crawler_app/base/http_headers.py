@@ -6,7 +6,7 @@ Pure; imports nothing of the crawler.  Times are seconds since the epoch.
 import datetime
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "extracted_type",
     "http_date_at",
     "is_html",
+    "links_in",
     "retry_after_s",
 ]
 
@@ -136,14 +137,22 @@ def canonical_link(headers: Mapping[str, str]) -> str:
     >>> canonical_link({"Link": '</a>; rel=next, </b>;title="c"; rel="x canonical"'})
     '/b'
     """
+    found = (target for target, rels in links_in(headers) if "canonical" in rels)
+    return next(found, "")
+
+
+def links_in(headers: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the targets of Link headers, and their relations in lower case.
+
+    >>> list(links_in({"Link": "</a.css>; rel=Preload; as=style"}))
+    [('/a.css', ['preload'])]
+    """
     links = ",".join(different_values(headers, "Link"))[:MAX_LINK_CHARS]
     for target, parameters in _LINK.findall(links):
         for name, quoted, plain in _PARAMETER.findall(parameters):
             if name.lower() == "rel":  # the first one counts
-                if "canonical" in (quoted or plain).lower().split():
-                    return str(target.strip())
+                yield str(target.strip()), (quoted or plain).lower().split()
                 break
-    return ""
 
 
 def different_values(headers: Mapping[str, str], name: str) -> list[str]:

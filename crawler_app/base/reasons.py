@@ -16,6 +16,7 @@ from typing import NewType, TypeAlias
 __all__ = [
     "CONTENT",
     "HOST_FAULTS",
+    "NEVER_CHECKED",
     "PROVISIONAL",
     "RETRYABLE",
     "TRAITS",
@@ -215,7 +216,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.WRONG_TYPE: _fails(
         Fault.SITE,
-        "a page or nothing came in place of the style sheet, script, image or font",
+        "a page, nothing or another type came in place of the style sheet, script, image or font",
         badge="no asset",
     ),
     # Not the site's fault, or not certainly.
@@ -357,6 +358,9 @@ def is_broken(reason: AnyReason) -> bool:
     """
     return traits_of(reason).fault in (Fault.HOST, Fault.SITE)
 
+
+# What neither a crawl nor a check asks for, in words.
+NEVER_CHECKED = "forms that are sent with POST, what scripts add"
 
 # Reasons of URLs that returned a page or a file.
 CONTENT = frozenset(

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import sys
+import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +21,7 @@ from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
+from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS, Output, summary_lines
 from crawler_app.show.terminal.plain_text import clock_time, phase_of
@@ -49,6 +51,7 @@ def check(arguments: argparse.Namespace) -> int:
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
+    is_kept = bool(values.get("into"))
     if STDIN in (given or in_file):
         values.setdefault("max_depth", 0)  # a list of URLs, not of sites
     # Always UTF-8: the output may be read on another machine.
@@ -59,9 +62,15 @@ def check(arguments: argparse.Namespace) -> int:
     output = FORMATS[checked.format](functools.partial(_write, line))
     run = Check(targets, values, options, output)
     run.watch = functools.partial(_watched, line, run)
-    with verbose_log(arguments):
+    with contextlib.ExitStack() as cleanup:
+        if not is_kept and {FindingKind.PAGE, FindingKind.NOTICE} & {*options.kinds}:
+            # The pages are read again from an archive.
+            scratch = tempfile.TemporaryDirectory(prefix="gencrawl-check-")
+            into = Path(cleanup.enter_context(scratch), "crawl")
+            values.update(into=str(into), archive=True)
+        cleanup.enter_context(verbose_log(arguments))
         status = run_interruptible(lambda: _run(run))
-    if status == INTERRUPTED and values.get("into"):
+    if status == INTERRUPTED and is_kept:
         # `resume` would fetch the rest, but print no findings.
         print(AGAIN, file=sys.stderr)
     return status

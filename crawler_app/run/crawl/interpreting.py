@@ -22,6 +22,7 @@ from crawler_app.base.http_headers import (
     canonical_link,
     extracted_type,
     is_html,
+    links_in,
 )
 from crawler_app.base.models import (
     Candidate,
@@ -51,7 +52,7 @@ from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
-from crawler_app.web.documents.references import Asset, Use
+from crawler_app.web.documents.references import Asset, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sniffing import sniffed_type
@@ -74,6 +75,9 @@ MULTIPLE_CHOICES = 300
 # Style sheets and scripts; anything else that a page needs is broken if it is empty.
 _MAY_BE_EMPTY = re.compile(r"text/css|[^;]*(?:java|ecma)script", re.IGNORECASE)
 MAX_SPACE = 1024
+_SCRIPT_TYPE = re.compile(
+    r"(?:text|application)/(?:x-)?(?:java|ecma)script", re.IGNORECASE
+)
 
 _ASSET = re.compile(
     r"\.(avif|bmp|css|eot|gif|ico|jpe?g|js|json|m4a|mjs|mp3|mp4|ogg|otf|png|svgz?|ttf|wasm|webm"
@@ -171,8 +175,8 @@ class Interpreter:
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
-        if self._observer is not None and (refresh := _refresh_of(fetched)):
-            self._observer.saw_document(claim.url, Outline(mentions=refresh))
+        if self._observer is not None and (mentions := _in_headers(fetched)):
+            self._observer.saw_document(claim.url, Outline(mentions=mentions))
         if self._config.fetches_assets:
             found += yield from self._assets_of_file(claim, fetched, content_type)
             if self._observer is not None and may_have_assets(content_type):
@@ -185,7 +189,9 @@ class Interpreter:
             return False
         if is_named and not is_page:  # text sitemaps cannot be recognized
             return True
-        is_one = sitemap.is_sitemap(content_type, body, or_feed=is_named)
+        # A check asks for the entries of the feeds that pages name.
+        or_feed = is_named or self._observer is not None
+        is_one = sitemap.is_sitemap(content_type, body, or_feed=or_feed)
         return is_one and self._config.sitemaps
 
     def _read_page(
@@ -222,7 +228,7 @@ class Interpreter:
         admitted = self._links(claim, page, new, directives)
         found: Iterable[Asset | Mention] = page.assets
         if self._observer is not None and outline is not None:
-            outline.mentions += _refresh_of(fetched)
+            outline.mentions += _in_headers(fetched)
             self._observer.saw_document(claim.url, outline)
             if self._config.fetches_assets:
                 found = outline.loaded()
@@ -413,12 +419,17 @@ class Interpreter:
         return (yield from self._admission.in_turns(admitted, claim))
 
 
-def _refresh_of(fetched: Fetched) -> list[Mention]:
-    """Return the reference in the Refresh header, if there is one."""
+def _in_headers(fetched: Fetched) -> list[Mention]:
+    """Return the references in Refresh and Link headers."""
+    mentions = [
+        Mention(target, Use.LINK, "Link header", "")
+        for target, rels in links_in(fetched.headers)
+        if refers_to_url(rels)
+    ]
     found = parse_refresh(fetched.headers.get("Refresh", ""))
-    if found is None:
-        return []
-    return [Mention(found.reference, Use.LINK, "Refresh header", "")]
+    if found is not None:
+        mentions.append(Mention(found.reference, Use.LINK, "Refresh header", ""))
+    return mentions
 
 
 def _is_frame(asset: Asset | Mention) -> bool:
@@ -435,10 +446,29 @@ def _is_page_or_nothing(url: str, fetched: Fetched, content_type: str) -> bool:
     if not fetched.body:
         return not _MAY_BE_EMPTY.match(content_type)
     suffix = _ASSET.search(urlsplit(url).path)
+    if suffix is not None and _is_refused(suffix[1].lower(), fetched):
+        return True
     if suffix is None or not is_html(content_type):
         return False
     is_markup = fetched.body[:MAX_SPACE].removeprefix(BOM_UTF8).lstrip()[:1] == b"<"
     return is_markup or suffix[1].lower() == "css"
+
+
+def _is_refused(suffix: str, fetched: Fetched) -> bool:
+    """Return whether browsers refuse a style sheet or a script because of its type.
+
+    Source: WHATWG Fetch, "nosniff"; CSSOM and HTML for style sheets and modules without it.
+    """
+    content_type = extracted_type(fetched.headers.get("Content-Type", ""))
+    if content_type in UNKNOWN_TYPES:
+        return False
+    options = fetched.headers.get("X-Content-Type-Options", "")
+    is_strict = options.strip().lower() == "nosniff"
+    if suffix == "css":
+        return not content_type.startswith("text/css")
+    if suffix == "mjs" or suffix == "js" and is_strict:
+        return not _SCRIPT_TYPE.match(content_type)
+    return False
 
 
 def _settle_type(outcome: Outcome, fetched: Fetched) -> None:

@@ -7,9 +7,9 @@ they lead to::
     checking             runs a crawl with a tracker
       reference_tracker  pairs references and ends, and reports what is wrong  pure
       waiting            references that wait for the ends of their URLs, on disk
-      fragments          which fragments name a place that a page has          pure
       check_findings     what was found, and what was not checked              pure
       completeness       why a check has not seen the whole site              pure
+    page_findings        what is wrong with the pages, as in the report
     local_server         serves files and folders of this machine on loopback
     folder_ports         keeps their ports, for a later check
     baseline             findings that are accepted

@@ -10,7 +10,11 @@ from crawler_app.base.config.option import option, options_of, require
 from crawler_app.base.config.validators import require_path, require_patterns
 from crawler_app.base.errors import UrlError
 from crawler_app.base.urls import canonicalize
-from crawler_app.show.check.check_findings import DEFAULT_KINDS, FindingKind
+from crawler_app.show.check.check_findings import (
+    DEFAULT_KINDS,
+    OPTIONAL_KINDS,
+    FindingKind,
+)
 
 __all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
 
@@ -58,7 +62,8 @@ class CheckConfig:
         (),
         f"fail on these kinds of findings: {', '.join(FindingKind)}",
         metavar="KIND[,KIND]",
-        shown_default=f"all but {FindingKind.REDIRECT}, which are shown only if named here",
+        shown_default=f"all but {', '.join(OPTIONAL_KINDS)}, which are shown only if named "
+        "here",
         rule=_require_kinds,
         group=_GROUP,
         is_common=True,

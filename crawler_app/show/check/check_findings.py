@@ -9,6 +9,7 @@ from crawler_app.base.urls import origin_of
 
 __all__ = [
     "DEFAULT_KINDS",
+    "OPTIONAL_KINDS",
     "CheckFinding",
     "CheckSummary",
     "FindingKind",
@@ -33,10 +34,17 @@ class FindingKind(StrEnum):
     """A script of a rendered page fails, or its request does."""
     REDIRECT = "redirects"
     """A link leads to a permanent redirect."""
+    PAGE = "pages"
+    """A page itself is wrong: an error or a warning of the report."""
+    NOTICE = "notices"
+    """The same for what may be intended."""
 
+
+# The kinds that are only looked for, and shown, if they are named.
+OPTIONAL_KINDS = (FindingKind.REDIRECT, FindingKind.PAGE, FindingKind.NOTICE)
 
 # The kinds that make a check fail by default.
-DEFAULT_KINDS = tuple(kind for kind in FindingKind if kind is not FindingKind.REDIRECT)
+DEFAULT_KINDS = tuple(kind for kind in FindingKind if kind not in OPTIONAL_KINDS)
 
 
 @dataclass(slots=True, frozen=True)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import importlib
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +22,7 @@ from crawler_app.run.crawler import Crawler, Result
 from crawler_app.show.check.baseline import Baseline, write_baseline
 from crawler_app.show.check.check_findings import (
     DEFAULT_KINDS,
+    OPTIONAL_KINDS,
     CheckFinding,
     CheckSummary,
     FindingKind,
@@ -139,6 +141,7 @@ class Check:
             tracker.summary.incomplete += why_incomplete(result, config)
             for url in result.soft_404s:
                 self._report(soft_404(url))
+            self._report_pages(config, name_of)
             self._compare(last, config)
             self._finish(tracker, config)
         kinds = {finding.kind for finding in self.findings} | self._unlisted.keys()
@@ -206,10 +209,7 @@ class Check:
         return Baseline(path)
 
     def _report(self, finding: CheckFinding) -> None:
-        if (
-            finding.kind is FindingKind.REDIRECT
-            and FindingKind.REDIRECT not in self.options.kinds
-        ):
+        if finding.kind in OPTIONAL_KINDS and finding.kind not in self.options.kinds:
             return
         key = self._key_of(finding)
         if self._baseline is not None and self._baseline.accepts(key):
@@ -227,6 +227,15 @@ class Check:
             self._failure = exc
             if self._crawler is not None:
                 self._crawler.stop()
+
+    def _report_pages(self, config: CrawlConfig, name_of: Callable[[str], str]) -> None:
+        """Report what is wrong with the pages themselves, if that is wanted."""
+        if {FindingKind.PAGE, FindingKind.NOTICE}.isdisjoint(self.options.kinds):
+            return
+        # Few checks need the report, whose import takes 15 ms.
+        module = importlib.import_module("crawler_app.show.check.page_findings")
+        for finding in module.problems_of_pages(config, name_of):
+            self._report(finding)
 
     def _key_of(self, finding: CheckFinding) -> tuple[str, ...]:
         """Return the key, which does not depend on the working directory."""

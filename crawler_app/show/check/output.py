@@ -6,11 +6,11 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 import abc
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.reasons import NEVER_CHECKED, Reason, meaning_of
 from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.check.check_findings import (
@@ -57,7 +57,8 @@ class Text(Output):
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         if findings:
             self.write("\n")
-        self.write("\n".join(summary_lines(summary)) + "\n")
+        lines = [*first_lines(findings), *summary_lines(summary)]
+        self.write("\n".join(lines) + "\n")
 
 
 class JsonLines(Output):
@@ -122,6 +123,7 @@ class Markdown(Output):
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         first, *others = summary_lines(summary)
         lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
+        lines += map(_in_markdown, first_lines(findings))
         if findings:
             lines += ["", "| Place | Reference | Problem |", "| --- | --- | --- |"]
         lines += [
@@ -172,9 +174,15 @@ class Sarif(Output):
 
 
 # The singular of the kinds that are nouns; the others are adjectives.
-ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
+ONE_BY_KIND = {
+    "fragments": "fragment",
+    "redirects": "redirect",
+    "pages": "problem of pages",
+    "notices": "notice",
+}
 
-NEVER_CHECKED = "form actions, og:image and what scripts add"
+# Longer lists are not read.
+MAX_FIRST = 3
 
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
@@ -200,6 +208,29 @@ def line_of(finding: CheckFinding) -> str:
     text = f': "{finding.text}"' if finding.page else ""
     arrow = f"{finding.place}{text} -> {finding.target or finding.href}"
     return printable(f"{arrow}  {problem_of(finding)}")
+
+
+def first_lines(findings: Sequence[CheckFinding]) -> list[str]:
+    """Return what to fix first: the targets of most findings, if several lead to one.
+
+    Which pages most visitors see is not known, so each page counts the same.
+    """
+    by_target: dict[tuple[str, str], list[CheckFinding]] = {}
+    for finding in findings:
+        key = finding.target or finding.href, problem_of(finding)
+        by_target.setdefault(key, []).append(finding)
+    pages_by_key = {
+        key: len({finding.page for finding in found})
+        for key, found in by_target.items()
+        if len(found) > 1
+    }
+    first = sorted(pages_by_key, key=lambda key: -pages_by_key[key])[:MAX_FIRST]
+    lines = [
+        f"  {target}  {problem}: {number(len(by_target[target, problem]), 'reference')} on "
+        f"{number(pages_by_key[target, problem], 'page')}"
+        for target, problem in first
+    ]
+    return [printable(line) for line in (["Fix first:", *lines] if lines else [])]
 
 
 def headline(summary: CheckSummary) -> str:

@@ -36,7 +36,8 @@ from crawler_app.show.check.check_findings import (
     CheckSummary,
     FindingKind,
 )
-from crawler_app.show.check.fragments import (
+from crawler_app.show.check.waiting import References, WaitingReferences
+from crawler_app.web.documents.fragments import (
     Ids,
     fragment_of,
     has_name,
@@ -44,7 +45,6 @@ from crawler_app.show.check.fragments import (
     is_scripted,
     names_place,
 )
-from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crawler_app.base.errors import StorageError
-from crawler_app.show.check.fragments import fragment_of
+from crawler_app.web.documents.fragments import fragment_of
 from crawler_app.web.documents.outline import Mention
 
 __all__ = ["References", "WaitingReferences"]

@@ -4,12 +4,16 @@ Read `report_data` first, the content of a report as plain values, and then `gat
 makes it.  From the directory of a crawl to the page::
 
     report_data      the Report                                           pure
+      problem_kinds  the kinds of problems of pages                       pure
     gathering        reads every URL once, and returns a Report
       archived       the archived response of a URL
       page_reading   reads a page again: its links and its metadata
       link_targets   the URLs whose links are listed: broken, moved, mixed content
       temp_tables    what was read, in temporary tables on disk
+      page_rules     what is wrong with one page                          pure
       page_problems  queries of the tables: page-quality problems, duplicates, rankings
+      site_rules     the same for what pages say of each other
+      near_duplicates  pages with nearly the same text                    pure
       shape          the number of URLs in each folder                    pure
     verdict          the headline, and what was not checked               pure
     priorities       what to fix first                                    pure

@@ -16,7 +16,7 @@ NO_LINK = ReportedLink("")
 
 
 def write_csv(report: Report, file: TextIO) -> None:
-    """Write the links to broken URLs, malformed references, mixed content, links to redirects.
+    """Write the links to broken URLs, malformed references, fragments, mixed content, redirects.
 
     What is unknown is empty: the page of a start URL, and everything else of a page that
     could not be read.
@@ -34,6 +34,9 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
     for malformed in report.malformed:
         for link in malformed.links:
             yield *_place(link), None, None, "malformed"
+    for fragment in report.fragments:
+        for link in fragment.links:
+            yield *_place(link), None, None, "fragment"
     for mixed in report.mixed_content:
         for link in mixed.links:
             yield *_place(link), mixed.url, None, "mixed_content"

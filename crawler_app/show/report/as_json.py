@@ -8,15 +8,17 @@ from typing import Any
 from crawler_app.base.models import State
 from crawler_app.base.reasons import meaning_of
 from crawler_app.show.report.priorities import priorities_of
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND
 from crawler_app.show.report.report_data import (
     Broken,
     Duplicates,
     Malformed,
     Moved,
+    Problem,
     Report,
     ReportedLink,
 )
-from crawler_app.show.report.verdict import checks
+from crawler_app.show.report.verdict import checks, severities
 from crawler_app.store.frontier.count_types import HostCounts
 
 __all__ = ["to_json"]
@@ -50,6 +52,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "pages_not_read": report.unread if report.has_archive else summary.pages,
         "mixed_content": [_moved(each) for each in report.mixed_content],
         "malformed": [_malformed(each) for each in report.malformed],
+        "fragments": [_malformed(each) for each in report.fragments],
         "redirects": {
             "count": len(summary.redirects),
             "linked": [_moved(each) for each in report.moved],
@@ -60,7 +63,8 @@ def to_json(report: Report) -> dict[str, Any]:
         "largest": [asdict(ranked) for ranked in report.largest],
         "heavy": [asdict(each) for each in report.heavy],
         "most_linked": [asdict(each) for each in report.most_linked],
-        "problems": [asdict(each) for each in report.problems],
+        "problems": [_problem(each) for each in report.problems],
+        "severities": severities(report),
         "problem_counts": report.problem_counts,
         "duplicates": [_duplicates(group) for group in report.duplicates],
         "depths": {
@@ -128,6 +132,18 @@ def _malformed(malformed: Malformed) -> dict[str, Any]:
         "problem": malformed.problem,
         "pages": malformed.pages,
         "links": [_link(link) for link in malformed.links],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "kind": problem.kind,
+        "severity": TRAITS_BY_KIND[problem.kind].severity,
+        "finding": TRAITS_BY_KIND[problem.kind].words,
+        "subject": problem.subject,
+        "count": problem.count,
+        "examples": problem.examples,
+        "templates": dict(problem.templates),
     }
 
 

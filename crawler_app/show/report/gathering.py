@@ -30,11 +30,11 @@ from crawler_app.show.report.page_problems import (
     weight_of,
 )
 from crawler_app.show.report.page_reading import DocumentReader
+from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
     Chain,
     Problem,
-    ProblemKind,
     Report,
     ReportedLink,
     UncheckedUrl,
@@ -87,6 +87,7 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
             add_url(report.shape, record)
             url_lists.add(record)
             reader.add(record)
+        reader.end()
         tables.end()
         add_redirects(report.shape, summary.redirects)
         report.unread = reader.unread
@@ -242,7 +243,7 @@ def _add_links(
 ) -> None:
     """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
     redirects = report.summary.redirects
-    report.moved, report.mixed_content, report.malformed = targets.add_links(tables)
+    targets.add_links(tables, report)
     for moved in report.moved:
         moved.end = redirects.end_of(moved.url)
         moved.status = url_lists.status_by_redirect.get(moved.url)

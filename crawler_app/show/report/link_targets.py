@@ -1,7 +1,8 @@
-"""The URLs whose links a report lists: broken, redirected, mixed content, malformed.
+"""The URLs whose links a report lists: broken, moved, mixed content, malformed, fragments.
 
 Pure.  Each is a *subject* with a number, in this order: the broken URLs, the redirects to URLs that
-work, and the faults found only when the pages are read: mixed content and malformed references.
+work, and the faults found only when the pages are read: mixed content, malformed references, and places that
+do not exist.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.redirects import Redirects
-from crawler_app.show.report.report_data import Broken, Malformed, Moved
+from crawler_app.show.report.report_data import Broken, Malformed, Moved, Report
 from crawler_app.show.report.temp_tables import LinkCounts, Links, TempTables, number_of
 
 __all__ = ["LinkTarget", "LinkTargets"]
@@ -49,8 +50,8 @@ class LinkTargets:
     def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
         self._broken = broken
         self._redirects: list[str] = []
-        # By the reference, and what is wrong as it is written; empty for mixed content.
-        self._faults: dict[tuple[str, str], int] = {}
+        # By the arguments of `fault`.
+        self._faults: dict[tuple[str, str, bool], int] = {}
         self.target_by_number: dict[int, LinkTarget] = {}
         self.end_by_number: dict[int, int] = {}
         subject_by_key: dict[str, int] = {}
@@ -73,48 +74,54 @@ class LinkTargets:
         self._redirects.append(redirect)
         return LinkTarget(len(self._broken) + len(self._redirects) - 1)
 
-    def fault(self, reference: str, problem: str = "") -> int | None:
+    def fault(
+        self, reference: str, problem: str = "", *, is_fragment: bool = False
+    ) -> int | None:
         """Return the number of a fault; None if there are too many.
 
         Args:
-            reference: The URL of mixed content, or a malformed reference as written.
-            problem: What is wrong with a malformed one.
+            reference: The URL of mixed content, or a reference as written.
+            problem: What is wrong with the reference; empty for mixed content.
+            is_fragment: Whether its page does not have the place that it names.
         """
-        known = self._faults.get((reference, problem))
+        fault = (reference, problem, is_fragment)
+        known = self._faults.get(fault)
         if known is None and len(self._faults) < MAX_FAULTS:
             known = len(self._broken) + len(self._redirects) + len(self._faults)
-            self._faults[reference, problem] = known
+            self._faults[fault] = known
         return known
 
-    def add_links(
-        self, tables: TempTables
-    ) -> tuple[list[Moved], list[Moved], list[Malformed]]:
-        """Add their links to the broken URLs; return the other subjects with theirs.
+    def add_links(self, tables: TempTables, report: Report) -> None:
+        """Add their links to the broken URLs, and the other subjects with theirs to a report.
 
-        Returns the redirects, the mixed content and the malformed references that pages refer
-        to; each list begins with the largest reach.
+        The redirects, the mixed content, the malformed references and those to places that
+        do not exist; each list begins with the largest reach.
         """
         counts_by_subject = tables.link_counts()
         for subject, each in enumerate(self._broken):
             counts = counts_by_subject.get(subject, NO_LINKS)
             each.pages, each.reach = counts.pages, counts.reach
             each.links = Links(tables, subject, counts.links)
-        moved: list[Moved] = []
-        mixed: list[Moved] = []
-        malformed: list[Malformed] = []
         for subject, url in enumerate(self._redirects, len(self._broken)):
             if (counts := counts_by_subject.get(subject, NO_LINKS)).links:
                 links = Links(tables, subject, counts.links)
-                moved.append(Moved(url, links, counts.pages, counts.reach))
-        for (reference, problem), subject in self._faults.items():
+                report.moved.append(Moved(url, links, counts.pages, counts.reach))
+        for (reference, problem, is_fragment), subject in self._faults.items():
             counts = counts_by_subject.get(subject, NO_LINKS)
             links = Links(tables, subject, counts.links)
-            if problem:
-                malformed.append(
-                    Malformed(reference, problem, links, counts.pages, counts.reach)
-                )
-            else:
-                mixed.append(Moved(reference, links, counts.pages, counts.reach))
-        for found in (moved, mixed, malformed):
-            found.sort(key=lambda each: -each.reach)
-        return moved, mixed, malformed
+            if not problem:
+                moved = Moved(reference, links, counts.pages, counts.reach)
+                report.mixed_content.append(moved)
+                continue
+            found = report.fragments if is_fragment else report.malformed
+            found.append(
+                Malformed(reference, problem, links, counts.pages, counts.reach)
+            )
+        for each_list in (report.moved, report.mixed_content):
+            each_list.sort(key=_reach)
+        for found in (report.malformed, report.fragments):
+            found.sort(key=_reach)
+
+
+def _reach(each: Moved | Malformed) -> int:
+    return -each.reach

@@ -4,34 +4,31 @@ A page counts as listed by search engines unless it has ``noindex``, names anoth
 canonical one, or has a refresh to another URL.  Only such pages need titles and descriptions.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.ranking import Ranked
-from crawler_app.show.report.report_data import (
-    Duplicates,
-    Heavy,
-    Linked,
-    Problem,
+from crawler_app.show.report.problem_kinds import (
+    MAX_CLICKS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_TITLE_CHARS,
     ProblemKind,
 )
+from crawler_app.show.report.report_data import Duplicates, Heavy, Linked, Problem
+from crawler_app.show.report.site_rules import LISTED, add_site_faults, nearly_same
 from crawler_app.show.report.temp_tables import TempTables, number_of
 
 __all__ = ["duplicates_in", "heavy_among", "most_linked", "problems_in", "weight_of"]
-
-# About as much as a search engine shows; the limits are those of Screaming Frog.
-MAX_TITLE_CHARS = 60
-MAX_DESCRIPTION_CHARS = 155
 
 # Kept for each kind: subjects, pages of a kind without subjects, and pages of one subject.
 MAX_SUBJECTS = 100
 MAX_PAGES = 100
 MAX_EXAMPLES = 10
+MAX_TEMPLATES = 3
 
 # The length of rankings in the JSON; the page shows fewer.
 RANKED = 100
-
-LISTED = "is_page AND coalesce(is_noindex, 0) = 0 AND canonical = ''"
 
 # Conditions of pages; values that were not read are NULL, and meet none of them.
 CONDITION_BY_KIND = {
@@ -42,6 +39,7 @@ CONDITION_BY_KIND = {
     ProblemKind.SEVERAL_HEADINGS: f"{LISTED} AND main_headings > 1",
     ProblemKind.NO_DESCRIPTION: f"{LISTED} AND description = ''",
     ProblemKind.CANONICAL: "is_page AND canonical <> ''",
+    ProblemKind.DEEP: f"is_page AND depth > {MAX_CLICKS}",
     ProblemKind.LONG_TITLE: f"{LISTED} AND length(title) > {MAX_TITLE_CHARS}",
     ProblemKind.LONG_DESCRIPTION: f"{LISTED}"
     f" AND length(description) > {MAX_DESCRIPTION_CHARS}",
@@ -50,6 +48,15 @@ CONDITION_BY_KIND = {
 ORPHAN = (
     "is_page AND via IN (SELECT url FROM sitemap)"
     " AND NOT EXISTS (SELECT 1 FROM inlink WHERE inlink.key = document.key)"
+)
+# How many visitors some documents have.
+REACH = "coalesce(sum(weight), 0) FROM document LEFT JOIN weight USING (key)"
+
+# What has a fault: a document, or what a sitemap lists.
+FAULTY = (
+    "FROM (SELECT DISTINCT coalesce(document.url, entry.url) AS url FROM fault"
+    " LEFT JOIN document ON document.key = document LEFT JOIN entry ON entry.key = document"
+    " WHERE fault = ?)"
 )
 COLUMN_BY_KIND = {
     ProblemKind.SAME_TITLE: "title",
@@ -75,12 +82,18 @@ def problems_in(
     found: list[Problem] = []
     count_by_kind: dict[ProblemKind, int] = {}
     for kind, condition in conditions.items():
-        count, *_ = tables.rows(
-            f"SELECT count(*) FROM document WHERE {condition}"
+        count, reach = tables.rows(
+            f"SELECT count(*), {REACH} WHERE {condition}"
         ).fetchone()
         if count:
             count_by_kind[kind] = count
-            found.append(Problem(kind, "", count, _pages(tables, condition)))
+            pages = _pages(tables, condition)
+            made_by = _templates(tables, f"document WHERE {condition}")
+            found.append(Problem(kind, "", count, pages, reach, made_by))
+    add_site_faults(tables, knows_all_pages=knows_all_links)
+    found += _faults(tables, count_by_kind)
+    found += (alike := nearly_same(tables))
+    count_by_kind[ProblemKind.NEARLY_SAME] = len(alike)
     for kind, column in COLUMN_BY_KIND.items():
         count_by_kind[kind] = _count_repeated(tables, column)
         found += _repeated(tables, kind, column)
@@ -89,7 +102,8 @@ def problems_in(
             "SELECT count(*) FROM picture WHERE fault = ?", kind
         ).fetchone()
         found += _pictures(tables, kind)
-    found.sort(key=lambda problem: list(ProblemKind).index(problem.kind))
+    order = {kind: at for at, kind in enumerate(ProblemKind)}
+    found.sort(key=lambda problem: order[problem.kind])
     return found, {kind: count for kind, count in count_by_kind.items() if count}
 
 
@@ -100,9 +114,47 @@ def _pages(tables: TempTables, condition: str) -> list[str]:
     return [url for (url,) in rows]
 
 
+def _templates(tables: TempTables, source: str, *values: int) -> list[tuple[str, int]]:
+    """Return the templates of the most documents, if they have made several."""
+    rows = tables.rows(
+        f"SELECT template_of(url) AS template, count(*) AS n FROM {source}"
+        f" GROUP BY template HAVING n > 1 ORDER BY n DESC, template LIMIT {MAX_TEMPLATES}",
+        *values,
+    )
+    return [(template, count) for template, count in rows]
+
+
+def _faults(
+    tables: TempTables, count_by_kind: dict[ProblemKind, int]
+) -> Iterator[Problem]:
+    """Yield what is wrong with single pages and URLs, and count it.
+
+    The most frequent of each kind comes first.
+    """
+    counts = tables.rows(
+        "SELECT fault, count(*) AS n, coalesce(sum(weight), 0)"
+        " FROM (SELECT DISTINCT fault, document FROM fault)"
+        " LEFT JOIN weight ON key = document GROUP BY fault ORDER BY n DESC, fault"
+    ).fetchall()
+    fault_by_number = {number: fault for fault, number in tables.faults().items()}
+    kept: Counter[ProblemKind] = Counter()
+    for number, count, reach in counts:
+        name, subject = fault_by_number[number]
+        kind = ProblemKind(name)
+        count_by_kind[kind] = count_by_kind.get(kind, 0) + (1 if subject else count)
+        kept[kind] += 1
+        if kept[kind] > MAX_SUBJECTS:
+            continue
+        most = MAX_EXAMPLES if subject else MAX_PAGES
+        rows = tables.rows(f"SELECT url {FAULTY} LIMIT {most}", number)
+        examples = [url for (url,) in rows]
+        templates = _templates(tables, f"(SELECT url {FAULTY})", number)
+        yield Problem(kind, subject, count, examples, reach, templates)
+
+
 def _groups(column: str) -> str:
     return (
-        f"SELECT {column}, count(*) AS n FROM document"
+        f"SELECT {column}, count(*) AS n, {REACH}"
         f" WHERE {LISTED} AND {column} <> '' GROUP BY {column} HAVING n > 1"
     )
 
@@ -118,7 +170,7 @@ def _repeated(tables: TempTables, kind: ProblemKind, column: str) -> list[Proble
         f"{_groups(column)} ORDER BY n DESC, min(at) LIMIT {MAX_SUBJECTS}"
     ).fetchall()
     problem_by_value = {
-        value: Problem(kind, value, count, []) for value, count in groups
+        value: Problem(kind, value, count, [], reach) for value, count, reach in groups
     }
     marks = ", ".join("?" * len(problem_by_value))
     rows = tables.rows(

@@ -4,6 +4,7 @@ The frontier records only the first page that led to a URL; recording every link
 each crawl a fifth slower.  So a report parses the archived pages again.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -19,26 +20,33 @@ from crawler_app.base.urls import (
 )
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
-from crawler_app.show.report.report_data import ProblemKind
+from crawler_app.show.report.near_duplicates import bands_of, sketch_of
+from crawler_app.show.report.page_rules import faults_of_file, faults_of_page
+from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.temp_tables import (
     DocumentRow,
     LinkRow,
     TempTables,
     number_of,
 )
-from crawler_app.web.documents.html import parse_html
+from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, names_place
+from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, outline_of, words_of
-from crawler_app.web.documents.page_metadata import PageMetadata, Picture
+from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
 from crawler_app.web.documents.references import Use
 from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.sitemap import parse_sitemap
 from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader"]
 
 # Links whose targets are cached, by directory: about 30 MB.
 MAX_FOUND = 100_000
+
+
+FIRST_REDIRECT = 300
 
 
 class _ResolvedLink(NamedTuple):
@@ -81,9 +89,12 @@ class DocumentReader:
         outcome = record.outcome
         if outcome is None:
             return
+        if outcome.reason not in CONTENT:
+            row = number_of(dedup_key(record.url)), outcome.reason
+            self._tables.add_rows("ended", [row])
         if record.role is Role.SITEMAP:
-            self._tables.add_sitemap(record.url)
-        is_file = outcome.reason in CONTENT and may_have_assets(outcome.content_type)
+            self._read_sitemap(record.url)
+        is_file = outcome.reason in CONTENT and _is_read(outcome.content_type)
         if not (is_file or _has_links(outcome)):
             return
         document = self._document_of(record, outcome)
@@ -109,29 +120,76 @@ class DocumentReader:
             record.via,
             outcome.title,
             "" if canonical and dedup_key(canonical) == key else canonical,
+            number_of(dedup_key(canonical)) if canonical else 0,
             outcome.digest,
             outcome.size_bytes,
+            record.depth,
         )
+
+    def _read_sitemap(self, url: str) -> None:
+        """Store what a sitemap lists."""
+        fetched = self._archived(url) if self._archived else None
+        entries = {number_of(dedup_key(url)): url}
+        if fetched is not None and fetched.status < FIRST_REDIRECT:
+            content_type = fetched.headers.get("Content-Type", "")
+            found = parse_sitemap(fetched.body, content_type)
+            for entry in map(join_or_nothing, itertools.repeat(url), found.pages):
+                entries[number_of(dedup_key(entry))] = entry
+            if found.is_cut:
+                fault = ProblemKind.SITEMAP, "only a part of this sitemap can be read"
+                self._tables.add_faults([fault], number_of(dedup_key(url)))
+        self._tables.add_sitemap(url, entries.items())
 
     def _read_file(
         self, document: DocumentRow, fetched: Fetched, content_type: str
     ) -> None:
         outline = outline_of(fetched.body, content_type)
         self._take(document, document.url, outline.mentions)
+        self._tables.add_faults(faults_of_file(fetched), document.key)
 
     def _read_page(self, document: DocumentRow, fetched: Fetched) -> DocumentRow:
         content_type = fetched.headers.get("Content-Type", "")
         page = parse_html(
-            fetched.body, content_type, with_outline=True, with_metadata=True
+            fetched.body,
+            content_type,
+            with_outline=True,
+            with_metadata=True,
+            with_text=True,
         )
         base = join_or_nothing(document.url, page.base) or document.url
         if page.outline is not None:
             self._take(document, base, page.outline.mentions)
+            if not page.outline.is_partial:
+                hashes = Ids(page.outline.ids).to_bytes()
+                self._tables.add_rows("ids", [(document.key, hashes)])
         self._take_refresh(document, base, fetched)
         if page.metadata is None:
             return document
         self._take_pictures(document, base, page.metadata.pictures)
+        if document.is_page:
+            self._take_content(document, base, page, fetched)
         return self._with_metadata(document, page.metadata, fetched)
+
+    def _take_content(
+        self, document: DocumentRow, base: str, page: Page, fetched: Fetched
+    ) -> None:
+        """Store what is wrong with a page, and what others may contradict."""
+        assert page.metadata is not None
+        faults = faults_of_page(document.url, base, page, page.metadata, fetched)
+        self._tables.add_faults(faults, document.key)
+        alternates = self._alternates(base, page.metadata.alternates)
+        rows = [(document.key, target) for target in alternates]
+        self._tables.add_rows("alternate", rows)
+        sketch = b"" if document.canonical else sketch_of(page.text)
+        if sketch:
+            self._tables.add_rows("sketch", [(document.at, sketch)])
+            bands = [(band, document.at) for band in bands_of(sketch)]
+            self._tables.add_rows("band", bands)
+
+    def _alternates(self, base: str, alternates: Iterable[Alternate]) -> set[int]:
+        """Return the numbers of the versions of a page in other languages."""
+        urls = {join_or_nothing(base, each.href) for each in alternates}
+        return {number_of(dedup_key(url)) for url in urls if url}
 
     def _take(
         self, document: DocumentRow, base: str, mentions: Iterable[Mention]
@@ -141,6 +199,7 @@ class DocumentReader:
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
+        places: list[tuple[object, ...]] = []
         is_secure = document.url.startswith("https:")
         for mention in mentions:
             use, element = mention.use, mention.element
@@ -161,12 +220,41 @@ class DocumentReader:
             subject = self._targets.fault(_text(link), problem) if problem else None
             if subject is not None:
                 links.append(_link(document, mention, LinkTarget(subject)))
+            fragment = fragment_of(mention)
+            if fragment and names_place(mention, fragment):
+                words, href = words_of(mention), _text(mention.value)
+                place = document.key, mention.line, words, href
+                places.append((found.number, _text(fragment), *place))
             if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, mention))
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
-        self._tables.add_loads(loaded, document.key)
-        self._tables.add_links(links)
+        self._tables.add_rows("load", ((url, document.key) for url in loaded))
+        self._tables.add_rows("link", links)
+        self._tables.add_rows("place", places)
+
+    def end(self) -> None:
+        """Add the links to places that their pages do not have, when all pages were read."""
+        key, ids = None, Ids(())
+        # Of a redirect, the fragment of its Location is not known.
+        for (
+            target,
+            hashes,
+            fragment,
+            document,
+            line,
+            text,
+            href,
+        ) in self._tables.places():
+            if target != key:
+                key, ids = target, Ids.from_bytes(hashes)
+            if has_place(ids, fragment):
+                continue
+            problem = f'there is no "#{fragment}" on the page'
+            subject = self._targets.fault(href, problem, is_fragment=True)
+            if subject is not None:
+                row = LinkRow(subject, document, line, text, href, "")
+                self._tables.add_rows("link", [row])
 
     def _find(self, base: str, link: str) -> _ResolvedLink:
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
@@ -227,6 +315,11 @@ class DocumentReader:
             main_headings=metadata.main_headings,
             is_noindex="noindex" in robots,
         )
+
+
+def _is_read(content_type: str) -> bool:
+    """Return whether a file is read: what has assets, and scripts for their headers."""
+    return may_have_assets(content_type) or "javascript" in content_type
 
 
 def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRow:

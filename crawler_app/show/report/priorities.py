@@ -6,23 +6,23 @@ visits that it affects is that sum divided by the sum over all pages.  A style s
 pages that load it.  This is the first step of PageRank (Page et al., 1999), which a site owner can
 check by counting.
 
-Broken URLs come first, then malformed references, mixed content, permanent redirects, and
-problems of page quality.
+Broken URLs come first, then malformed references, mixed content, links to places that do not
+exist, permanent redirects, and problems of page quality.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crawler_app.base.text.formatting import cut, number
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
 from crawler_app.show.report.report_data import (
     Broken,
     Malformed,
     Moved,
-    ProblemKind,
+    Problem,
     Report,
 )
-from crawler_app.show.report.tables.page_sections import SECTION_BY_KIND
 
 __all__ = ["MAX_PRIORITIES", "PERMANENT", "Priority", "priorities_of"]
 
@@ -34,19 +34,6 @@ REFERENCE_CHARS = 80
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
-
-# The other kinds are intended on many sites, or matter little.
-WORDS_BY_KIND = {
-    ProblemKind.SOFT_404: ("host", "answers with a page for a URL that does not exist"),
-    ProblemKind.NOINDEX: ("linked page", "asks search engines not to list it"),
-    ProblemKind.NO_TITLE: ("page", "without a title"),
-    ProblemKind.SAME_TITLE: ("title", "shared by several pages"),
-    ProblemKind.NO_HEADING: ("page", "without a main heading"),
-    ProblemKind.NO_DESCRIPTION: ("page", "without a description"),
-    ProblemKind.NO_ALT: ("image", "without an alternative text"),
-    ProblemKind.NO_SIZE: ("image", "without a size"),
-    ProblemKind.ORPHAN: ("page", "that no other page links to"),
-}
 
 
 class Priority(NamedTuple):
@@ -71,8 +58,9 @@ def priorities_of(report: Report) -> list[Priority]:
     """Return at most `MAX_PRIORITIES` problems, the largest reach first within each kind."""
     found = itertools.chain(
         _broken(report),
-        _malformed(report),
+        _malformed(report, report.malformed, "malformed"),
         _mixed_content(report),
+        _malformed(report, report.fragments, "fragments"),
         _moved(report),
         _problems(report),
     )
@@ -87,13 +75,15 @@ def _broken(report: Report) -> Iterator[Priority]:
         yield Priority(each.url, "", where, "broken", at)
 
 
-def _malformed(report: Report) -> Iterator[Priority]:
-    for each in report.malformed:
+def _malformed(
+    report: Report, found: Iterable[Malformed], section: str
+) -> Iterator[Priority]:
+    for each in found:
         reference = (
             f"“{cut(each.reference, REFERENCE_CHARS)}”: " if each.reference else ""
         )
         words = f"{reference}{each.problem}"
-        yield Priority("", words, _where(report, each), "malformed")
+        yield Priority("", words, _where(report, each), section)
 
 
 def _mixed_content(report: Report) -> Iterator[Priority]:
@@ -110,19 +100,39 @@ def _moved(report: Report) -> Iterator[Priority]:
 
 
 def _problems(report: Report) -> Iterator[Priority]:
-    for kind, (noun, words) in WORDS_BY_KIND.items():
-        if count := report.problem_counts.get(kind):
-            section = SECTION_BY_KIND[kind]
-            yield Priority("", f"{number(count, noun)} {words}", "", section)
+    """Yield the errors, and then the warnings and notices; each by the visits they affect."""
+    by_kind: dict[ProblemKind, list[Problem]] = {}
+    for problem in report.problems:
+        if TRAITS_BY_KIND[problem.kind].first:
+            by_kind.setdefault(problem.kind, []).append(problem)
+    severities = list(Severity)
+
+    def rank(kind: ProblemKind) -> tuple[int, int]:
+        severity = TRAITS_BY_KIND[kind].severity
+        return severities.index(severity), -sum(each.reach for each in by_kind[kind])
+
+    for kind in sorted(by_kind, key=rank):
+        traits, found = TRAITS_BY_KIND[kind], by_kind[kind]
+        count = report.problem_counts[kind]
+        if traits.noun == "page" and found[0].subject:
+            count = sum(each.count for each in found)
+        words = f"{number(count, traits.noun)} {traits.first}"
+        where = _share(report, sum(each.reach for each in found))
+        yield Priority("", words, where, traits.section)
 
 
 def _where(report: Report, each: Broken | Malformed | Moved) -> str:
     """Return the number of pages, and the share of visits that it affects."""
     if not each.pages:
         return ""
-    pages = f"on {number(each.pages, 'page')}"
-    if not report.weight or not report.has_archive:
-        return pages
-    percent = min(100.0, 100 * each.reach / report.weight)
+    share = _share(report, each.reach)
+    return f"on {number(each.pages, 'page')}{share and f', {share}'}"
+
+
+def _share(report: Report, reach: int) -> str:
+    """Return the share of visits that a problem affects; empty if it is unknown."""
+    if not (reach and report.weight and report.has_archive):
+        return ""
+    percent = min(100.0, 100 * reach / report.weight)
     share = "less than 1%" if percent < 1 else f"about {percent:.0f}%"
-    return f"{pages}, affects {share} of visits"
+    return f"affects {share} of visits"

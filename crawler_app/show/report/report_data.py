@@ -5,7 +5,6 @@ Pure.  `crawler_app.show.report.gathering` creates it, the renderers read it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.summary import Summary
+from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.shape import Shape
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "Malformed",
     "Moved",
     "Problem",
-    "ProblemKind",
     "Report",
     "ReportedLink",
     "UncheckedUrl",
@@ -100,10 +99,10 @@ class Moved:
 
 @dataclass(slots=True)
 class Malformed:
-    """A malformed reference.
+    """A malformed reference, or one to a place that its page does not have.
 
     Attributes:
-        reference: As written, without its fragment; often empty.
+        reference: As written, often empty; a malformed one without its fragment.
         problem: What is wrong, in words.
         links: The references that are written this way, sorted by page.
         pages: Number of pages with these references.
@@ -117,31 +116,6 @@ class Malformed:
     reach: int
 
 
-class ProblemKind(StrEnum):
-    """The kinds of problems, the most important first."""
-
-    SOFT_404 = "soft_404"
-    """A host answers a URL that does not exist with status 200."""
-    NOINDEX = "noindex"
-    """The page is linked, but asks search engines not to list it."""
-    NO_TITLE = "no_title"
-    SAME_TITLE = "same_title"
-    NO_HEADING = "no_heading"
-    SEVERAL_HEADINGS = "several_headings"
-    NO_DESCRIPTION = "no_description"
-    SAME_DESCRIPTION = "same_description"
-    NO_ALT = "no_alt"
-    """An image that a screen reader cannot describe."""
-    NO_SIZE = "no_size"
-    """An image that moves the text when it loads."""
-    ORPHAN = "orphan"
-    """A page that a sitemap lists, but no page links to."""
-    CANONICAL = "canonical"
-    """The page names another URL as its canonical one."""
-    LONG_TITLE = "long_title"
-    LONG_DESCRIPTION = "long_description"
-
-
 @dataclass(slots=True, frozen=True)
 class Problem:
     """A page-quality problem, and the pages that have it.
@@ -151,12 +125,17 @@ class Problem:
         subject: What the pages have in common, such as their title; empty if nothing.
         count: Number of pages.
         examples: Some of their URLs.
+        reach: How many visitors it affects; 0 if that is unknown.
+        templates: The templates that have made most of them, with the number of pages; see
+            `crawler_app.show.report.temp_tables.template_of`.
     """
 
     kind: ProblemKind
     subject: str
     count: int
     examples: list[str]
+    reach: int = 0
+    templates: list[tuple[str, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True, frozen=True)
@@ -249,6 +228,7 @@ class Report:
         moved: Redirects that pages refer to; the largest reach first.
         mixed_content: What https pages load over http; in the same order.
         malformed: Malformed references; in the same order.
+        fragments: References to places that their pages do not have; in the same order.
         problems: Page-quality problems; the most frequent of each kind first.
         problem_counts: The number of problems of each kind, or of pages if they have no
             subjects; ``problems`` has the first of them.
@@ -278,6 +258,7 @@ class Report:
     moved: list[Moved] = field(default_factory=list)
     mixed_content: list[Moved] = field(default_factory=list)
     malformed: list[Malformed] = field(default_factory=list)
+    fragments: list[Malformed] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_counts: dict[ProblemKind, int] = field(default_factory=dict)
     most_linked: list[Linked] = field(default_factory=list)

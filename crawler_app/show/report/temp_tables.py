@@ -11,9 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.urls import bare_path
 from crawler_app.show.report.report_data import ReportedLink
 
-__all__ = ["DocumentRow", "LinkCounts", "LinkRow", "Links", "TempTables", "number_of"]
+__all__ = [
+    "DocumentRow",
+    "LinkCounts",
+    "LinkRow",
+    "Links",
+    "TempTables",
+    "number_of",
+    "template_of",
+]
 
 TABLES = """
 -- Pages, and style sheets and manifests with references.
@@ -25,13 +34,42 @@ CREATE TABLE document (
     via TEXT NOT NULL,
     title TEXT NOT NULL,
     canonical TEXT NOT NULL,           -- empty for its own URL
+    canonical_key INTEGER NOT NULL,
     digest TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
     description TEXT,                  -- NULL if it was not read, as the rest
     main_headings INTEGER,
     is_noindex INTEGER
 );
 CREATE TABLE sitemap (url TEXT PRIMARY KEY) WITHOUT ROWID;
+
+-- The URLs that sitemaps list, and the sitemaps.
+CREATE TABLE entry (key INTEGER PRIMARY KEY, url TEXT NOT NULL);
+
+-- How the URLs ended that are neither pages nor files.
+CREATE TABLE ended (key INTEGER PRIMARY KEY, reason TEXT NOT NULL);
+
+-- What is wrong with single pages; see `TempTables.add_faults`.
+CREATE TABLE fault (fault INTEGER NOT NULL, document INTEGER NOT NULL);
+
+-- Versions of pages in other languages.
+CREATE TABLE alternate (document INTEGER NOT NULL, target INTEGER NOT NULL);
+
+-- See `crawler_app.show.report.near_duplicates`.
+CREATE TABLE sketch (document INTEGER PRIMARY KEY, sketch BLOB NOT NULL);
+CREATE TABLE band (band INTEGER NOT NULL, document INTEGER NOT NULL);
+
+-- Links to places on pages, and the hashes of the ids on these.
+CREATE TABLE place (
+    target INTEGER NOT NULL,
+    fragment TEXT NOT NULL,
+    document INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    href TEXT NOT NULL
+);
+CREATE TABLE ids (key INTEGER PRIMARY KEY, hashes BLOB NOT NULL);
 
 -- References to URLs that something is wrong with.
 CREATE TABLE link (
@@ -65,7 +103,15 @@ CREATE TABLE picture (
 INDEXES = """
 CREATE INDEX document_key ON document (key);
 CREATE INDEX link_subject ON link (subject, document);
+CREATE INDEX alternate_document ON alternate (document, target);
+CREATE INDEX band_band ON band (band, document);
 """
+SELECT_PLACES = """
+SELECT target, hashes, fragment, document, line, text, href
+FROM place JOIN ids ON key = target ORDER BY target, place.rowid
+"""
+ADD_ENTRIES = "INSERT OR IGNORE INTO entry VALUES (?, ?)"
+
 
 ADD_INLINKS = """
 INSERT INTO inlink VALUES (?, ?)
@@ -101,6 +147,9 @@ CACHE_KB = 16_000
 # Counts that are collected in memory before they are added to a table: about 20 MB.
 MAX_COUNTS = 200_000
 
+# Kinds of faults with their subjects; those beyond are counted without their subject.
+MAX_FAULTS = 10_000
+
 # Written in one batch, which takes half the time of single rows.
 MAX_DOCUMENTS = 200
 
@@ -115,8 +164,10 @@ class DocumentRow(NamedTuple):
     via: str
     title: str
     canonical: str
+    canonical_key: int
     digest: str
     size_bytes: int
+    depth: int
     description: str | None = None
     main_headings: int | None = None
     is_noindex: bool | None = None
@@ -168,6 +219,15 @@ def _disk_errors() -> Iterator[None]:
         ) from None
 
 
+def template_of(url: str) -> str:
+    """Return what the URLs of pages that one template makes have in common, roughly.
+
+    >>> template_of("http://a.test/shop/lamp-17?color=red")
+    'http://a.test/shop/*'
+    """
+    return f"{bare_path(url).rpartition('/')[0]}/*"
+
+
 class TempTables:
     """The tables; the file is deleted with the object.
 
@@ -187,6 +247,8 @@ class TempTables:
         self._inlinks: Counter[int] = Counter()
         self._pictures: dict[tuple[str, str], list[int]] = {}
         self._documents: list[DocumentRow] = []
+        self._number_by_fault: dict[tuple[str, str], int] = {}
+        self._db.create_function("template_of", 1, template_of, deterministic=True)
 
     def __del__(self) -> None:
         self._db.close()
@@ -202,18 +264,33 @@ class TempTables:
         self._write(f"INSERT INTO document VALUES ({marks})", self._documents)
         self._documents.clear()
 
-    def add_sitemap(self, url: str) -> None:
-        """Add the URL of a sitemap."""
+    def add_sitemap(self, url: str, entries: Iterable[tuple[int, str]] = ()) -> None:
+        """Add a sitemap, and the numbers and URLs of what it lists."""
         self._write("INSERT OR IGNORE INTO sitemap VALUES (?)", [(url,)])
+        self._write(ADD_ENTRIES, entries)
 
-    def add_links(self, links: Iterable[LinkRow]) -> None:
-        """Add references to subjects."""
-        self._write("INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)", links)
+    def add_rows(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows to a table; those whose primary key it has are left out."""
+        rows = list(rows)
+        if rows:
+            marks = ", ".join("?" * len(rows[0]))
+            self._write(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
 
-    def add_loads(self, urls: Iterable[int], document: int) -> None:
-        """Note the style sheets and icons that a document loads."""
-        rows = ((url, document) for url in urls)
-        self._write("INSERT INTO load VALUES (?, ?)", rows)
+    def add_faults(self, faults: Iterable[tuple[str, str]], document: int) -> None:
+        """Add what is wrong with a document: kinds and their subjects."""
+        rows = [(self.number_of_fault(*fault), document) for fault in faults]
+        self.add_rows("fault", rows)
+
+    def number_of_fault(self, kind: str, subject: str) -> int:
+        """Return the number by which the table of faults knows a kind and a subject."""
+        known = self._number_by_fault
+        if (kind, subject) not in known and len(known) >= MAX_FAULTS:
+            subject = ""
+        return known.setdefault((kind, subject), len(known))
+
+    def faults(self) -> dict[tuple[str, str], int]:
+        """Return the numbers of the faults, by kind and subject."""
+        return self._number_by_fault
 
     def add_inlinks(self, keys: Iterable[int]) -> None:
         """Count what one document refers to."""
@@ -250,6 +327,10 @@ class TempTables:
         """Return the rows of a query."""
         with _disk_errors():
             return self._db.execute(query, values)
+
+    def places(self) -> sqlite3.Cursor:
+        """Return the links to places on pages, with the ids of these, sorted by page."""
+        return self.rows(SELECT_PLACES)
 
     def documents_with(self, first: int, end: int) -> int:
         """Return how many documents refer to the subjects of a range, without its end."""

@@ -9,26 +9,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import WALLS, AnyReason, Reason, meaning_of
+from crawler_app.base.reasons import NEVER_CHECKED, WALLS, AnyReason, Reason, meaning_of
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
-from crawler_app.show.report.report_data import ProblemKind, Report
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
+from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 
 __all__ = [
-    "NEVER_CHECKED",
     "caveats",
     "checks",
     "explanation",
     "headline",
     "is_complete",
     "mood",
+    "severities",
     "unchecked",
 ]
 
-NEVER_CHECKED = (
-    "fragments (#...), form actions, og:image, what scripts add; canonical, hreflang, next and "
-    "feeds only by gencrawl check"
+# A crawl does not ask for these; the report knows them only where it did so for another reason.
+ONLY_BY_CHECK = (
+    "canonical, hreflang, next, feeds, og:image and JSON-LD only by gencrawl check"
 )
 
 # The error is quoted inside a sentence.
@@ -48,6 +49,18 @@ def headline(report: Report) -> str:
     if report.is_empty:
         return "Nothing was fetched"
     return "No broken links" if is_complete(report) else "No broken links found"
+
+
+def severities(report: Report) -> dict[Severity, int]:
+    """Return the number of findings of each severity; one for all links to one URL."""
+    counts = Counter({severity: 0 for severity in Severity})
+    counts[Severity.ERROR] += len(report.broken) + len(report.malformed)
+    counts[Severity.ERROR] += len(report.mixed_content) + len(report.fragments)
+    counts[Severity.WARNING] += len(report.moved)
+    for kind, count in report.problem_counts.items():
+        has_subject = any(p.subject for p in report.problems if p.kind is kind)
+        counts[TRAITS_BY_KIND[kind].severity] += count if has_subject else 1
+    return counts
 
 
 def mood(report: Report) -> str:
@@ -130,15 +143,12 @@ def checks(report: Report) -> dict[str, Any]:
         "external": bool(options.get("external", False)),
         "assets": bool(options.get("assets", options.get("archive", True))),
         "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
-        "fragments": False,
+        "fragments": report.has_archive,
     }
 
 
 def is_complete(report: Report) -> bool:
-    """Return whether every URL that was found was checked.
-
-    Fragments are left to ``gencrawl check``: a link with a wrong one shows its page.
-    """
+    """Return whether every URL that was found was checked."""
     summary = report.summary
     return (
         report.state == FINISHED
@@ -188,4 +198,4 @@ def _kinds(report: Report) -> Iterator[str]:
             "host that has a page for every URL",
             "hosts that have a page for every URL",
         )
-    yield NEVER_CHECKED
+    yield f"{NEVER_CHECKED}; {ONLY_BY_CHECK}"

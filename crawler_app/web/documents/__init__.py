@@ -9,8 +9,10 @@
       links         links that visitors follow, and their text
       references    all references: links, and what a browser loads
       outline       the same with their places, and the ids in the page
+      named_urls    URLs that a page names for programs, and where its forms lead
+      fragments     which fragments name a place that a page has
       text          the visible text, and the headings
-      page_metadata   description, headings, images and structured data
+      page_metadata   what a page says of itself, for a report
     scripted        whether a page is made by a script in the browser
     refresh         where a page takes its visitors by itself
     sent_links      links as a browser sends them

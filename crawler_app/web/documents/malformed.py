@@ -8,8 +8,9 @@ import re
 from urllib.parse import unquote
 
 from crawler_app.base.errors import UrlError
-from crawler_app.base.urls import join
+from crawler_app.base.urls import host_of, join
 from crawler_app.web.documents.references import Use
+from crawler_app.web.fetcher.addresses import is_private_host
 
 __all__ = ["is_missing", "problem_in"]
 
@@ -17,6 +18,9 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)\s*:")
 _WEB = ("http", "https")
 _EDGES = "".join(map(chr, range(33)))
 _HOST_AS_PATH = re.compile(r"www\.[\w\-]+\.[a-z]{2,}(?:[/?#]|\Z)", re.IGNORECASE)
+
+# RFC 3966, 3, and what phones skip; in a vanity number letters stand for digits.
+_PHONE = re.compile(r"(?=\D*\d)[+\d()*#./\- A-Z]+")
 
 _MAIL_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
@@ -42,8 +46,11 @@ def problem_in(base: str, value: str) -> str:
     name = scheme[1].lower() if scheme else ""
     if name == "mailto":
         return _of_mail(text[len(name) + 1 :])
-    if name == "file":
-        return "a file: URL works on one computer only"
+    if name == "tel":
+        number = unquote(text[len(name) + 1 :]).partition(";")[0]
+        return "" if _PHONE.fullmatch(number) else f'"{number}" is not a phone number'
+    if name == "file" or len(name) == 1:  # such as C:\
+        return "a path of one computer does not work on any other"
     if name and name not in _WEB:
         return _of_scheme(name, text)
     return _of_web_url(base, text, has_scheme=bool(name))
@@ -84,7 +91,7 @@ def _of_web_url(base: str, text: str, *, has_scheme: bool) -> str:
     if not text:
         return ""
     try:
-        join(base, text)
+        url = join(base, text)
     except UrlError as exc:
         return "not a valid URL" if exc.reason == "malformed" else ""
     path = text.partition("#")[0]
@@ -94,6 +101,8 @@ def _of_web_url(base: str, text: str, *, has_scheme: bool) -> str:
         return "a blank in the URL; write %20"
     if "\\" in path.partition("?")[0]:
         return "a backslash in the URL; write /"
+    if is_private_host(host_of(url)) and not is_private_host(host_of(base)):
+        return "visitors cannot reach a private address"
     if not has_scheme and _HOST_AS_PATH.match(text):
         return "a host without a scheme is a path; write https://"
     return ""

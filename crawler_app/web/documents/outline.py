@@ -17,6 +17,7 @@ from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.css import decode_css, references_in_css
 from crawler_app.web.documents.links import MAX_LINKS, prefixed_href, text_of_link
+from crawler_app.web.documents.named_urls import NAMED_NAMES, urls_named_in
 from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.references import (
     LOADED_USES,
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 # The elements that are to be listed in a tree.
-OUTLINE_NAMES = (*REFERRING, "noscript")
+OUTLINE_NAMES = (*REFERRING, "noscript", *NAMED_NAMES)
 
 MAX_TEXT_CHARS = 80
 
@@ -132,7 +133,7 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     bases: list[str] = []
     found = _found_in(tree, bases)
     if (noscripts := tree.noscripts(REFERRING)) is not None:
-        inner = _found_in(noscripts, [])
+        inner = _found_in(noscripts, [], is_page=False)
         found += (each for each in inner if each.use is Use.LINK)
     found.sort(key=itemgetter(0))
     values = as_sent([each.value for each in found], charset)
@@ -160,7 +161,7 @@ class _Found(NamedTuple):
     text: str
 
 
-def _found_in(tree: Tree, bases: list[str]) -> list[_Found]:
+def _found_in(tree: Tree, bases: list[str], *, is_page: bool = True) -> list[_Found]:
     """Return the references in a tree or in a part of one; add the bases to a list."""
     found = []
     for element in tree.tags("a")[:MAX_LINKS]:  # which are most of the references
@@ -173,7 +174,8 @@ def _found_in(tree: Tree, bases: list[str]) -> list[_Found]:
             at = before.end() if before else start
             text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
             found.append(_Found(at, value, Use.LINK, "a", attribute, text))
-    for reference in references_of(tree, OTHER_REFERRING):
+    named = urls_named_in(tree) if is_page else ()
+    for reference in itertools.chain(references_of(tree, OTHER_REFERRING), named):
         element, value, use, name, attribute, _ = reference
         if use is Use.BASE:
             bases.append(value)

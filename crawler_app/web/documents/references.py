@@ -25,6 +25,7 @@ __all__ = [
     "Use",
     "assets_of",
     "references_of",
+    "refers_to_url",
     "refresh_in",
     "srcdocs_of",
 ]
@@ -306,7 +307,12 @@ def _uses_of_link(element: Element) -> Mapping[str, Use]:
         return _NOTHING
     if not _LOADED_RELS.isdisjoint(rels):
         return {"href": Use.ASSET}
-    return _NOTHING if _LINKED_RELS.isdisjoint(rels) else _HREF
+    return _HREF if refers_to_url(rels) else _NOTHING
+
+
+def refers_to_url(rels: Iterable[str]) -> bool:
+    """Return whether a link with these relations, in lower case, leads to something."""
+    return not (_LINKED_RELS | _LOADED_RELS).isdisjoint(rels)
 
 
 def _is_css(element: Element) -> bool:

@@ -116,6 +116,11 @@ class Tree:
     _source_at: Mapping[int, int] | None = None
     _lines: Lines | None = None
 
+    @property
+    def is_xml(self) -> bool:
+        """Whether it was read as XML, which is well-formed."""
+        return self._source_at is not None
+
     def tags(self, name: str) -> list[Element]:
         """Return the elements with a name, which was asked for, in document order."""
         return self.elements_by_tag[name]

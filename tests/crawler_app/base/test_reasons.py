@@ -27,6 +27,7 @@ SOURCE = pathlib.Path(crawler_app.__file__).parent
 HOMONYMS = {
     "nofollow": {
         "run/crawl/interpreting.py",
+        "show/report/problem_kinds.py",
         "web/documents/links.py",
         "web/robots/directives.py",
     },

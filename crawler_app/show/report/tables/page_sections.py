@@ -7,12 +7,11 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from crawler_app.base.text.formatting import cut, seconds, size
-from crawler_app.show.report.page_problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, Severity
 from crawler_app.show.report.report_data import (
     Malformed,
     Moved,
     Problem,
-    ProblemKind,
     ReportedLink,
 )
 from crawler_app.show.report.tables import (
@@ -25,100 +24,35 @@ from crawler_app.show.report.tables import (
 )
 
 __all__ = [
-    "SECTION_BY_KIND",
-    "descriptions",
-    "headings",
+    "fragments",
     "heavy",
     "images",
     "linked",
     "malformed",
     "mixed_content",
     "moved",
-    "orphans",
-    "search",
-    "soft_404",
-    "titles",
+    "problem_table",
+    "words_of_problem",
 ]
+
+BADGE_BY_SEVERITY = {
+    Severity.ERROR: "bad",
+    Severity.WARNING: "moved",
+    Severity.NOTICE: "",
+}
 
 # Twice the length of a title that search engines show in full.
 SUBJECT_CHARS = 120
 
-# The finding for each kind, by the anchor of its section.
-_WORDS_BY_SECTION = {
-    "soft-404": {ProblemKind.SOFT_404: "Status 200 for a URL that does not exist"},
-    "search": {
-        ProblemKind.NOINDEX: "Linked, but noindex",
-        ProblemKind.CANONICAL: "Names another URL as canonical",
-    },
-    "titles": {
-        ProblemKind.NO_TITLE: "No title",
-        ProblemKind.SAME_TITLE: "The same title",
-        ProblemKind.LONG_TITLE: f"Longer than {MAX_TITLE_CHARS} characters",
-    },
-    "descriptions": {
-        ProblemKind.NO_DESCRIPTION: "No description",
-        ProblemKind.SAME_DESCRIPTION: "The same description",
-        ProblemKind.LONG_DESCRIPTION: f"Longer than {MAX_DESCRIPTION_CHARS} characters",
-    },
-    "headings": {
-        ProblemKind.NO_HEADING: "No h1",
-        ProblemKind.SEVERAL_HEADINGS: "Several h1",
-    },
-    "images": {
-        ProblemKind.NO_ALT: "No alt",
-        ProblemKind.NO_SIZE: "No width and height",
-    },
-    "orphans": {ProblemKind.ORPHAN: "In a sitemap, but not linked"},
-}
-SECTION_BY_KIND = {
-    kind: section for section, words in _WORDS_BY_SECTION.items() for kind in words
-}
 
-
-def titles(maker: TableMaker) -> Table:
-    """Return the pages whose titles are missing, repeated or long."""
-    return _pages(maker, "titles", "Titles")
-
-
-def descriptions(maker: TableMaker) -> Table:
-    """Return the pages whose descriptions are missing, repeated or long."""
-    return _pages(maker, "descriptions", "Descriptions")
-
-
-def headings(maker: TableMaker) -> Table:
-    """Return the pages without a main heading, or with several."""
-    return _pages(maker, "headings", "Main headings")
-
-
-def search(maker: TableMaker) -> Table:
-    """Return the pages that search engines are asked not to list."""
-    return _pages(maker, "search", "Not for search engines")
-
-
-def orphans(maker: TableMaker) -> Table:
-    """Return the pages that only a sitemap leads to."""
-    return _pages(maker, "orphans", "Orphans")
-
-
-def soft_404(maker: TableMaker) -> Table:
-    """Return the hosts that answer with a page for a URL that does not exist."""
-    return _pages(maker, "soft-404", "Soft 404")
-
-
-def _of_section(maker: TableMaker, section: str) -> list[Problem]:
-    return [
-        each for each in maker.report.problems if SECTION_BY_KIND[each.kind] == section
-    ]
-
-
-def _pages(maker: TableMaker, section: str, title: str) -> Table:
+def problem_table(maker: TableMaker, section: str, title: str) -> Table:
     """Return a table with the pages of each problem of a section."""
     problems = _of_section(maker, section)
     rows = [
         [
-            Cell(_words(problem)),
+            Cell(words_of_problem(problem), badge=_badge(problem)),
             Cell(f"{problem.count:,}"),
-            Cell(lines=_examples(maker, problem)),
+            Cell(lines=[*_examples(maker, problem), *_templates(maker, problem)]),
         ]
         for problem in problems[: maker.limits.rows]
     ]
@@ -128,6 +62,14 @@ def _pages(maker: TableMaker, section: str, title: str) -> Table:
     return table
 
 
+def _of_section(maker: TableMaker, section: str) -> list[Problem]:
+    return [
+        each
+        for each in maker.report.problems
+        if TRAITS_BY_KIND[each.kind].section == section
+    ]
+
+
 def _total(maker: TableMaker, problems: Iterable[Problem]) -> int:
     """Return the number of rows that the problems would have without limits."""
     counts = maker.report.problem_counts
@@ -135,10 +77,26 @@ def _total(maker: TableMaker, problems: Iterable[Problem]) -> int:
     return sum(counts[kind] if many else 1 for kind, many in has_subject.items())
 
 
-def _words(problem: Problem) -> str:
-    words = _WORDS_BY_SECTION[SECTION_BY_KIND[problem.kind]][problem.kind]
+def words_of_problem(problem: Problem) -> str:
+    """Return what is wrong, with what the pages have in common."""
+    words = TRAITS_BY_KIND[problem.kind].words
     subject = cut(problem.subject, SUBJECT_CHARS)
-    return f"{words}: “{subject}”" if subject else words
+    return f"{words}: {subject}" if subject else words
+
+
+def _badge(problem: Problem) -> str:
+    return BADGE_BY_SEVERITY[TRAITS_BY_KIND[problem.kind].severity]
+
+
+def _templates(maker: TableMaker, problem: Problem) -> list[DisplayUrl]:
+    """Return the templates that have made most of the pages."""
+    return [
+        DisplayUrl(
+            f"{shown(url, maker.home, maker.limits).name}", note=f"{count:,} pages"
+        )
+        for url, count in problem.templates
+        if count > LINES
+    ]
 
 
 def _examples(maker: TableMaker, problem: Problem) -> list[DisplayUrl]:
@@ -155,7 +113,7 @@ def images(maker: TableMaker) -> Table:
     rows = [
         [
             maker.link(problem.subject),
-            Cell(_WORDS_BY_SECTION["images"][problem.kind]),
+            Cell(TRAITS_BY_KIND[problem.kind].words, badge=_badge(problem)),
             Cell(f"{problem.count:,}"),
             Cell(lines=maker.lines(problem.examples)),
         ]
@@ -170,6 +128,18 @@ def images(maker: TableMaker) -> Table:
 def malformed(maker: TableMaker) -> Table:
     """Return the malformed references."""
     found = maker.report.malformed
+    return _malformed(maker, found, "malformed", "Malformed references")
+
+
+def fragments(maker: TableMaker) -> Table:
+    """Return the links to places that their pages do not have."""
+    found = maker.report.fragments
+    return _malformed(maker, found, "fragments", "Links to missing places")
+
+
+def _malformed(
+    maker: TableMaker, found: Sequence[Malformed], anchor: str, title: str
+) -> Table:
     rows = [
         [
             Cell(cut(each.reference, maker.limits.url_chars) or "(empty)"),
@@ -180,7 +150,7 @@ def malformed(maker: TableMaker) -> Table:
         for each in found[: maker.limits.rows]
     ]
     heads = ["Reference", "Finding", "Pages", "Found on"]
-    table = maker.table("malformed", "Malformed references", heads, rows, len(found))
+    table = maker.table(anchor, title, heads, rows, len(found))
     table.numbers = ("Pages",)
     return table
 

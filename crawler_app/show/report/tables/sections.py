@@ -1,6 +1,6 @@
 """The sections of a report below its broken links, in their order, and advice for each.  Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crawler_app.show.report.report_data import Report
@@ -13,18 +13,14 @@ from crawler_app.show.report.tables.crawl_sections import (
     skipped,
 )
 from crawler_app.show.report.tables.page_sections import (
-    descriptions,
-    headings,
+    fragments,
     heavy,
     images,
     linked,
     malformed,
     mixed_content,
     moved,
-    orphans,
-    search,
-    soft_404,
-    titles,
+    problem_table,
 )
 from crawler_app.show.report.tables.site_sections import (
     chains,
@@ -48,21 +44,32 @@ class Advice(NamedTuple):
     text: str
 
 
-SECTIONS = (
+def _problems(section: str, title: str) -> Callable[[TableMaker], Table]:
+    return lambda maker: problem_table(maker, section, title)
+
+
+SECTIONS: tuple[Callable[[TableMaker], Table], ...] = (
     compared,
     malformed,
     mixed_content,
     loops,
+    fragments,
     moved,
     chains,
-    soft_404,
-    titles,
-    headings,
-    descriptions,
+    _problems("soft-404", "Soft 404"),
+    _problems("markup", "Markup"),
+    _problems("search", "Search engines"),
+    _problems("sitemap", "Sitemap"),
+    _problems("titles", "Titles"),
+    _problems("headings", "Main headings"),
+    _problems("descriptions", "Descriptions"),
+    _problems("access", "Accessibility"),
     images,
-    search,
-    orphans,
+    _problems("orphans", "Orphans"),
+    _problems("structure", "Structure"),
+    _problems("headers", "Headers"),
     duplicates,
+    _problems("alike", "Nearly the same"),
     heavy,
     linked,
     statuses,
@@ -104,9 +111,40 @@ ADVICE = {
         "or https: two of them undo each other."
     ),
     "soft-404": (
-        "The host answers with status 200 for a URL that does not exist, so its broken links "
-        "cannot be found, and search engines list its error page.  Let the server answer with "
+        "A host that answers with status 200 where nothing is hides its broken links, and "
+        "search engines list its error page.  Let the server answer with "
         "status 404; the page that visitors see can stay the same."
+    ),
+    "fragments": (
+        "The link leads to the right page, but not to a place on it.  Correct the part after "
+        "#, or give the heading that id again."
+    ),
+    "markup": (
+        "Close what takes the rest of the page; send the charset in the Content-Type header, "
+        "and save the file in it; check JSON-LD with a validator.  Begin each page with "
+        "<!DOCTYPE html>, and give each id once."
+    ),
+    "sitemap": (
+        "List the URLs that search engines are to show, and no others: those that answer with "
+        "status 200, have no noindex, and are their own canonical URL.  "
+        "“gencrawl report --format sitemap” writes such a sitemap."
+    ),
+    "access": (
+        "Give each link and frame a text or an aria-label, and the page a language "
+        "(<html lang>) and a viewport that can be zoomed.  Screen readers depend on them, and "
+        "so do small screens."
+    ),
+    "structure": (
+        "Link to deep pages from an overview, and keep session ids in cookies: each id "
+        "makes another URL of the same page."
+    ),
+    "headers": (
+        "Set the headers once, in the configuration of the server.  Security headers limit "
+        "what a script that was smuggled in can do; caching and compression make pages load "
+        "faster."
+    ),
+    "alike": (
+        "Put the pages together, or let all but one name that one in <link rel=canonical>."
     ),
     "titles": (
         "The title is the line that search engines, tabs and bookmarks show.  Give each "
@@ -124,7 +162,8 @@ ADVICE = {
     "search": (
         "Check that this is intended.  A page with noindex does not appear in search engines, "
         "and one that names another canonical URL appears under that; links inside the "
-        "site should lead to that URL directly."
+        "site should lead to that URL directly.  A canonical URL is one page with status 200, "
+        "named once, in the head.  Versions in other languages name each other and themselves."
     ),
     "orphans": (
         "Link to the page where visitors look for it, or remove it from the sitemap and "

@@ -68,7 +68,8 @@ def test_mixed_content_is_found():
     tracker.saw_document("https://a.test/", outline_of(page, "text/html"))
 
     assert [(each.kind, each.href) for each in found] == [
-        (FindingKind.MIXED, "http://b.test/a")
+        (FindingKind.MIXED, "http://b.test/a"),
+        (FindingKind.MALFORMED, "http://127.0.0.1/b"),  # which no visitor can reach
     ]
 
 

@@ -57,6 +57,10 @@ GONE = [
     "<link rel=next href=§/gone>",
     "<link rel=license href=§/gone>",
     "<link rel=search href=§/gone>",
+    "<form action=§/gone></form>",
+    "<meta property=og:image content=§/gone>",
+    "<meta name=twitter:image content=§/gone>",
+    """<script type=application/ld+json>§{{"@graph": [{{"logo": "/gone"}}]}}</script>""",
 ]
 WRONG = [
     ('<a href="§/status/410">x</a>', "broken", "http_410"),
@@ -125,7 +129,7 @@ FINE = [
     "<style>p {} @import '/gone'; @namespace url(http://www.w3.org/1999/xhtml);</style>",
     "<link rel=dns-prefetch href=//none.test> <link rel=preconnect href=//none.test>",
     "<link rel=stylesheet href=/gone disabled> <script type=text/x src=/gone></script>",
-    "<link rel=pingback href=/gone> <form action=/gone></form> <link href=/gone>",
+    "<link rel=pingback href=/gone> <form method=post action=/gone></form> <link href=/gone>",
     '<a href="{other}there">x</a> <img src="{other}there"> <a href="{other}to-there">x</a>',
     '<a href="{other}status/403">x</a> <a href="{other}status/999">x</a>',
     '<a href="{other}no-head">x</a> <a href="{other}there#nowhere">x</a>',

@@ -16,6 +16,12 @@ from gencoro.ioloop import IOLoop
 
 ORIGIN = "http://a.test"
 HTML = "text/html; charset=utf-8"
+GOOD_HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Strict-Transport-Security": "max-age=63072000",
+    "Cache-Control": "no-cache",
+}
 
 
 def url_of(path):
@@ -59,7 +65,8 @@ class HandMade:
         self.end(path, Outcome(**fields | outcome), via, role)
         archive = self._stores.archive
         if archived and archive is not None:
-            fetched = Fetched(url, 200, {"Content-Type": content_type}, octets, 0.01)
+            headers = {"Content-Type": content_type, **GOOD_HEADERS}
+            fetched = Fetched(url, 200, headers, octets, 0.01)
             loop = IOLoop(make_current=False)
             loop.run_sync(lambda: archive.write(fetched, 1000.0))
             loop.close()

@@ -198,8 +198,8 @@ def broken_at_the_end(crawl):
 @pytest.mark.parametrize(
     ("end", "bad"),
     [
-        (good, set()),
-        (of_every_state, set()),
+        (good, {"An empty page"}),
+        (of_every_state, {"An empty page"}),
         (lambda crawl: crawl.fail("/", "dns", None), {"no status"}),
         (out_of_scope, set()),
         (broken_at_the_end, {"no status", "the name of the host is unknown"}),
@@ -284,9 +284,11 @@ def test_every_kind_of_finding_has_its_section(crawl):
         "loops",
         "moved",
         "chains",
+        "markup",
         "titles",
         "headings",
         "descriptions",
+        "access",
         "images",
         "duplicates",
         "linked",

@@ -9,15 +9,15 @@ from crawler_app.show.report.as_csv import write_csv
 from crawler_app.show.report.as_markdown import render_markdown
 from crawler_app.show.report.page_problems import MAX_PAGES
 from crawler_app.show.report.priorities import priorities_of
-from crawler_app.show.report.report_data import ProblemKind
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.tables import Limits
-from crawler_app.show.report.tables.page_sections import SECTION_BY_KIND
 from crawler_app.show.report.tables.sections import tables_of
 from crawler_app.show.report.verdict import headline, mood
 
 A = "http://a.test"
 GOOD = (
-    "<!DOCTYPE html><meta name=description content='About {0}'><h1>{0}</h1>"
+    "<!DOCTYPE html><html lang=en><meta name=viewport content=width=device-width>"
+    "<meta name=description content='About {0}'><h1>{0}</h1>"
     "<img src=/i.png alt='' width=1 height=1><a href=/>home</a> <a href={0}>self</a>"
 )
 
@@ -169,15 +169,17 @@ def test_long_lists_have_their_total(crawl):
         good(crawl, f"/{n}", title="")
     report = crawl.report()
 
-    (problem,) = report.problems
+    (problem,) = (each for each in report.problems if each.kind is ProblemKind.NO_TITLE)
     (table,) = (t for t in tables_of(report, Limits(rows=1)) if t.anchor == "titles")
 
     assert (problem.count, len(problem.examples)) == (MAX_PAGES + 5, MAX_PAGES)
-    assert table.rows[0][2].lines[-1].name == f"and {MAX_PAGES + 1:,} more"
+    *_, others, template = table.rows[0][2].lines
+    assert others.name == f"and {MAX_PAGES + 1:,} more"
+    assert (template.name, template.note) == ("/*", f"{MAX_PAGES + 5:,} pages")
 
 
 def test_every_kind_has_a_section():
-    assert set(SECTION_BY_KIND) == set(ProblemKind)
+    assert set(TRAITS_BY_KIND) == set(ProblemKind)
 
 
 def test_mixed_content_is_listed_with_its_place(crawl):

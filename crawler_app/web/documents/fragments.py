@@ -29,6 +29,17 @@ class Ids:
     def __init__(self, ids: Collection[str]) -> None:
         self._hashes = array("q", sorted(map(hash, ids)))
 
+    def to_bytes(self) -> bytes:
+        """Return them in a form that `from_bytes` reads, in this process only."""
+        return self._hashes.tobytes()
+
+    @classmethod
+    def from_bytes(cls, hashes: bytes) -> "Ids":
+        """Return the ids that `to_bytes` has written."""
+        ids = cls(())
+        ids._hashes.frombytes(hashes)
+        return ids
+
     def __contains__(self, hashed: object) -> bool:
         assert isinstance(hashed, int)
         place = bisect_left(self._hashes, hashed)

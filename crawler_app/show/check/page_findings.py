@@ -1,0 +1,46 @@
+"""Findings about the pages themselves: the problems that the report lists, in a check."""
+
+from collections.abc import Callable, Iterator
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.text.formatting import number
+from crawler_app.run.directory import CrawlDirectory
+from crawler_app.show.check.check_findings import CheckFinding, FindingKind
+from crawler_app.show.report.gathering import gather
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
+from crawler_app.show.report.report_data import Problem
+from crawler_app.show.report.tables.page_sections import words_of_problem
+
+__all__ = ["problems_of_pages"]
+
+
+def problems_of_pages(
+    config: CrawlConfig, name_of: Callable[[str], str]
+) -> Iterator[CheckFinding]:
+    """Yield the problems in the archive of a check that has ended, one for each group of pages.
+
+    Args:
+        name_of: Returns the name to show for a URL.
+    """
+    for problem in gather(CrawlDirectory.open(config.into)).problems:
+        if problem.kind is not ProblemKind.SOFT_404:  # which is a finding already
+            yield _finding(problem, name_of)
+
+
+def _finding(problem: Problem, name_of: Callable[[str], str]) -> CheckFinding:
+    is_notice = TRAITS_BY_KIND[problem.kind].severity is Severity.NOTICE
+    page = problem.examples[0] if problem.examples else problem.subject
+    others = problem.count - 1
+    more = f", and on {number(others, 'more page')}" if others > 0 else ""
+    return CheckFinding(
+        FindingKind.NOTICE if is_notice else FindingKind.PAGE,
+        name_of(page),
+        0,
+        0,
+        "page",
+        "",
+        name_of(page),
+        None,
+        problem.kind.value,
+        words_of_problem(problem) + more,
+    )

@@ -1,0 +1,84 @@
+"""URLs that a page names for programs, and that its forms lead to: a check asks for these too.
+
+Pure.  A browser neither loads nor shows them: previews in social networks (Open Graph), search
+engines (JSON-LD), and forms that are sent with GET.
+"""
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from turbohtml import Element
+
+from crawler_app.web.documents.references import Reference, Use
+from crawler_app.web.documents.tree import Tree
+
+__all__ = ["NAMED_NAMES", "urls_named_in"]
+
+# The elements that are to be listed in a tree.
+NAMED_NAMES = ("form", "meta", "script")
+
+_PROPERTIES = frozenset(
+    (
+        *("og:audio", "og:image", "og:image:url", "og:image:secure_url", "og:url"),
+        *("og:video", "og:video:url", "twitter:image", "twitter:image:src"),
+    )
+)
+
+# Keys of schema.org whose values are URLs of this site, or of others that exist.
+_KEYS = frozenset(
+    (
+        *("contentUrl", "embedUrl", "image", "item", "logo", "mainEntityOfPage"),
+        *("sameAs", "thumbnailUrl", "url"),
+    )
+)
+MAX_URLS = 1000
+MAX_DEPTH = 32
+
+
+def urls_named_in(tree: Tree) -> Iterator[Reference]:
+    """Yield the URLs that a page names, without those that it links to or loads.
+
+    Args:
+        tree: One with the `NAMED_NAMES`.
+
+    >>> from crawler_app.web.documents.tree import tree_of
+    >>> tree = tree_of("<meta property=og:image content=a.png>", NAMED_NAMES)
+    >>> [each.value for each in urls_named_in(tree)]
+    ['a.png']
+    """
+    for element in tree.tags("meta"):
+        name = element.attr("property") or element.attr("name") or ""
+        content = (element.attr("content") or "").strip()
+        if content and name.strip().lower() in _PROPERTIES:
+            yield Reference(element, content, Use.LINK, "meta", "content")
+    for element in tree.tags("form"):
+        action = element.attr("action")
+        method = (element.attr("method") or "get").strip().lower()
+        if action and method not in ("post", "dialog"):
+            yield Reference(element, action, Use.LINK, "form", "action")
+    for element in tree.tags("script"):
+        if (element.attr("type") or "").strip().lower() == "application/ld+json":
+            yield from _in_data(element)
+
+
+def _in_data(element: Element) -> Iterator[Reference]:
+    try:
+        data = json.loads(element.text)
+    except (ValueError, RecursionError):
+        return
+    for url in itertools.islice(_urls_in(data, MAX_DEPTH), MAX_URLS):
+        yield Reference(element, url, Use.LINK, "JSON-LD", "")
+
+
+def _urls_in(data: Any, depth: int, key: str = "") -> Iterator[str]:
+    if isinstance(data, str):
+        if key in _KEYS and data.strip().lower().startswith(("http", "/")):
+            yield data.strip()
+    elif depth and isinstance(data, list):
+        for each in data:
+            yield from _urls_in(each, depth - 1, key)
+    elif depth and isinstance(data, dict):
+        for name, value in data.items():
+            yield from _urls_in(value, depth - 1, name)
