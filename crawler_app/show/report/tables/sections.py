@@ -126,8 +126,7 @@ ADVICE = {
     ),
     "sitemap": (
         "List the URLs that search engines are to show, and no others: those that answer with "
-        "status 200, have no noindex, and are their own canonical URL.  "
-        "“gencrawl report --format sitemap” writes such a sitemap."
+        "status 200, have no noindex, and are their own canonical URL."
     ),
     "access": (
         "Give each link and frame a text or an aria-label, and the page a language "
