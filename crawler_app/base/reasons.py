@@ -33,6 +33,7 @@ __all__ = [
     "reason_of_status",
     "reason_of_word",
     "traits_of",
+    "words_of_scripted",
 ]
 
 
@@ -181,7 +182,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     Reason.MADE_BY_SCRIPT: ReasonTraits(
         Category.CONTENT,
         "a script makes the page in the browser, and what the server sends has neither text "
-        "nor links; --render auto runs its scripts",
+        "nor links",
     ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"
@@ -203,7 +204,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "cut off",
     ),
     Reason.TIMEOUT: _fails(Fault.SITE, "there was no response in time", Retries.SOON),
-    Reason.BAD_REDIRECT: _fails(Fault.SITE, "it redirects to an invalid address"),
+    Reason.BAD_REDIRECT: _fails(Fault.SITE, "it is a redirect without a valid address"),
     Reason.BAD_RESPONSE: _fails(Fault.SITE, "the response is not valid HTTP"),
     Reason.REDIRECT_LOOP: _fails(Fault.SITE, "its redirects form a loop", badge="loop"),
     Reason.TLS: _fails(
@@ -348,6 +349,17 @@ def meaning_of(reason: AnyReason) -> str:
     ('404 Not Found', 'there was no response in time')
     """
     return traits_of(reason).meaning
+
+
+def words_of_scripted(*, is_rendered: bool) -> str:
+    """Return what is known of a page that a script makes, and what to do.
+
+    Args:
+        is_rendered: Whether the crawl ran the scripts of such pages.
+    """
+    if is_rendered:
+        return "the page has neither text nor links, even after its scripts have run"
+    return f"{meaning_of(Reason.MADE_BY_SCRIPT)}; --render auto runs its scripts"
 
 
 def is_broken(reason: AnyReason) -> bool:

@@ -9,6 +9,7 @@ that has its name.  Names that the user chooses are opened with `open`, as in an
 
 import errno
 import os
+import sqlite3
 import stat
 from pathlib import Path
 from typing import TextIO
@@ -16,6 +17,7 @@ from typing import TextIO
 __all__ = [
     "create",
     "is_disk_fault",
+    "is_locked",
     "open_regular",
     "read_limited",
     "refusal",
@@ -26,6 +28,10 @@ __all__ = [
 DISK_FAULTS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+# Of SQLite's files.
+LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def is_disk_fault(exc: OSError) -> bool:
     """Return whether an error is the disk's, and not due to the name or its permissions.
 
@@ -33,6 +39,12 @@ def is_disk_fault(exc: OSError) -> bool:
     (True, False)
     """
     return exc.errno in DISK_FAULTS
+
+
+def is_locked(exc: BaseException | None) -> bool:
+    """Return whether an error, or its cause, shows that another process has locked a file."""
+    code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+    return code in LOCKS or (exc is not None and is_locked(exc.__cause__))
 
 
 def open_regular(path: str | Path, flags: int, mode: int = 0o666) -> int:

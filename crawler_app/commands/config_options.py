@@ -7,7 +7,7 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,10 @@ ALL_OPTIONS = (*OPTIONS, *CHECK_OPTIONS)
 
 # Options for a crawl by several workers; a check has one.
 NOT_FOR_CHECK = ("processes", "frontier", "crawl_name", "staging", "max_staging_bytes")
+
+# Options for what a browser does.
+NEED_RENDERING = ("browsers", "render_post", "scroll")
+NOT_RENDERED = "never"
 
 OPTIONS_OF_CHECK = (
     *CHECK_OPTIONS,
@@ -228,11 +232,23 @@ def values_of(
     own = {option.name for option in options}
     in_file = _in_file(arguments, names)
     values = {name: in_file[name] for name in in_file if name in own} | given
+    _refuse_useless(given, values)
     if values.get("cookie_file"):  # ``resume`` may run in another directory
         values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
         values["auth"] += f":{_password()}"
     return values
+
+
+def _refuse_useless(given: Collection[str], values: Mapping[str, Any]) -> None:
+    """Refuse options on the command line that need another one; in a file they may wait."""
+    if values.get("render", NOT_RENDERED) != NOT_RENDERED:
+        return
+    for option in OPTIONS:
+        if option.name in given and option.name in NEED_RENDERING:
+            raise ConfigError(
+                f"{option.flag} has no effect without --render auto|always"
+            )
 
 
 def _in_file(arguments: argparse.Namespace, given: Collection[str]) -> dict[str, Any]:

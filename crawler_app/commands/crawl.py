@@ -14,7 +14,15 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import StorageError
 from crawler_app.base.models import State, UrlRecord
-from crawler_app.base.reasons import RETRYABLE, WALLS, AnyReason, Reason, meaning_of
+from crawler_app.base.reasons import (
+    RETRYABLE,
+    WALLS,
+    AnyReason,
+    Reason,
+    meaning_of,
+    words_of_scripted,
+)
+from crawler_app.base.safe_files import is_locked
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
 from crawler_app.commands.config_options import config_of, read_options
@@ -91,8 +99,10 @@ def _print_whole_summary(config: CrawlConfig) -> int:
     with contextlib.closing(stored.frontier()) as frontier:
         summary = summarize(frontier, has_hosts=False, max_failures=LISTED)
         seed_ends = final_records(config.seeds, frontier, summary)
-    print(render_summary(summary, stored.kept()))
-    return _print_seed_errors(config.seeds, seed_ends)
+    is_rendered = config.render != "never"
+    print(render_summary(summary, stored.kept(), is_rendered=is_rendered))
+    status = _print_seed_errors(config.seeds, seed_ends)
+    return _print_emptiness(summary, config) or status
 
 
 def _print_seed_errors(seeds: Iterable[str], ends: Iterable[UrlRecord | None]) -> int:
@@ -101,6 +111,15 @@ def _print_seed_errors(seeds: Iterable[str], ends: Iterable[UrlRecord | None]) -
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
     return FAILED if complaints else OK
+
+
+def _print_emptiness(summary: Summary, config: CrawlConfig) -> int:
+    """Print why nothing was read of a site that scripts make; return the exit status."""
+    if not summary.is_shell:
+        return OK
+    words = words_of_scripted(is_rendered=config.render != "never")
+    print(f"Nothing was read: {words}.", file=sys.stderr)
+    return FAILED
 
 
 def _run(arguments: argparse.Namespace, crawler: Crawler, view: LiveView) -> int:
@@ -113,7 +132,8 @@ def _run(arguments: argparse.Namespace, crawler: Crawler, view: LiveView) -> int
     except (StorageError, sqlite3.Error) as exc:
         if CrawlDirectory.holds_crawl(path) and not is_damage(exc):
             resume = f"gencrawl resume {shlex.quote(path)}"
-            exc.add_note(f"once the disk is writable, continue with `{resume}`")
+            cause = "file is free" if is_locked(exc) else "disk is writable"
+            exc.add_note(f"once the {cause}, continue with `{resume}`")
         raise
 
 
@@ -130,7 +150,11 @@ def run_and_show(
     with view:
         result: Result = yield crawler.run()
         summary = render_summary(
-            result.summary, result.kept, result.comparison, rendering=result.rendering
+            result.summary,
+            result.kept,
+            result.comparison,
+            rendering=result.rendering,
+            is_rendered=crawler.config.render != "never",
         )
         print(summary)
         status = _print_hints(result, crawler.config, quiet=quiet)
@@ -146,6 +170,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
         print(ALREADY_FINISHED, file=sys.stderr)
     _print_cures(result.summary)
     status = _print_seed_errors(config.seeds, result.seed_ends)
+    status = _print_emptiness(result.summary, config) or status
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
     elif not quiet and (result.summary.failures or result.summary.loops):

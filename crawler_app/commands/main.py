@@ -23,6 +23,7 @@ from crawler_app.base.errors import (
     ServerError,
     StorageError,
 )
+from crawler_app.base.safe_files import is_locked
 from crawler_app.base.text.formatting import error_words
 from crawler_app.commands.command_table import HERE, make_parser
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
@@ -59,8 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
         words = "; ".join([str(exc), *getattr(exc, "__notes__", [])])
-        what = "server error" if isinstance(exc, ServerError) else "disk error"
-        print(f"gencrawl: {what}: {words}", file=sys.stderr)
+        print(f"gencrawl: {_what_failed(exc)}: {words}", file=sys.stderr)
         return FAILED
     except CrawlerError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
@@ -74,6 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as exc:
         print(f"gencrawl: {error_words(exc)}", file=sys.stderr)
         return FAILED
+
+
+def _what_failed(exc: StorageError | sqlite3.Error) -> str:
+    if isinstance(exc, ServerError):
+        return "server error"
+    return "a file is in use by another process" if is_locked(exc) else "disk error"
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import is_disk_fault
 from crawler_app.commands.arguments import STDOUT
 
 __all__ = ["opened_output", "replacing", "require_writable", "standard_output"]
@@ -66,8 +67,11 @@ def replacing(path: Path, mode: str = "w") -> Iterator[Any]:
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as exc:
         os.unlink(name)
+        # An error of a write names no file.
+        if isinstance(exc, OSError) and is_disk_fault(exc) and exc.filename is None:
+            raise OSError(exc.errno, exc.strerror, str(path)) from None
         raise
 
 

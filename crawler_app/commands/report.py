@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TextIO
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.safe_files import open_regular
 from crawler_app.base.text.escaping import json_text
 from crawler_app.base.text.formatting import number
@@ -36,7 +35,7 @@ from crawler_app.show.report import (
     write_csv,
 )
 from crawler_app.show.report.as_csv import COLUMNS
-from crawler_app.show.report.verdict import unchecked
+from crawler_app.show.report.verdict import scripted, unchecked
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["report"]
@@ -116,12 +115,11 @@ def _verdict(found: Report) -> int:
     if found.is_empty:
         print("Nothing was fetched.", file=sys.stderr)
         return FAILED
-    if found.is_shell:
-        print(
-            f"Nothing was read: {meaning_of(Reason.MADE_BY_SCRIPT)}.", file=sys.stderr
-        )
+    is_shell = found.summary.is_shell
+    if is_shell:
+        print(f"Nothing was read: {scripted(found)}.", file=sys.stderr)
     if not found.broken:
-        return FAILED if found.is_shell else OK
+        return FAILED if is_shell else OK
     urls = number(len(found.broken), "URL is", "URLs are")
     links = number(found.broken_links, "link leads", "links lead")
     print(f"{urls} broken; {links} there.", file=sys.stderr)

@@ -48,7 +48,11 @@ def status(arguments: argparse.Namespace) -> int:
         how = crawl.how_to_continue(with_more_pages=is_limited)
         state = render_state(summary, crawlers, how)
         what = _what(config.seeds, folders)
-        print(render_summary(summary, kept, comparison, f"{what}\n{state}"))
+        is_rendered = config.render != "never"
+        text = render_summary(
+            summary, kept, comparison, f"{what}\n{state}", is_rendered=is_rendered
+        )
+        print(text)
     return OK
 
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import WALLS, Reason, meaning_of
+from crawler_app.base.reasons import WALLS, Reason, words_of_scripted
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, seconds, size
 from crawler_app.base.urls import dedup_key
@@ -39,12 +39,15 @@ def render_summary(
     comparison: Comparison | None = None,
     state: str = "",
     rendering: Mapping[str, int] | None = None,
+    *,
+    is_rendered: bool = False,
 ) -> str:
     """Return the complete summary of a crawl, without a newline at the end.
 
     Args:
         state: Comes first if there is no list, otherwise before the counts.
         rendering: As a `Result` has it.
+        is_rendered: Whether the crawl runs the scripts of pages.
     """
     blocks = [
         _slowest_lines(summary),
@@ -54,7 +57,7 @@ def render_summary(
     if comparison is not None:
         blocks += _changed_blocks(comparison)
     counts = [state] if state else []
-    counts += _count_lines(summary)
+    counts += _count_lines(summary, is_rendered=is_rendered)
     counts += _rendered_lines(summary, rendering or {})
     if kept is not None:
         counts += _kept_lines(kept)
@@ -64,7 +67,7 @@ def render_summary(
     return "\n\n".join("\n".join(block) for block in [*blocks, counts] if block)
 
 
-def _count_lines(summary: Summary) -> list[str]:
+def _count_lines(summary: Summary, *, is_rendered: bool) -> list[str]:
     external = f"{summary.external:,} external, " if summary.external else ""
     amount = (
         f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, {external}"
@@ -77,9 +80,8 @@ def _count_lines(summary: Summary) -> list[str]:
     if too_hard := summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
         lines.append(_row("too hard", too_hard, "pages that were read in part only"))
     if scripted := summary.made_by_script:
-        lines.append(
-            _row("by script", scripted, f"pages: {meaning_of(Reason.MADE_BY_SCRIPT)}")
-        )
+        words = words_of_scripted(is_rendered=is_rendered)
+        lines.append(_row("by script", scripted, f"pages: {words}"))
     if summary.redirects:
         lines.append(_redirects_line(summary))
     if skipped := summary.count_by_reason[State.EXCLUDED].most_common():

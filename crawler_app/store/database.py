@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError, CrawlerError, StorageError
-from crawler_app.base.safe_files import is_disk_fault, refusal
+from crawler_app.base.safe_files import is_disk_fault, is_locked, refusal
 
 __all__ = [
     "Schema",
@@ -97,7 +97,7 @@ def open_database(
     try:
         return connect(path, schema, read_only=read_only, any_thread=any_thread)
     except (sqlite3.Error, OSError) as exc:
-        raise unusable(path, schema, exc) from None
+        raise unusable(path, schema, exc) from exc
 
 
 def unusable(
@@ -109,6 +109,8 @@ def unusable(
     else:
         has_failed = is_disk_fault(exc)
     if has_failed:
+        return StorageError(f"{path}: {exc}")
+    if is_locked(exc):
         return StorageError(f"{path}: {exc}")
     words = f"{path} cannot be used as {schema.name}: {exc}"
     return ConfigError(schema.explain(words, exc))

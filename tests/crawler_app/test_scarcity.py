@@ -1,11 +1,14 @@
 """A crawl with too few file descriptors or too little disk reports it once, or copes."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 
 import pytest
 
 from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store import database
 
 LIMITED_CRAWL = """
 import resource, sys
@@ -42,6 +45,38 @@ def test_few_files_are_enough_for_a_summary(crawl_within):
 
     assert (status, errors) == (0, [])
     assert "81 pages" in out
+
+
+def test_locked_file_is_not_called_a_disk_error(crawl_within, directory, gencrawl):
+    assert crawl_within("RLIMIT_NOFILE", 32)[0] == 0
+    path = directory / "frontier.sqlite3"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database, "PATIENCE_S", 0.1)
+            ended = gencrawl("resume", directory)
+
+    assert ended.status == 1
+    assert ended.err.startswith("gencrawl: a file is in use by another process: ")
+    assert (
+        f"once the file is free, continue with `gencrawl resume {directory}`"
+        in ended.err
+    )
+
+
+def test_full_disk_names_the_report_that_cannot_be_written(
+    crawl_within, directory, start_script
+):
+    assert crawl_within("RLIMIT_NOFILE", 32)[0] == 0
+    page = directory / "page.html"
+    # Enough for what SQLite needs to read, but not for the page.
+    arguments = ("RLIMIT_FSIZE", 33_000, "report", directory, "--output", page)
+    process = start_script(LIMITED_CRAWL, *map(str, arguments), stderr=subprocess.PIPE)
+    _, error = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert error.splitlines()[-1] == f"gencrawl: {page}: File too large"
+    assert not page.exists()
 
 
 @pytest.mark.parametrize("files", [16, 20])

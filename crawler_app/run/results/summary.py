@@ -131,6 +131,11 @@ class Summary:
         return self.count_by_reason[State.FAILED][Reason.INTERNAL_ERROR]
 
     @property
+    def is_shell(self) -> bool:
+        """Whether all pages are made by scripts, so that nothing is known about the site."""
+        return 0 < self.pages == self.made_by_script
+
+    @property
     def made_by_script(self) -> int:
         """Pages of which a crawl sees neither text nor links."""
         return self.count_by_reason[State.DONE][Reason.MADE_BY_SCRIPT]

@@ -127,6 +127,7 @@ class CheckSummary:
         unlisted: Findings that are only counted, because there are too many.
         unread: References to a place on an external page that was not read.
         made_by_script: Pages of which a crawl sees neither text nor links.
+        is_rendered: Whether the scripts of such pages were run.
         is_empty: Whether nothing could be fetched.
         incomplete: Why a part of the site was not checked, although no option leaves it out.
     """
@@ -142,6 +143,7 @@ class CheckSummary:
     unlisted: int = 0
     unread: int = 0
     made_by_script: int = 0
+    is_rendered: bool = False
     is_empty: bool = False
     incomplete: list[str] = field(default_factory=list)
 

@@ -253,6 +253,7 @@ class Check:
         """Write the end of the output, and the baseline if it is new."""
         summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
+        summary.is_rendered = config.render != "never"
         summary.counts.update(finding.kind.value for finding in self.findings)
         summary.counts.update(self._unlisted)
         summary.unlisted = self._unlisted.total()

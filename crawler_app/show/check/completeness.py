@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason, is_broken, meaning_of
+from crawler_app.base.reasons import Reason, is_broken, words_of_scripted
 from crawler_app.base.text.formatting import number
 from crawler_app.run.crawler import Result
 from crawler_app.run.results.start_urls import complaint_about
@@ -16,8 +16,6 @@ from crawler_app.run.results.start_urls import complaint_about
 __all__ = ["STOPPED", "why_incomplete"]
 
 STOPPED = "it was stopped"
-
-STILL_EMPTY = "the page has neither text nor links, even after its scripts have run"
 
 # A list on standard input may have thousands of URLs.
 MAX_NAMED = 3
@@ -62,7 +60,7 @@ def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
         if config.max_depth == 0 and outcome.state is State.DONE:
             continue
         if outcome.reason == Reason.MADE_BY_SCRIPT:
-            is_rendered = config.render != "never"
-            yield f"{seed}: {STILL_EMPTY if is_rendered else meaning_of(outcome.reason)}"
+            words = words_of_scripted(is_rendered=config.render != "never")
+            yield f"{seed}: {words}"
         elif words := complaint_about(seed, end):
             yield words

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from crawler_app.base.reasons import NEVER_CHECKED, Reason, meaning_of
+from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
 from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.check.check_findings import (
@@ -268,7 +268,8 @@ def summary_lines(summary: CheckSummary) -> list[str]:
         )
     if summary.made_by_script:
         pages = number(summary.made_by_script, "page")
-        lines.append(f"Made by a script: {pages}; {meaning_of(Reason.MADE_BY_SCRIPT)}.")
+        words = words_of_scripted(is_rendered=summary.is_rendered)
+        lines.append(f"Made by a script: {pages}; {words}.")
     if summary.unlisted:
         lines.append(
             f"Only counted, not listed: {number(summary.unlisted, 'finding')}."

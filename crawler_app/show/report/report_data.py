@@ -279,11 +279,6 @@ class Report:
         return not (found or answered)
 
     @property
-    def is_shell(self) -> bool:
-        """Whether all pages are made by scripts, so that nothing is known about the site."""
-        return 0 < self.summary.pages == self.summary.made_by_script
-
-    @property
     def broken_links(self) -> int:
         """Number of links to broken URLs."""
         return sum(len(broken.links) for broken in self.broken)

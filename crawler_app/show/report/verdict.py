@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.base.models import State
-from crawler_app.base.reasons import NEVER_CHECKED, WALLS, AnyReason, Reason, meaning_of
+from crawler_app.base.reasons import (
+    NEVER_CHECKED,
+    WALLS,
+    AnyReason,
+    Reason,
+    meaning_of,
+    words_of_scripted,
+)
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
 from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
@@ -17,12 +24,14 @@ from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 
 __all__ = [
+    "ONLY_BY_CHECK",
     "caveats",
     "checks",
     "explanation",
     "headline",
     "is_complete",
     "mood",
+    "scripted",
     "severities",
     "unchecked",
 ]
@@ -110,7 +119,7 @@ def caveats(report: Report) -> list[str]:
         found.append(f"{number(count, 'URL')}: {meaning_of(reason)}.")
     if report.summary.made_by_script:
         pages = number(report.summary.made_by_script, "page")
-        found.append(f"{pages}: {meaning_of(Reason.MADE_BY_SCRIPT)}.")
+        found.append(f"{pages}: {scripted(report)}.")
     left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")
@@ -132,6 +141,12 @@ def caveats(report: Report) -> list[str]:
             f"{'it' if report.unread == 1 else 'them'} is not listed."
         )
     return found
+
+
+def scripted(report: Report) -> str:
+    """Return what is known of the pages that scripts make, and what to do."""
+    # Options with their defaults are left out.
+    return words_of_scripted(is_rendered="render" in report.options)
 
 
 def checks(report: Report) -> dict[str, Any]:

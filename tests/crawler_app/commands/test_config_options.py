@@ -74,7 +74,10 @@ def file(tmp_path):
 
 
 # Options without which another is refused.
-NEEDED = {"crawl_name": ["--frontier", "postgresql://me@db.test/crawls"]}
+NEEDED = {
+    "crawl_name": ["--frontier", "postgresql://me@db.test/crawls"],
+    **{name: ["--render", "auto"] for name in ("browsers", "render_post", "scroll")},
+}
 
 
 def words_for(option):
@@ -167,6 +170,7 @@ def test_resume_accepts_resumable_options_only():
         (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
         (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
         (["--no-cookies", "--cookies", "c"], "--cookies has no effect with --no-cook"),
+        (["--scroll"], "--scroll has no effect without --render auto|always"),
         (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
     ],
 )

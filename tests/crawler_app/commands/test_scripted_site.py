@@ -58,7 +58,8 @@ def test_shell_is_never_green(site, gencrawl, tmp_path):
     report = gencrawl("report", tmp_path / "x", "--format", "md", "--fail-on", "broken")
     status = json.loads(gencrawl("status", tmp_path / "x", "--json").out)
 
-    assert (check.status, crawl.status, report.status) == (1, 0, 1)
+    assert (check.status, crawl.status, report.status) == (1, 1, 1)
+    assert crawl.err.startswith("Nothing was read: a script makes the page in the")
     for text in (check.out, crawl.out, report.out):
         assert "a script makes the page in the browser" in " ".join(text.split())
     assert "No broken links\n" not in report.out

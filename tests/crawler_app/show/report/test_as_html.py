@@ -142,7 +142,7 @@ def without_archive(crawl):
     [
         ({}, of_every_state, "has not finished: 1 URL is still"),
         ({}, of_every_state, "“gencrawl resume {}” continues it."),
-        ({}, good, "Not checked: fragments (#...), form actions"),
+        ({}, good, "Not checked: forms that are sent with POST"),
         ({}, of_every_state, "Not checked: 1 external URL, "),
         ({}, forbidden, "Not checked: 1 URL that was skipped, "),
         (
