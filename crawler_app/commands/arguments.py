@@ -4,6 +4,7 @@ Rule: nothing is imported here but settings, so that help and completions cost l
 """
 
 import argparse
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -53,6 +54,8 @@ __all__ = [
     "add_status",
     "add_work",
 ]
+
+DAY_S = 86400.0
 
 # Formats of a report.
 HTML, JSON, MARKDOWN, CSV = REPORT_FORMATS = ("html", "json", "md", "csv")
@@ -237,6 +240,13 @@ def add_export(parser: CommandParser) -> None:
         metavar="FILE",
         help="output file or, for a format that has many files, a directory "
         f"(default: {STDOUT}, which is standard output)",
+    )
+    parser.add_argument(
+        "--at",
+        type=_time,
+        metavar="TIME",
+        help="of a folder: the site as it was then, such as 2026-11-27 (the end of that day) "
+        "or 2026-11-27T18:30 (UTC; default: its last state)",
     )
 
 
@@ -428,6 +438,27 @@ def _add_cache(parser: CommandParser) -> None:
 def _server_url(text: str) -> str:
     require_frontier("URL", text)
     return text
+
+
+def _time(text: str) -> float:
+    """Parse a date, or a date with a time; return seconds since the epoch.
+
+    Raises:
+        argparse.ArgumentTypeError: it is neither.
+
+    >>> _time("1970-01-01"), _time("1970-01-01T01:00"), _time("1970-01-01T01:00+01:00")
+    (86399.0, 3600.0, 0.0)
+    """
+    try:
+        time = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time; write it like 2026-11-27 or 2026-11-27T18:30"
+        ) from None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=datetime.UTC)
+    is_day = len(text) <= len("2026-11-27")
+    return time.timestamp() + (DAY_S - 1 if is_day else 0)
 
 
 def _count(text: str) -> int:

@@ -40,6 +40,13 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format("tables.urls:write_csv", "one URL a line, as a table"),
     "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
     "wacz": Format("archive_files:write_archive", "the archive", BINARY, True),
+    "folder": Format(
+        "folder.writing:write_folder",
+        "the pages as files that open from the disk",
+        DIRECTORY,
+        True,
+        ("at",),
+    ),
 }
 
 DEFAULT_FORMAT = "jsonl"

@@ -1,0 +1,229 @@
+"""Rewrites the references of pages and style sheets, and nothing else.
+
+Pure.  References are found as a check finds them (`crawler_app.web.documents.references`),
+and edited in the source by their places, so that the rest stays as the author has written it.
+
+A few attributes would keep a page from working without its server: ``integrity`` and
+``crossorigin`` of what is a file now, which has no origin; ``<base href>``; and the policies
+of a ``<meta http-equiv=Content-Security-Policy>``.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from turbohtml import Element
+
+from crawler_app.base.urls import join_or_nothing
+from crawler_app.web.documents.css import references_in_css
+from crawler_app.web.documents.references import (
+    MAX_DEPTH,
+    REFERRING,
+    Use,
+    references_of,
+    refresh_in,
+)
+from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.srcset import candidates_in
+from crawler_app.web.documents.tree import SPACE, Tree, tree_of
+
+__all__ = ["Refer", "rewritten_css", "rewritten_page"]
+
+# Takes the URL that a reference is relative to, and the reference; returns what to write
+# instead, or None to leave it.
+Refer = Callable[[str, str], str | None]
+_Replace = Callable[[str], str | None]
+
+_TAG_NAME = re.compile(rf"<[^{SPACE}/>]+")
+_ATTRIBUTE = re.compile(
+    rf"""[{SPACE}/]*(?P<name>=?[^{SPACE}/>=]+)"""
+    rf"""(?:[{SPACE}]*=[{SPACE}]*(?P<value>"[^"]*"|'[^']*'|[^{SPACE}>"'][^{SPACE}>]*|(?=>)))?"""
+)
+_TAG_END = re.compile(rf"[{SPACE}/]*>")
+
+_IN_STRING = re.compile(r"""(?:[^"'\\\n\r\f]|\\(?:\r\n|[\s\S]))*""")
+_IN_URL = re.compile(r"""(?:[^)\\\s"'(]|\\(?:[0-9a-fA-F]{1,6}\s?|[^\n\r\f]))*""")
+_NOT_IN_CSS = re.compile(r"""[\s"'()\\]""")
+_NOT_IN_SRCSET = re.compile(r"[\s,()]")
+
+# What a form leads to, which no folder has.
+_ACTIONS = {"form": "action", "button": "formaction", "input": "formaction"}
+
+_SRCSETS = ("srcset", "imagesrcset")
+
+
+class _Attribute(NamedTuple):
+    """An attribute in the source: with the white space before it, up to its end."""
+
+    name: str
+    before: int
+    start: int
+    end: int
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def rewritten_page(
+    markup: str, url: str, refer: Refer, *, is_xml: bool = False, depth: int = 0
+) -> str:
+    """Return a page with other references.
+
+    Args:
+        url: Its own, or that which the references in an attribute's page are relative to.
+        depth: The number of pages that contain this one.
+
+    >>> rewritten_page("<a class=b href=b>B</a>", "http://a.test/", lambda base, x: "c&d")
+    '<a class=b href="c&amp;d">B</a>'
+    """
+    is_dos = "\r\n" in markup and markup.count("\r\n") == markup.count("\n")
+    names = (*REFERRING, *_ACTIONS)
+    # Without scripts, what is in a <noscript> has its places too.
+    tree = tree_of(markup, names, is_xml=is_xml, scripting=False)
+    edits = {edit.start: edit for edit in _edits(tree, url, refer, depth)}
+    pieces, at = [], 0
+    for edit in sorted(edits.values()):
+        if edit.start >= at:
+            pieces += tree.source[at : edit.start], edit.text
+            at = edit.end
+    text = "".join((*pieces, tree.source[at:]))
+    return text.replace("\n", "\r\n") if is_dos else text
+
+
+def rewritten_css(
+    text: str, replace: _Replace, *, is_attribute: bool = False
+) -> str | None:
+    """Return a style sheet with other references; None if nothing changes.
+
+    >>> rewritten_css("@import 'a'; b { c: url(d) }", lambda reference: reference + "2")
+    "@import 'a2'; b { c: url(d2) }"
+    """
+    pieces, at = [], 0
+    for found in references_in_css(text, is_attribute=is_attribute):
+        new = replace(found.value)
+        if new is not None:
+            is_quoted = text[found.at - 1] in "\"'"
+            old = (_IN_STRING if is_quoted else _IN_URL).match(text, found.at)
+            assert old is not None
+            pieces += text[at : found.at], _escaped(_NOT_IN_CSS, new)
+            at = old.end()
+    return "".join((*pieces, text[at:])) if pieces else None
+
+
+def _edits(tree: Tree, url: str, refer: Refer, depth: int) -> Iterator[_Edit]:
+    references = list(references_of(tree, depth=depth))
+    bases = [each.value for each in references if each.use is Use.BASE]
+    base = join_or_nothing(url, bases[0]) if bases else ""
+    replace = partial(refer, base or url)
+    places: dict[tuple[int, str], Element] = {}
+    for each in references:
+        places.setdefault((tree.offset_of(each.element), each.attribute), each.element)
+    for name, attribute in _ACTIONS.items():
+        for element in tree.tags(name):
+            places.setdefault((tree.offset_of(element), attribute), element)
+    for (at, attribute), element in places.items():
+        yield from _edits_of(tree, at, element, attribute, replace, depth)
+    for element in tree.tags("meta"):
+        if (element.attr("http-equiv") or "").lower() == "content-security-policy":
+            yield from _emptied(tree, tree.offset_of(element), "content")
+
+
+def _edits_of(
+    tree: Tree, at: int, element: Element, name: str, replace: _Replace, depth: int
+) -> Iterator[_Edit]:
+    """Yield the edits of what an attribute refers to, or a style sheet."""
+    attributes, end = _attributes_at(tree.source, at)
+    if not name:
+        text = element.text
+        new = rewritten_css(text, replace)
+        if new is not None and tree.source.startswith(text, end):
+            yield _Edit(end, end + len(text), new)
+        return
+    place, value = attributes.get(name.lower()), element.attr(name)
+    if place is None or value is None:
+        return
+    if element.tag == "base":
+        yield _Edit(place.before, place.end, "")
+        return
+    new = _new_value(element, name, value, replace, depth)
+    if new is None or new == value:
+        return
+    yield _Edit(place.start, place.end, f'{place.name}="{html.escape(new)}"')
+    if "://" not in new:
+        for other in ("integrity", "crossorigin"):
+            if other in attributes:
+                yield _Edit(attributes[other].before, attributes[other].end, "")
+
+
+def _new_value(
+    element: Element, name: str, value: str, replace: _Replace, depth: int
+) -> str | None:
+    if name == "style":
+        return rewritten_css(value, replace, is_attribute=True)
+    if name in _SRCSETS:
+        return _rewritten_srcset(value, replace)
+    if name == "srcdoc":
+        if depth >= MAX_DEPTH:
+            return None
+        return rewritten_page(
+            value, "", lambda _, reference: replace(reference), depth=depth + 1
+        )
+    if element.tag == "meta":
+        return _rewritten_refresh(element, replace)
+    return replace(value)
+
+
+def _rewritten_srcset(value: str, replace: _Replace) -> str:
+    pieces, at = [], 0
+    for image in candidates_in(value):
+        new = replace(image.url)
+        if new is not None:
+            pieces += value[at : image.at], _escaped(_NOT_IN_SRCSET, new)
+            at = image.at + len(image.url)
+    return "".join((*pieces, value[at:]))
+
+
+def _rewritten_refresh(element: Element, replace: _Replace) -> str | None:
+    content = refresh_in(element) or ""
+    refresh = parse_refresh(content)
+    new = replace(refresh.reference) if refresh else None
+    if refresh is None or new is None:
+        return None
+    return f"{refresh.after_s}; url='{_escaped(_NOT_IN_CSS, new)}'"
+
+
+def _emptied(tree: Tree, at: int, name: str) -> Iterator[_Edit]:
+    attributes, _ = _attributes_at(tree.source, at)
+    if name in attributes:
+        yield _Edit(attributes[name].start, attributes[name].end, f'{name}=""')
+
+
+def _attributes_at(source: str, at: int) -> tuple[dict[str, _Attribute], int]:
+    """Return the attributes of the start tag at an offset, and where the tag ends.
+
+    Nothing where no tag begins: browsers add elements that the source leaves out.
+    """
+    found: dict[str, _Attribute] = {}
+    name = _TAG_NAME.match(source, at)
+    if name is None:
+        return found, at
+    at = name.end()
+    while (attribute := _ATTRIBUTE.match(source, at)) is not None:
+        start, end = attribute.start("name"), attribute.end()
+        # The first of several counts.
+        found.setdefault(
+            attribute["name"].lower(), _Attribute(attribute["name"], at, start, end)
+        )
+        at = end
+    tag_end = _TAG_END.match(source, at)
+    return found, tag_end.end() if tag_end else at
+
+
+def _escaped(illegal: re.Pattern[str], reference: str) -> str:
+    """Return a reference without some characters, which would end it."""
+    return illegal.sub(lambda found: f"%{ord(found[0]):02X}", reference)
