@@ -38,6 +38,7 @@ __all__ = [
     "ROWS_NAME",
     "SHELLS",
     "STDOUT",
+    "add_browse",
     "add_check",
     "add_completion",
     "add_copy",
@@ -56,6 +57,7 @@ __all__ = [
 ]
 
 DAY_S = 86400.0
+MAX_PORT = 65535
 
 # Formats of a report.
 HTML, JSON, MARKDOWN, CSV = REPORT_FORMATS = ("html", "json", "md", "csv")
@@ -223,6 +225,25 @@ def add_search(parser: CommandParser) -> None:
         help="maximum number of hits (default: 10)",
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def add_browse(parser: CommandParser) -> None:
+    """Add the arguments of `browse`."""
+    _add_stored(parser)
+    _add_quiet(parser)
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=0,
+        metavar="N",
+        help="port on this machine to serve at (default: any free port)",
+    )
+    parser.add_argument(
+        "--player",
+        metavar="FILE",
+        help="package of ReplayWeb.page, from `npm pack replaywebpage@2.4.6` (default: "
+        "downloaded by the first `browse`, 2.3 MB, and kept in the cache)",
+    )
 
 
 def add_export(parser: CommandParser) -> None:
@@ -459,6 +480,20 @@ def _time(text: str) -> float:
         time = time.replace(tzinfo=datetime.UTC)
     is_day = len(text) <= len("2026-11-27")
     return time.timestamp() + (DAY_S - 1 if is_day else 0)
+
+
+def _port(text: str) -> int:
+    """Parse the number of a port.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+
+    >>> _port("8080")
+    8080
+    """
+    if not text.isdecimal() or len(text) > 5 or int(text) > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 0 to {MAX_PORT}")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -117,6 +117,12 @@ COMMANDS: Mapping[str, Command] = {
         "DIR|URL WORDS... [OPTIONS]",
         "search the crawled pages",
     ),
+    "browse": Command(
+        "browse:browse",
+        "add_browse",
+        "DIR|URL [OPTIONS]",
+        "show the archived pages in the browser, offline",
+    ),
     "export": Command(
         "export:export",
         "add_export",

@@ -33,12 +33,32 @@ from crawler_app.store.archive.warc_files import (
     uploaded,
 )
 
-__all__ = ["write_wacz"]
+__all__ = ["ArchivePiece", "write_wacz"]
 
 WACZ_VERSION = "1.1.1"
 
 # Lines of the index per compressed block, as in cdxj-indexer.
 BLOCK_LINES = 300
+
+
+class ArchivePiece(bytes):
+    """Bytes of a file of the archive, which know where they are.
+
+    A reader on this machine need not copy them (`crawler_app.show.browse.sparse_file`).
+    """
+
+    path: Path
+    offset: int
+
+    @classmethod
+    def placed(cls, pieces: Iterable[bytes], path: Path) -> Iterator[bytes]:
+        """Yield the pieces of a file, from its start."""
+        offset = 0
+        for piece in pieces:
+            placed = cls(piece)
+            placed.path, placed.offset = path, offset
+            offset += len(piece)
+            yield placed
 
 
 def write_wacz(
@@ -209,9 +229,13 @@ def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) 
             on_step("copying megabytes", megabytes(done_bytes), megabytes(total_bytes))
 
     for source, number, size_bytes in files:
+        pieces = pieces_of(source.directory, number, size_bytes)
+        path = file_path(source.directory, number)
+        if path.exists():  # otherwise it was uploaded
+            pieces = ArchivePiece.placed(pieces, path)
         writer.add(
             f"archive/{source.prefix}{file_name(number)}",
-            with_progress(pieces_of(source.directory, number, size_bytes)),
+            with_progress(pieces),
             size_bytes=size_bytes,
             is_stored=True,
         )

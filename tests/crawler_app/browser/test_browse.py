@@ -1,0 +1,73 @@
+"""`gencrawl browse` shows the archive in Chromium, and asks nobody else.
+
+Skipped, with the reason, where the package of ReplayWeb.page is missing.
+"""
+
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+from selenium.webdriver.common.by import By
+
+from crawler_app.base.storage.tables import cache_home
+from crawler_app.show.browse.player import PACKAGE
+from tests.helpers.chromium_page import requested_urls
+from tests.helpers.scripts import start_python
+
+PAGE = b"""<!doctype html><title>Home</title><h1 id=h>An event loop</h1>
+<img src=http://outside.test/a.png><script src=http://outside.test/a.js></script>
+<script>fetch("http://outside.test/b"); new WebSocket("ws://outside.test/c");
+document.body.append(Object.assign(document.createElement("p"), {id: "d"}))</script>"""
+
+
+@pytest.fixture
+def browsed(site, gencrawl, tmp_path):
+    """Crawl the site and stop it; yield the URL at which its archive is shown."""
+    package = pathlib.Path(os.environ.get("REPLAY_WEB_PAGE", cache_home()), PACKAGE)
+    if not package.exists():
+        pytest.skip(f"needs {PACKAGE} in the folder REPLAY_WEB_PAGE or in the cache")
+    site.answer("/", PAGE)
+    assert gencrawl("crawl", site.url, "--into", tmp_path / "crawl", "-q").status == 0
+    site.stop()
+    command = ("browse", tmp_path / "crawl", "--player", package, "--quiet")
+    with start_python("-m", "crawler_app", *command) as process:
+        try:
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+
+
+def test_archive_is_shown_without_a_request_to_the_outside(chromium, browsed):
+    chromium.get(browsed)
+    shown = _text_of_replayed(chromium)
+    chromium.get(f"{browsed}search?q=loop")
+    hits = [each.text for each in chromium.find_elements(By.CSS_SELECTOR, "li a")]
+    chromium.get(f"{browsed}report")
+
+    assert shown == "An event loop" and hits == ["Home"]
+    assert "Made by gencrawl on" in chromium.page_source
+    asked = requested_urls(chromium)
+    assert len(asked) > 5
+    assert {url for url in asked if not url.startswith((browsed, "blob:"))} == set()
+
+
+def _text_of_replayed(chromium):
+    """Return the heading of the replayed page, once its scripts have run."""
+    look = """
+    function find(root) {
+        for (const element of root.querySelectorAll('*')) {
+            const inner = element.contentDocument || element.shadowRoot;
+            const found = inner && (inner.getElementById('d') ? inner : find(inner));
+            if (found) return found;
+        }
+        return null;
+    }
+    const page = find(document);
+    return page && page.getElementById('h').textContent"""
+    found, deadline = None, time.monotonic() + 30
+    while found is None and time.monotonic() < deadline:
+        found = chromium.execute_script(look)
+    return found
