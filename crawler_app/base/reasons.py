@@ -51,6 +51,7 @@ class Reason(StrEnum):
     TOO_HARD = "too_hard"
     MADE_BY_SCRIPT = "made_by_script"
     EXISTS = "exists"
+    EXTERNAL_ASSET = "external_asset"
 
     BAD_REDIRECT = "bad_redirect"
     BAD_REQUEST = "bad_request"
@@ -186,6 +187,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.EXISTS: ReasonTraits(
         Category.EXISTENCE, "it exists; it was requested, but not read"
+    ),
+    Reason.EXTERNAL_ASSET: ReasonTraits(
+        Category.EXISTENCE, "it was fetched, as pages need it; its host is not crawled"
     ),
     # Broken: a visitor who follows a link to such a URL gets nothing.
     Reason.DNS: _fails(

@@ -97,8 +97,9 @@ CHANGED_IN_CHECK: Mapping[str, Mapping[str, Any]] = {
         "shown_default": "on",
     },
     "assets": {
-        "help": "check what pages need: images, style sheets, scripts, fonts, media, frames",
-        "shown_default": "on",
+        "help": "check what pages need, such as images, style sheets, scripts, fonts and "
+        "frames: on the site, on any host with GET, or not",
+        "shown_default": "own",
     },
     "archive": {"shown_default": "on with --into"},
     "index": {"shown_default": "on with --into"},

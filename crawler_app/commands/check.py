@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from crawler_app.base.config import OWN
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
 from crawler_app.base.text.formatting import number
@@ -121,7 +122,7 @@ def _values(
     given = values_of(arguments, has_targets=has_targets, options=OPTIONS_OF_CHECK)
     names = {option.name for option in CHECK_OPTIONS}
     checked = CheckConfig(**{name: given.pop(name) for name in names & given.keys()})
-    values = {"external": True, "assets": True} | given
+    values = {"external": True, "assets": OWN} | given
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values, checked

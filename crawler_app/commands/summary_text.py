@@ -74,6 +74,9 @@ def _count_lines(summary: Summary, *, is_rendered: bool) -> list[str]:
         f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
     )
     lines = [_row("done", summary.done, amount)]
+    if assets := summary.external_assets:
+        text = "assets of other hosts, which were not crawled"
+        lines.append(_row("external", assets, text))
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())
         lines.append(_row("statuses", None, _counts(statuses)))

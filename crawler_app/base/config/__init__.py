@@ -25,12 +25,22 @@ from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.models import REACHES
 from crawler_app.base.urls import canonicalize
 
-__all__ = ["CLIENTS", "NEVER", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
+__all__ = [
+    "ANY",
+    "CLIENTS",
+    "NEVER",
+    "NONE",
+    "OWN",
+    "PUBLIC_HEADERS",
+    "REQUESTS",
+    "CrawlConfig",
+]
 
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
 # Implementations of Tornado's AsyncHTTPClient, and the library requests.
 REQUESTS = "requests"
+OWN, ANY, NONE = ASSETS = ("own", "any", "none")
 NEVER = "never"
 RENDERS = (NEVER, "auto", "always")
 
@@ -203,14 +213,15 @@ class CrawlConfig:
         is_common=True,
     )
 
-    # None for True if there is an archive, in which a replay shows pages as they were.  Not
-    # counted as pages.
-    assets: bool | None = option(
+    # None for OWN if there is an archive, in which a replay shows pages as they were, else
+    # NONE.  Not counted as pages.
+    assets: str | None = option(
         None,
-        "fetch what pages need from the crawled hosts: images, style sheets, scripts, "
-        "fonts, media, frames",
+        "fetch what pages need, such as images, style sheets, scripts, fonts and frames: from "
+        "the crawled hosts, from any host, or none",
         group=SCOPE,
-        shown_default="on if there is an archive",
+        choices=ASSETS,
+        shown_default="own if there is an archive",
     )
 
     external: bool = option(
@@ -541,7 +552,7 @@ class CrawlConfig:
     @property
     def fetches_assets(self) -> bool:
         """Whether to fetch what pages need."""
-        return self.archive if self.assets is None else self.assets
+        return self.archive if self.assets is None else self.assets != NONE
 
     @property
     def full_user_agent(self) -> str:
@@ -600,6 +611,8 @@ class CrawlConfig:
                 f"it has the option {min(unknown)!r}, which only another gencrawl knows"
             )
             raise _not_saved(text)
+        if isinstance(values.get("assets"), bool):  # in an older file
+            values["assets"] = OWN if values["assets"] else NONE
         # An option that is missing in an older file gets its default.
         for name, value in values.items():
             if isinstance(value, list):

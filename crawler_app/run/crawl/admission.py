@@ -3,12 +3,12 @@
 import itertools
 from collections.abc import Iterable
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import ANY, CrawlConfig
 from crawler_app.base.errors import UrlError
 from crawler_app.base.models import Candidate, Claim, Role
 from crawler_app.base.reasons import Reason, traits_of
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import dedup_key, host_of, join
+from crawler_app.base.urls import dedup_key, host_of, join, join_or_nothing
 from crawler_app.run.crawl import trace
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.repeated_pages import RepeatedPages
@@ -60,6 +60,7 @@ class Admission:
         self._stats = stats
         self._observer = observer
         self._checks_external = config.external
+        self._has_any_asset = config.assets == ANY
         self._seeds = frozenset(config.seeds)
         self._seed_hosts = frozenset(map(host_of, config.seeds))
         self._scope = Scope(
@@ -68,6 +69,7 @@ class Admission:
             config.exclude,
             config.max_depth,
             reach=config.scope,
+            has_any_asset=config.assets == ANY,
         )
         self._trap_limits = TrapLimits(
             max_url_chars=config.max_url_chars,
@@ -148,6 +150,18 @@ class Admission:
             if self._observer is not None:
                 self._observer.saw_refusal(candidate)
         return None if is_full else candidate
+
+    def is_external_asset(self, url: str, role: Role) -> bool:
+        """Return whether a URL is what a page needs from another host."""
+        return role is Role.ASSET and not self._scope.is_host_reached(url)
+
+    def role_of_frame(self, reference: str, base: str) -> Role:
+        """Return the role of what a frame shows: a page, or an asset on another host."""
+        if not self._has_any_asset:
+            return Role.LINK
+        url = join_or_nothing(base, reference)
+        is_elsewhere = bool(url) and not self._scope.is_host_reached(url)
+        return Role.ASSET if is_elsewhere else Role.LINK
 
     def in_turns(
         self, admitted: Iterable[Candidate | None], via: Claim | None

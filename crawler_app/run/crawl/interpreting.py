@@ -170,6 +170,8 @@ class Interpreter:
             claim.url, fetched, content_type
         ):
             return ending.failed(outcome, Reason.WRONG_TYPE, "")
+        if self._admission.is_external_asset(claim.url, claim.role):
+            return (yield from self._read_external_asset(claim, fetched, outcome))
         if self._is_sitemap(claim, content_type, fetched.body):
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
         if is_html(content_type):
@@ -182,6 +184,22 @@ class Interpreter:
             if self._observer is not None and may_have_assets(content_type):
                 yield from self._show_outline(self._observer, claim, fetched, outcome)
         return Finish(outcome, found)
+
+    def _read_external_asset(
+        self, claim: Claim, fetched: Fetched, outcome: Outcome
+    ) -> Subgenerator[Finish]:
+        """Handle what a page needs from another host: only its own assets are followed."""
+        outcome.reason = Reason.EXTERNAL_ASSET
+        if not is_html(outcome.content_type):
+            found = yield from self._assets_of_file(
+                claim, fetched, outcome.content_type
+            )
+            return Finish(outcome, found)
+        page = yield from self._parsed(fetched, outcome.content_type)
+        base = join_or_nothing(claim.url, page.base) or claim.url
+        assets = page.assets if page.outline is None else page.outline.loaded()
+        admitted = self._assets(claim, assets, _NewLinks(base))
+        return Finish(outcome, (yield from self._admission.in_turns(admitted, claim)))
 
     def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
         is_page, is_named = is_html(content_type), claim.role is Role.SITEMAP
@@ -339,10 +357,11 @@ class Interpreter:
         for value in cache.unseen(base, {each.value: None for each in assets}):
             if value.startswith("#"):  # in the page itself, whatever its base is
                 continue
+            role, nofollow = Role.ASSET, False
             if value in frames:
-                candidate = admit(value, base, depth, nofollow="nofollow" in directives)
-            else:
-                candidate = admit(value, base, depth, role=Role.ASSET)
+                role = self._admission.role_of_frame(value, base)
+                nofollow = "nofollow" in directives
+            candidate = admit(value, base, depth, nofollow=nofollow, role=role)
             if candidate is None:
                 cache.add(base, value)
             elif candidate.refusal not in PROVISIONAL:

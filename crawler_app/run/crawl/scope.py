@@ -55,6 +55,7 @@ class Scope:
             is ``/docs/``, but for ``/docs`` it is ``/``, as with ``wget --no-parent``:
             only the server knows that ``/docs`` is a directory.
             ``any``: every host.
+        has_any_asset: Whether what pages need may be on any host.
 
     Raises:
         ConfigError: reach is none of these, or a pattern is invalid.
@@ -74,7 +75,10 @@ class Scope:
         exclude: Collection[str] = (),
         max_depth: int | None = None,
         reach: str = "host",
+        *,
+        has_any_asset: bool = False,
     ) -> None:
+        self._has_any_asset = has_any_asset
         self._seeds = frozenset(seeds)
         self._is_reached = _reach_test(reach, self._seeds)
         hosts = "host" if reach == "prefix" else reach
@@ -102,9 +106,13 @@ class Scope:
 
         A page in ``/docs/`` may need a style sheet in ``/static/``.
         """
-        if not self._has_host_reached(url):
+        if not (self._has_any_asset or self.is_host_reached(url)):
             return OUT_OF_REACH
         return EXCLUDED if self.excludes(url) else IN_SCOPE
+
+    def is_host_reached(self, url: str) -> bool:
+        """Return whether a URL is on one of the crawled hosts."""
+        return self._has_host_reached(url)
 
     def excludes(self, url: str) -> bool:
         """Return whether a pattern of ``exclude`` matches a URL, on any host."""

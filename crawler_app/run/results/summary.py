@@ -173,6 +173,11 @@ class Summary:
             "last_at": self.last_at,
         }
 
+    @property
+    def external_assets(self) -> int:
+        """What pages needed from other hosts, and was fetched."""
+        return self.count_by_reason[State.DONE][Reason.EXTERNAL_ASSET]
+
     def totals(self) -> dict[str, int]:
         """Return the number of URLs of each kind, and their total size, by name."""
         return {
@@ -182,6 +187,7 @@ class Summary:
             Reason.MADE_BY_SCRIPT.value: self.made_by_script,
             "files": self.files,
             "external": self.external,
+            "external_assets": self.external_assets,
             "redirects": len(self.redirects),
             "failed": self.failed,
             "broken": self.broken,

@@ -174,6 +174,8 @@ def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     yield "Files", f"{summary.files:,}", "non-HTML"
     if summary.external:
         yield "External", f"{summary.external:,}", "exist, not crawled"
+    if assets := summary.external_assets:
+        yield "Assets of other hosts", f"{assets:,}", "fetched for pages, not crawled"
     yield "Redirects", f"{len(summary.redirects):,}", "followed"
     yield "Size", size(summary.size_bytes), "in total"
     hosts = [host for host in summary.hosts if host.timed]

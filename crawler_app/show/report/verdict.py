@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from crawler_app.base.config import NONE, OWN
 from crawler_app.base.models import State
 from crawler_app.base.reasons import (
     NEVER_CHECKED,
@@ -153,10 +154,12 @@ def checks(report: Report) -> dict[str, Any]:
     """Return the kinds of URLs that were checked, for programs."""
     skipped = report.summary.count_by_reason[State.EXCLUDED]
     options = report.options
+    default = OWN if options.get("archive", True) else NONE
+    fetches_assets = options.get("assets", default) != NONE
     return {
         "links": True,
         "external": bool(options.get("external", False)),
-        "assets": bool(options.get("assets", options.get("archive", True))),
+        "assets": fetches_assets,
         "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
         "fragments": report.has_archive,
     }

@@ -151,7 +151,7 @@ def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
 def test_clean_report_names_unchecked_urls(site, gencrawl):
     site.page("/", "http://elsewhere.test/")
 
-    ended = gencrawl("check", site.url, "--no-external", "--no-assets")
+    ended = gencrawl("check", site.url, "--no-external", "--assets", "none")
 
     assert ended.status == 0
     unchecked = (

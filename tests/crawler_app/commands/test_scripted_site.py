@@ -72,7 +72,7 @@ def test_host_that_has_a_page_for_everything_is_a_finding(site, gencrawl, option
     site.page("/a")
     site.otherwise = [Answer(b"No such page")]
 
-    ended = gencrawl("check", site.url, option, "--no-assets", "--no-external")
+    ended = gencrawl("check", site.url, option, "--assets", "none", "--no-external")
 
     assert ended.status == (3 if option == "--soft-404" else 0)
     line = f"host -> {site.url}  it answers a URL that does not exist with a page"

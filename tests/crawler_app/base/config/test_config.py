@@ -56,7 +56,7 @@ FULL = CrawlConfig(
     browsers=2,
     cookie_file="cookies.txt",
     archive=False,
-    assets=False,
+    assets="none",
     external=True,
     external_max_age_s=3600.0,
     max_external_wait_s=5.0,
@@ -211,6 +211,8 @@ def test_invalid_saved_value_is_named(name, value, wanted):
 
 def test_option_missing_from_a_saved_configuration_has_its_default():
     assert CrawlConfig.from_json('{"seeds": ["http://a.test/"]}') == CrawlConfig(SEEDS)
+    older = '{"seeds": ["http://a.test/"], "assets": false}'
+    assert CrawlConfig.from_json(older) == CrawlConfig(SEEDS, assets="none")
 
 
 @pytest.mark.parametrize(

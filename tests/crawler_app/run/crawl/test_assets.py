@@ -46,9 +46,9 @@ def test_assets_are_fetched_once(rich_site, crawl, record_of):
     ]
 
 
-@pytest.mark.parametrize("option", ["assets", "archive"])
-def test_assets_are_not_fetched_if_not_wanted(rich_site, crawl, option):
-    crawl("/docs/", **{option: False})
+@pytest.mark.parametrize("options", [{"assets": "none"}, {"archive": False}])
+def test_assets_are_not_fetched_if_not_wanted(rich_site, crawl, options):
+    crawl("/docs/", **options)
 
     assert sorted(rich_site.paths) == ["/deep/", "/docs/"]
 
@@ -117,3 +117,29 @@ def test_redirect_of_an_asset_leads_to_an_asset(site, crawl, record_of):
 
     assert site.paths == ["/docs/", "/docs/a.png", "/static//b.png", "/static/b.png"]
     assert record_of(crawler, "/static/b.png").role is Role.ASSET
+
+
+def test_assets_of_any_host_are_fetched_and_their_links_are_not_followed(
+    site, other, crawl
+):
+    cdn = other.url
+    site.answer(
+        "/",
+        f"<link rel=stylesheet href={cdn}a.css><iframe src={cdn}frame></iframe>"
+        f"<a href={cdn}page>x</a><img src={cdn}moved.png>".encode(),
+    )
+    other.answer("/a.css", b"@import 'b.css'", headers=CSS)
+    other.answer("/b.css", b"p { x: url(p.png) }", headers=CSS)
+    other.answer("/frame", b"<title>F</title><a href=/page>x</a><img src=f.png>")
+    other.redirect("/moved.png", to="/p.png")
+    for path in ("/p.png", "/f.png"):
+        other.answer(path, b"PNG", headers=PNG)
+
+    crawler = crawl("/", assets="any")
+
+    files = ["/a.css", "/b.css", "/f.png", "/frame", "/moved.png", "/p.png"]
+    assert sorted(other.paths) == files
+    summary = summarize(crawler.frontier)
+    assert (summary.pages, summary.files, summary.external_assets) == (1, 0, 5)
+    refused = {record.url for record in crawler.frontier.records(State.EXCLUDED)}
+    assert refused == {f"{cdn}page"}

@@ -64,7 +64,7 @@ def crawl(rich_web, gencrawl, tmp_path):
         (),
         ("--external", "--config", "few-queries.toml"),
         ("--max-depth", "1", "--external"),
-        ("--no-assets",),
+        ("--assets", "none"),
     ],
 )
 def test_records_roles_and_counts_are_those_of_one_process(
@@ -80,7 +80,7 @@ def test_records_roles_and_counts_are_those_of_one_process(
     roles = {"link", "asset", "external"}
     if "--external" not in options:
         roles.remove("external")
-    if "--no-assets" in options:
+    if "none" in options:
         roles.remove("asset")
     assert {record["role"] for record in found} == roles
     assert counts(gencrawl, two) == counts(gencrawl, one)

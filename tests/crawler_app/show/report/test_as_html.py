@@ -146,7 +146,7 @@ def without_archive(crawl):
         ({}, of_every_state, "Not checked: 1 external URL, "),
         ({}, forbidden, "Not checked: 1 URL that was skipped, "),
         (
-            {"assets": False},
+            {"assets": "none"},
             good,
             "Not checked: images, style sheets, scripts and frames",
         ),
