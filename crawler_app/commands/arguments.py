@@ -264,6 +264,13 @@ def add_export(parser: CommandParser) -> None:
         f"(default: {STDOUT}, which is standard output)",
     )
     parser.add_argument(
+        "--with-secrets",
+        action="store_true",
+        default=None,
+        help="of the archive: keep the Cookie, Set-Cookie, Authorization and "
+        "Proxy-Authorization headers, which are left out otherwise",
+    )
+    parser.add_argument(
         "--at",
         type=_time,
         metavar="TIME",

@@ -36,7 +36,7 @@ def browse(arguments: argparse.Namespace) -> int:
         wacz = cleanup.enter_context(SparseFile())
         with steps:
             player = player_files(given, cache_home(), steps)
-            write_archive(crawl, cast(BinaryIO, wacz), steps)
+            write_archive(crawl, cast(BinaryIO, wacz), steps, with_secrets=True)
         paths = [each.index_path for each in crawl.directories() if each.has_index()]
         searcher = Searcher(paths) if paths else None
         if searcher is not None:

@@ -1,6 +1,7 @@
 """Exports the archive: as a WACZ file, or its index as CDXJ."""
 
 import contextlib
+import logging
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -9,6 +10,8 @@ from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.summary import is_page
 from crawler_app.store.archive.cdxj import write_cdxj
 from crawler_app.store.archive.wacz import write_wacz
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["write_archive", "write_index"]
 
@@ -19,8 +22,19 @@ def write_index(crawl: StoredCrawl, output: TextIO, on_step: OnStep) -> None:
     write_cdxj(directory, output, on_step=on_step, parts=parts)
 
 
-def write_archive(crawl: StoredCrawl, output: BinaryIO, on_step: OnStep) -> None:
-    """Write the archive as WACZ, with a list of its pages."""
+def write_archive(
+    crawl: StoredCrawl,
+    output: BinaryIO,
+    on_step: OnStep,
+    *,
+    with_secrets: bool = False,
+) -> None:
+    """Write the archive as WACZ, with a list of its pages.
+
+    Args:
+        with_secrets: Whether to keep the headers with passwords and cookies, which are
+            otherwise left out, with a message.
+    """
     directory, parts = _archive(crawl)
     with contextlib.closing(crawl.frontier()) as frontier:
         title_by_url = {  # of each page
@@ -30,14 +44,20 @@ def write_archive(crawl: StoredCrawl, output: BinaryIO, on_step: OnStep) -> None
             )
             if record.outcome is not None and is_page(record.outcome)
         }
-    write_wacz(
+    removed = write_wacz(
         directory,
         output,
         title_of=title_by_url.get,
         software=crawl.config().user_agent,
         on_step=on_step,
         parts=parts,
+        with_secrets=with_secrets,
     )
+    if removed:
+        names = ", ".join(f"{count:,} {name}" for name, count in removed.items())
+        logger.warning(
+            "Left out headers that may be secret: %s; --with-secrets keeps them.", names
+        )
 
 
 def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:

@@ -39,7 +39,9 @@ FORMATS: Mapping[str, Format] = {
     "jsonl": Format("tables.urls:write_jsonl", "one URL a line, as JSON"),
     "csv": Format("tables.urls:write_csv", "one URL a line, as a table"),
     "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
-    "wacz": Format("archive_files:write_archive", "the archive", BINARY, True),
+    "wacz": Format(
+        "archive_files:write_archive", "the archive", BINARY, True, ("with_secrets",)
+    ),
     "folder": Format(
         "folder.writing:write_folder",
         "the pages as files that open from the disk",

@@ -11,7 +11,7 @@ which is the page as it was at that date.
 import contextlib
 import heapq
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -32,8 +32,15 @@ __all__ = ["index_lines", "merged_lines", "write_cdxj"]
 REVISIT_MIME = "warc/revisit"
 
 
+# Returns a capture with its place in files that are copied with changes.
+Moved = Callable[[Capture], Capture]
+
+
 def index_lines(
-    captures: Captures, prefix: str = "", on_step: OnStep = no_step
+    captures: Captures,
+    prefix: str = "",
+    on_step: OnStep = no_step,
+    moved: Moved | None = None,
 ) -> Iterator[str]:
     """Return the line of each capture, newline included, in the order of an index.
 
@@ -41,21 +48,25 @@ def index_lines(
 
     Args:
         prefix: Precedes the names of the files.
+        moved: None if the files are as they were.
     """
     total, _ = captures.counts()
     for key, capture in in_steps(
         "indexing captures", captures.by_surt(), on_step, total
     ):
         if capture.kind != NOT_MODIFIED:
-            yield _line_of(key, capture, prefix)
+            yield _line_of(key, moved(capture) if moved else capture, prefix)
 
 
 def merged_lines(
-    sources: Iterable[tuple[Captures, str]], on_step: OnStep = no_step
+    sources: Iterable[tuple[Captures, str, Moved | None]], on_step: OnStep = no_step
 ) -> Iterator[str]:
     """Return the lines of several archives, each with its prefix, in the order of an index."""
     return heapq.merge(
-        *(index_lines(captures, prefix, on_step) for captures, prefix in sources),
+        *(
+            index_lines(captures, prefix, on_step, moved)
+            for captures, prefix, moved in sources
+        ),
         key=lambda line: line.split(" ", 2)[:2],
     )
 
@@ -100,5 +111,5 @@ def write_cdxj(
             captures = Captures(path, read_only=True)
             cleanup.callback(captures.close)
             captures.hold()
-            sources.append((captures, f"{label}/" if label else ""))
+            sources.append((captures, f"{label}/" if label else "", None))
         file.writelines(merged_lines(sources, on_step))

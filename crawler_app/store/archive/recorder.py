@@ -23,6 +23,7 @@ from crawler_app.store.archive.record import (
     request_record,
     sha1_of,
 )
+from crawler_app.store.archive.secrets import has_secrets
 from crawler_app.store.archive.warc_files import WarcFiles
 
 __all__ = ["Recorder", "payload_key"]
@@ -63,6 +64,8 @@ class Recorder:
         record_id = new_record_id()
         self._take_response(record_id, stamp, fetched)
         if fetched.request_head:
+            if not self._files.is_private and has_secrets(fetched.request_head):
+                self._files.make_private()
             request_id = new_record_id()
             head = fetched.request_head
             request = request_record(request_id, stamp, head, record_id)

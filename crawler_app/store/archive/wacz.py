@@ -14,16 +14,23 @@ import itertools
 import json
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from crawler_app.base.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.base.progress import OnStep, megabytes, no_step
-from crawler_app.store.archive.captures import NOT_MODIFIED, Captures, table_errors
+from crawler_app.store.archive.captures import (
+    NOT_MODIFIED,
+    Capture,
+    Captures,
+    table_errors,
+)
 from crawler_app.store.archive.cdxj import merged_lines
 from crawler_app.store.archive.record import format_date
 from crawler_app.store.archive.recovery import whole_bytes
+from crawler_app.store.archive.secrets import SharedFile
 from crawler_app.store.archive.warc_files import (
     bytes_by_file,
     file_name,
@@ -70,8 +77,11 @@ def write_wacz(
     now: float | None = None,
     on_step: OnStep = no_step,
     parts: Sequence[Path] = (),
-) -> None:
+    with_secrets: bool = False,
+) -> Counter[str]:
     """Write an archive as one WACZ file, also while a crawl writes to the archive.
+
+    Returns how many headers with secrets were left out, by name.
 
     If it is interrupted, what has been written is not a valid zip file.
 
@@ -83,6 +93,7 @@ def write_wacz(
         now: Time of creation, seconds since the epoch.
         on_step: Progress callback: the step's name, how much is done, and the total.
         parts: The directories of the archives that make up this one, if it has parts.
+        with_secrets: Whether to keep the headers with passwords and cookies.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
@@ -90,10 +101,16 @@ def write_wacz(
         OSError: a file of the archive cannot be read, or the new file not written.
     """
     directory = Path(directory)
+    removed: Counter[str] = Counter()
     at = int(time.time() if now is None else now)
     with contextlib.ExitStack() as cleanup:
         sources = [
-            _opened(path, f"{label}-" if label else "", cleanup)
+            _opened(
+                path,
+                f"{label}-" if label else "",
+                None if with_secrets else removed,
+                cleanup,
+            )
             for label, path in labelled(parts) or [("", directory)]
         ]
         cleanup.enter_context(table_errors(directory))
@@ -102,6 +119,7 @@ def write_wacz(
         _add_index(writer, sources, on_step)
         writer.add("pages/pages.jsonl", _page_lines(sources, title_of, on_step))
         writer.describe(software)
+    return removed
 
 
 class _Source(NamedTuple):
@@ -109,11 +127,30 @@ class _Source(NamedTuple):
 
     Attributes:
         prefix: Precedes the names of its files, which those of another part have too.
+        removed: Gets the headers that are left out; None to keep them.
+        shared: The files that are changed for that, by their numbers.
     """
 
     directory: Path
     prefix: str
     captures: Captures
+    removed: Counter[str] | None
+    shared: dict[int, SharedFile]
+
+    def pieces(self, number: int, size_bytes: int) -> Iterator[bytes]:
+        """Yield a file as it is to be exported."""
+        pieces = pieces_of(self.directory, number, size_bytes)
+        path = file_path(self.directory, number)
+        if self.removed is not None:
+            self.shared[number] = SharedFile(self.removed)
+            return self.shared[number].pieces(pieces)
+        # Others were uploaded.
+        return ArchivePiece.placed(pieces, path) if path.exists() else pieces
+
+    def moved(self, capture: Capture) -> Capture:
+        """Return a capture with its place in the export."""
+        shared = self.shared.get(capture.file)
+        return capture if shared is None else shared.moved(capture)
 
     @property
     def total(self) -> int:
@@ -121,12 +158,17 @@ class _Source(NamedTuple):
         return self.captures.counts()[0]
 
 
-def _opened(directory: Path, prefix: str, cleanup: contextlib.ExitStack) -> _Source:
+def _opened(
+    directory: Path,
+    prefix: str,
+    removed: Counter[str] | None,
+    cleanup: contextlib.ExitStack,
+) -> _Source:
     with table_errors(directory):
         captures = Captures(directory, read_only=True)
         cleanup.callback(captures.close)
         captures.hold()
-    return _Source(directory, prefix, captures)
+    return _Source(directory, prefix, captures, removed, {})
 
 
 @contextlib.contextmanager
@@ -229,13 +271,9 @@ def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) 
             on_step("copying megabytes", megabytes(done_bytes), megabytes(total_bytes))
 
     for source, number, size_bytes in files:
-        pieces = pieces_of(source.directory, number, size_bytes)
-        path = file_path(source.directory, number)
-        if path.exists():  # otherwise it was uploaded
-            pieces = ArchivePiece.placed(pieces, path)
         writer.add(
             f"archive/{source.prefix}{file_name(number)}",
-            with_progress(pieces),
+            with_progress(source.pieces(number, size_bytes)),
             size_bytes=size_bytes,
             is_stored=True,
         )
@@ -257,7 +295,7 @@ def _add_index(writer: _Package, sources: Sequence[_Source], on_step: OnStep) ->
     name = "index.cdx.gz"
     about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
     lines = merged_lines(
-        [(source.captures, source.prefix) for source in sources], on_step
+        [(source.captures, source.prefix, source.moved) for source in sources], on_step
     )
     blocks = [f"!meta 0 {about}\n".encode()]
 

@@ -35,6 +35,8 @@ __all__ = [
 # Large enough that calls cost nothing, small enough to be held for each download.
 PIECE_BYTES = 2**20
 
+PRIVATE_MODE = 0o600
+
 # Buffered before a write, which costs some 10 us whatever its size.
 BUFFER_BYTES = 256 * 1024
 
@@ -146,6 +148,7 @@ class WarcFiles:
     Attributes:
         number: Number of the current file; 0 if there is none.
         warcinfo_id: Id of the current warcinfo record.
+        is_private: Whether only the owner may read the current file, and later ones.
     """
 
     def __init__(
@@ -162,6 +165,7 @@ class WarcFiles:
         self.number = (file_number(paths[-1]) or 0) if paths else 0
         self._first = max(self.number, after + 1)
         self.warcinfo_id = b""
+        self.is_private = False
         self._fd: int | None = None
         self._written_bytes = 0
         self._gathered: list[bytes] = []
@@ -183,9 +187,16 @@ class WarcFiles:
             self._open(self.number + 1)
         self._describe(at)
 
+    def make_private(self) -> None:
+        """Let only the owner read this file and later ones: passwords or cookies were sent."""
+        self.is_private = True
+        if self._fd is not None:
+            os.fchmod(self._fd, PRIVATE_MODE)
+
     def _open(self, number: int) -> None:
         path = file_path(self._directory, number)
-        self._fd = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        mode = PRIVATE_MODE if self.is_private else 0o644
+        self._fd = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, mode)
         self._written_bytes = os.fstat(self._fd).st_size
         self.number = number
 

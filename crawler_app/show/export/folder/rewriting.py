@@ -86,7 +86,8 @@ def rewritten_page(
     # Without scripts, what is in a <noscript> has its places too.
     tree = tree_of(markup, names, is_xml=is_xml, scripting=False)
     edits = {edit.start: edit for edit in _edits(tree, url, refer, depth)}
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for edit in sorted(edits.values()):
         if edit.start >= at:
             pieces += tree.source[at : edit.start], edit.text
@@ -103,7 +104,8 @@ def rewritten_css(
     >>> rewritten_css("@import 'a'; b { c: url(d) }", lambda reference: reference + "2")
     "@import 'a2'; b { c: url(d2) }"
     """
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for found in references_in_css(text, is_attribute=is_attribute):
         new = replace(found.value)
         if new is not None:
@@ -179,7 +181,8 @@ def _new_value(
 
 
 def _rewritten_srcset(value: str, replace: _Replace) -> str:
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for image in candidates_in(value):
         new = replace(image.url)
         if new is not None:

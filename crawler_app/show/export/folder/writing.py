@@ -21,7 +21,7 @@ from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Fetched
 from crawler_app.base.progress import OnStep, in_steps
-from crawler_app.base.text.formatting import number as number_text
+from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.run.directory.lock import not_writable
 from crawler_app.run.directory.stored import StoredCrawl
@@ -72,9 +72,9 @@ def write_folder(
             unread = _write_files(folder, files, archives, on_step)
     if unread:
         logger.warning(
-            "%s of %s files could not be read from the archive, and are missing",
-            number_text(unread),
-            number_text(len(files)),
+            "%s could not be read from the archive, and %s missing",
+            number(unread, "file"),
+            "is" if unread == 1 else "are",
         )
 
 
