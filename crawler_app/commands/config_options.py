@@ -233,8 +233,9 @@ def values_of(
     in_file = _in_file(arguments, names)
     values = {name: in_file[name] for name in in_file if name in own} | given
     _refuse_useless(given, values)
-    if values.get("cookie_file"):  # ``resume`` may run in another directory
-        values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
+    for name in ("cookie_file", "dedupe_against"):
+        if values.get(name):  # ``resume`` may run in another directory
+            values[name] = str(Path(values[name]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
         values["auth"] += f":{_password()}"
     return values

@@ -487,6 +487,18 @@ class CrawlConfig:
 
     archive: bool = option(True, "write WARC files", group=STORAGE)
 
+    dedupe_against: str = option(
+        "",
+        "do not archive again what another archive has: the directory of a crawl, a WACZ file "
+        "or a CDXJ file; replay then needs both",
+        group=STORAGE,
+        metavar="PATH",
+        is_path=True,
+        rule=validators.require_path,
+        is_resumable=True,
+        is_local=True,
+    )
+
     # Precedent: the WARC standard recommends 1 GB.
     max_archive_file_bytes: int = option(
         BILLION,

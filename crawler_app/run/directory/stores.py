@@ -75,6 +75,7 @@ def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
         info={name: value for name, value in info.items() if value},
         max_file_bytes=config.max_archive_file_bytes,
         max_record_bytes=max_record_bytes(config.max_body_bytes),
+        dedupe_against=config.dedupe_against,
     )
 
 

@@ -5,10 +5,12 @@ import logging
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from crawler_app.base.config import PUBLIC_HEADERS, CrawlConfig
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.summary import is_page
 from crawler_app.store.archive.cdxj import write_cdxj
+from crawler_app.store.archive.secrets import SECRET_HEADERS
 from crawler_app.store.archive.wacz import write_wacz
 
 logger = logging.getLogger(__name__)
@@ -35,6 +37,7 @@ def write_archive(
         with_secrets: Whether to keep the headers with passwords and cookies, which are
             otherwise left out, with a message.
     """
+    config = crawl.config()
     directory, parts = _archive(crawl)
     with contextlib.closing(crawl.frontier()) as frontier:
         title_by_url = {  # of each page
@@ -48,16 +51,24 @@ def write_archive(
         directory,
         output,
         title_of=title_by_url.get,
-        software=crawl.config().user_agent,
+        software=config.user_agent,
         on_step=on_step,
         parts=parts,
-        with_secrets=with_secrets,
+        secret_headers=() if with_secrets else _secret_headers(config),
+        requires=Path(config.dedupe_against).name,
     )
     if removed:
         names = ", ".join(f"{count:,} {name}" for name, count in removed.items())
         logger.warning(
             "Left out headers that may be secret: %s; --with-secrets keeps them.", names
         )
+
+
+def _secret_headers(config: CrawlConfig) -> list[str]:
+    """Return the names of the headers not to share, the user's own included."""
+    own = (name for name, _ in config.header_fields)
+    secret = (name for name in own if name.lower() not in PUBLIC_HEADERS)
+    return [*SECRET_HEADERS, *secret]
 
 
 def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:

@@ -9,6 +9,7 @@ From the event loop to the disk::
 
     store           the archive as a crawl uses it: small exchanges are written at once
     recorder        one exchange -> records and a row; revisits
+    known_payloads  what another archive has, for revisits
     block           the HTTP message as it was on the wire             pure
     record          WARC records                                       pure
     gzip_members    gzip members, and reading damaged files

@@ -18,6 +18,7 @@ from crawler_app.store.archive.surt import surt
 from crawler_app.store.checkpoints import Checkpoints
 
 __all__ = [
+    "ELSEWHERE",
     "NOT_MODIFIED",
     "RESPONSE",
     "REVISIT",
@@ -72,6 +73,9 @@ RESPONSE = "response"
 REVISIT = "revisit"
 NOT_MODIFIED = "not_modified"
 
+# In place of the id of a capture: the payload is in another archive.
+ELSEWHERE = 0
+
 COLUMNS = (
     "url, at, kind, status, mime, digest, etag, last_modified, file, offset, length, "
     "record_id, refers_to"
@@ -83,7 +87,7 @@ SELECT = f"SELECT {COLUMNS}, id FROM capture"
 
 # Captures whose body can be read.
 USABLE = """
-status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to IS NOT NULL)
+status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to > 0)
 """
 
 
@@ -106,7 +110,8 @@ class Capture:
         offset: Where its record begins in the file.
         length: Size of the compressed record in bytes.
         record_id: The ``WARC-Record-ID``, as 16 bytes.
-        refers_to: Id of the capture whose payload it shares.
+        refers_to: Id of the capture whose payload it shares; ELSEWHERE if that is in another
+            archive.
         id: Id of the row; 0 if not in the table yet.
     """
 
@@ -217,6 +222,10 @@ class Captures:
         """Return the newest capture of a URL that has a body and status 200."""
         return self._one(f"url = ? AND {USABLE} ORDER BY at DESC, id DESC", url)
 
+    def has_elsewhere(self) -> bool:
+        """Return whether a payload is in another archive only."""
+        return self._one(f"{IS_REVISIT} AND refers_to = ?", ELSEWHERE) is not None
+
     def holds(self, url: str) -> bool:
         """Return whether there is a capture of a URL whose body is not lost."""
         condition = "url = ? AND (kind = 'response' OR refers_to IS NOT NULL)"
@@ -272,7 +281,7 @@ class Captures:
             self._db.execute(f"DELETE FROM capture WHERE {condition}", values)
             self._db.execute(
                 f"UPDATE capture SET refers_to = NULL WHERE {IS_REVISIT}"
-                " AND refers_to IS NOT NULL AND refers_to NOT IN (SELECT id FROM capture)"
+                " AND refers_to > 0 AND refers_to NOT IN (SELECT id FROM capture)"
             )
             self._captures -= dropped
             self._revisits -= revisits

@@ -58,6 +58,7 @@ class RevisitReference(NamedTuple):
     """The record that a revisit refers to.
 
     Attributes:
+        record_id: Empty if it is in another archive.
         is_identical: Whether the same payload was received again; if not, the server
             answered "not modified".
     """
@@ -234,9 +235,11 @@ def _stamp_fields(stamp: Stamp) -> str:
 
 
 def _revisit_fields(refers_to: RevisitReference) -> str:
+    record_id = refers_to.record_id
+    known_id = f"WARC-Refers-To: {urn_of(record_id)}\r\n" if record_id else ""
     return (
         f"WARC-Profile: {IDENTICAL_PROFILE if refers_to.is_identical else NOT_MODIFIED_PROFILE}\r\n"
-        f"WARC-Refers-To: {urn_of(refers_to.record_id)}\r\n"
+        f"{known_id}"
         f"WARC-Refers-To-Target-URI: {refers_to.url}\r\n"
         f"WARC-Refers-To-Date: {format_date(refers_to.at)}\r\n"
     )

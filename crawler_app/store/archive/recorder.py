@@ -8,6 +8,7 @@ import sqlite3
 from crawler_app.base.models import Fetched, body_digest
 from crawler_app.store.archive.block import HeadFacts, block_of
 from crawler_app.store.archive.captures import (
+    ELSEWHERE,
     NOT_MODIFIED,
     RESPONSE,
     REVISIT,
@@ -15,6 +16,7 @@ from crawler_app.store.archive.captures import (
     Captures,
 )
 from crawler_app.store.archive.gzip_members import compress, is_compressed
+from crawler_app.store.archive.known_payloads import KnownPayloads
 from crawler_app.store.archive.record import (
     RevisitReference,
     Stamp,
@@ -49,12 +51,18 @@ def payload_key(payload: bytes, fetched: Fetched | None = None) -> bytes | None:
 class Recorder:
     """Writes captures; used by one thread at a time.
 
+    Args:
+        known: The payloads of another archive, which are not written again; None for none.
+
     Errors are OSError and sqlite3.Error; call `undo` after one.
     """
 
-    def __init__(self, files: WarcFiles, captures: Captures) -> None:
+    def __init__(
+        self, files: WarcFiles, captures: Captures, known: KnownPayloads | None = None
+    ) -> None:
         self._files = files
         self._captures = captures
+        self._known = known
 
     def take(self, fetched: Fetched, began_at: float) -> None:
         """Write the records of an exchange and its capture."""
@@ -77,8 +85,14 @@ class Recorder:
         original = self._original(stamp.url, facts, key)
         refers_to = None
         digest = sha1_of(payload)
+        original_id = None if original is None else original.id
         if original is None:
             kind = RESPONSE
+            if key is not None and self._known is not None:
+                body = fetched.encoded_body or fetched.body
+                refers_to = self._known.find(payload, body)
+            if refers_to is not None:
+                kind, original_id = REVISIT, ELSEWHERE
         else:
             kind = NOT_MODIFIED if facts.status == 304 else REVISIT
             digest = original.digest
@@ -86,7 +100,7 @@ class Recorder:
                 original.record_id, original.url, original.at, kind == REVISIT
             )
         record = capture_record(record_id, stamp, head, payload, digest, refers_to)
-        is_stored = original is None and is_compressed(facts, len(payload))
+        is_stored = refers_to is None and is_compressed(facts, len(payload))
         member = compress(record, is_stored=is_stored)
         capture = Capture(
             stamp.url,
@@ -102,7 +116,7 @@ class Recorder:
             self._files.append(member),
             len(member),
             record_id,
-            original.id if original else None,
+            original_id,
         )
         self._captures.add(capture, key if kind == RESPONSE else None)
 

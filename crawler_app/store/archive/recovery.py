@@ -23,6 +23,7 @@ from crawler_app.base.errors import ArchiveError
 from crawler_app.base.safe_files import open_regular
 from crawler_app.store.archive.block import facts_of, split_block
 from crawler_app.store.archive.captures import (
+    ELSEWHERE,
     NOT_MODIFIED,
     RESPONSE,
     REVISIT,
@@ -164,8 +165,9 @@ def _capture_of(
     record = member.record
     head, payload = split_block(record.block)
     facts = facts_of(head)
-    kind, original = RESPONSE, None
+    kind, original, elsewhere = RESPONSE, None, None
     if refers_to := record.refers_to:
+        elsewhere = None if refers_to.record_id else ELSEWHERE
         kind = REVISIT if refers_to.is_identical else NOT_MODIFIED
         original = captures.with_record(refers_to.url, refers_to.record_id)
     capture = Capture(
@@ -181,7 +183,7 @@ def _capture_of(
         member.offset,
         member.length,
         record.record_id,
-        original.id if original else None,
+        original.id if original else elsewhere,
     )
     return capture, payload_key(payload) if kind == RESPONSE else None
 

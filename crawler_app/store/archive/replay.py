@@ -9,7 +9,12 @@ from tornado.httputil import HTTPHeaders, HTTPInputError
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.block import facts_of, split_block, unframed
-from crawler_app.store.archive.captures import NOT_MODIFIED, Capture, Captures
+from crawler_app.store.archive.captures import (
+    ELSEWHERE,
+    NOT_MODIFIED,
+    Capture,
+    Captures,
+)
 from crawler_app.store.archive.gzip_members import Member, max_record_bytes, read_member
 from crawler_app.store.archive.record import urn_of
 from crawler_app.store.archive.warc_files import file_path, open_file
@@ -59,6 +64,10 @@ def _original_of(captures: Captures, capture: Capture) -> Capture:
     original = None
     if capture.refers_to is not None:
         original = captures.get(capture.refers_to)
+    if capture.refers_to == ELSEWHERE:
+        raise ArchiveError(
+            f"the body of {capture.url} is in the archive that --dedupe-against named"
+        )
     if original is None:
         raise ArchiveError(
             f"the body of {capture.url} was stored with an earlier capture, which is no "

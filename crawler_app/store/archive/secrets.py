@@ -11,7 +11,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from crawler_app.base.errors import ArchiveError
@@ -19,15 +19,21 @@ from crawler_app.store.archive.block import split_block
 from crawler_app.store.archive.captures import Capture
 from crawler_app.store.archive.gzip_members import compress
 
-__all__ = ["SECRET_HEADERS", "SharedFile", "has_secrets", "without_secrets"]
+__all__ = ["SECRET_HEADERS", "SharedFile", "has_secrets"]
 
 SECRET_HEADERS = ("Cookie", "Authorization", "Proxy-Authorization", "Set-Cookie")
 
-# With the lines that continue it.
-_SECRET = re.compile(
-    rb"^(%b)[ \t]*:[^\n]*\n(?:[ \t]+[^\n]*\n)*" % "|".join(SECRET_HEADERS).encode(),
-    re.IGNORECASE | re.MULTILINE,
-)
+
+def _pattern_of(names: Collection[str]) -> re.Pattern[bytes]:
+    """Return a pattern for headers, with the lines that continue them."""
+    alternatives = "|".join(map(re.escape, names)).encode()
+    return re.compile(
+        rb"^(%b)[ \t]*:[^\n]*\n(?:[ \t]+[^\n]*\n)*" % alternatives,
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_SECRET = _pattern_of(SECRET_HEADERS)
 _IS_HTTP = re.compile(
     rb"^Content-Type:[ \t]*application/http\b", re.IGNORECASE | re.MULTILINE
 )
@@ -42,7 +48,7 @@ PIECE_BYTES = 64 * 1024
 
 
 def has_secrets(head: bytes) -> bool:
-    r"""Return whether the head of a message has a header that is not to be shared.
+    r"""Return whether the head of a message has one of the `SECRET_HEADERS`.
 
     >>> has_secrets(b"GET / HTTP/1.1\r\nHost: a.test\r\ncookie: a=b\r\n\r\n")
     True
@@ -50,8 +56,10 @@ def has_secrets(head: bytes) -> bool:
     return _SECRET.search(head) is not None
 
 
-def without_secrets(record: bytes, removed: Counter[str]) -> bytes | None:
-    """Return a WARC record without such headers; None if it has none.
+def _without(
+    secret: re.Pattern[bytes], record: bytes, removed: Counter[str]
+) -> bytes | None:
+    """Return a WARC record without secret headers; None if it has none.
 
     Args:
         removed: Gets the number of headers by name.
@@ -60,14 +68,14 @@ def without_secrets(record: bytes, removed: Counter[str]) -> bytes | None:
         ArchiveError: it is not a complete record.
     """
     fields, separator, rest = record.partition(b"\r\n\r\n")
-    if not _IS_HTTP.search(fields) or not _SECRET.search(rest):
+    if not _IS_HTTP.search(fields) or not secret.search(rest):
         return None
     head, payload = split_block(rest[:-4])
-    found = [name.decode().title() for name in _SECRET.findall(head)]
+    found = [name.decode().title() for name in secret.findall(head)]
     if not found:
         return None
     removed.update(found)
-    block = _SECRET.sub(b"", head) + payload
+    block = secret.sub(b"", head) + payload
     digest = base64.b32encode(hashlib.sha256(block).digest())
     fields = _DIGEST.sub(rb"\g<1>sha256:" + digest, fields)
     fields = _LENGTH.sub(rb"\g<1>%d" % len(block), fields)
@@ -78,10 +86,12 @@ class SharedFile:
     """One file of an archive, without secrets, and where its records are then.
 
     Args:
+        names: Those of the headers to leave out, such as `SECRET_HEADERS`.
         removed: Gets the number of headers by name.
     """
 
-    def __init__(self, removed: Counter[str]) -> None:
+    def __init__(self, names: Collection[str], removed: Counter[str]) -> None:
+        self._secret = _pattern_of(names)
         self._removed = removed
         # By record: its offset, and its offset and length in the shared file.
         self._before, self._after = array("Q"), array("Q", [0])
@@ -94,7 +104,7 @@ class SharedFile:
         """
         offset = 0
         for member, record in _members(pieces):
-            changed = without_secrets(record, self._removed)
+            changed = _without(self._secret, record, self._removed)
             shared = member if changed is None else compress(changed)
             self._before.append(offset)
             self._after.append(self._after[-1] + len(shared))

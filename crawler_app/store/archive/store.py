@@ -18,6 +18,7 @@ from crawler_app.store.archive.captures import (
     disk_errors,
 )
 from crawler_app.store.archive.gzip_members import MAX_RECORD_BYTES
+from crawler_app.store.archive.known_payloads import KnownPayloads
 from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.recovery import recover
 from crawler_app.store.archive.replay import read_capture
@@ -42,6 +43,8 @@ class Archive:
             ``robots``.
         max_record_bytes: Larger records that are already in the files are not entered
             into the table.
+        dedupe_against: Another archive, to whose bodies this one refers: the directory of a
+            crawl, a WACZ file, or a CDXJ file; empty for none.
 
     Raises:
         ArchiveError: the directory cannot be written, or the table cannot be read.
@@ -55,6 +58,7 @@ class Archive:
         max_file_bytes: int,
         info: Mapping[str, str] | None = None,
         max_record_bytes: int = MAX_RECORD_BYTES,
+        dedupe_against: Path | str = "",
     ) -> None:
         self._directory = Path(directory)
         self._is_closed = False
@@ -69,7 +73,10 @@ class Archive:
             uploads = load_uploads(self._directory)
             after = 0 if uploads is None else uploads.last
             files = WarcFiles(self._directory, info or {}, max_file_bytes, after)
-            self._recorder = Recorder(files, self._written)
+            self._known = None
+            if dedupe_against:
+                self._known = opened.enter_context(KnownPayloads(Path(dedupe_against)))
+            self._recorder = Recorder(files, self._written, self._known)
             self._thread = StoreThread("archive", _error_of, undo=self._recorder.undo)
             opened.pop_all()
 
@@ -171,6 +178,8 @@ class Archive:
             return
         self._is_closed = True
         with disk_errors(self._directory), contextlib.ExitStack() as cleanup:
+            if self._known is not None:
+                cleanup.callback(self._known.close)
             cleanup.callback(self._recorder.close)
             cleanup.callback(self._captures.close)
             self._thread.run(self._recorder.commit)

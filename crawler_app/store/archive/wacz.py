@@ -15,7 +15,7 @@ import json
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -30,7 +30,7 @@ from crawler_app.store.archive.captures import (
 from crawler_app.store.archive.cdxj import merged_lines
 from crawler_app.store.archive.record import format_date
 from crawler_app.store.archive.recovery import whole_bytes
-from crawler_app.store.archive.secrets import SharedFile
+from crawler_app.store.archive.secrets import SECRET_HEADERS, SharedFile
 from crawler_app.store.archive.warc_files import (
     bytes_by_file,
     file_name,
@@ -77,7 +77,8 @@ def write_wacz(
     now: float | None = None,
     on_step: OnStep = no_step,
     parts: Sequence[Path] = (),
-    with_secrets: bool = False,
+    secret_headers: Collection[str] = SECRET_HEADERS,
+    requires: str = "",
 ) -> Counter[str]:
     """Write an archive as one WACZ file, also while a crawl writes to the archive.
 
@@ -93,7 +94,10 @@ def write_wacz(
         now: Time of creation, seconds since the epoch.
         on_step: Progress callback: the step's name, how much is done, and the total.
         parts: The directories of the archives that make up this one, if it has parts.
-        with_secrets: Whether to keep the headers with passwords and cookies.
+        secret_headers: The names of headers to leave out; if there are none, the files are
+            copied as they are.
+        requires: The name of another archive, which is named in this one if revisits refer
+            to it.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
@@ -105,20 +109,20 @@ def write_wacz(
     at = int(time.time() if now is None else now)
     with contextlib.ExitStack() as cleanup:
         sources = [
-            _opened(
-                path,
-                f"{label}-" if label else "",
-                None if with_secrets else removed,
-                cleanup,
-            )
+            _opened(path, f"{label}-" if label else "", cleanup)
             for label, path in labelled(parts) or [("", directory)]
         ]
+        for source in sources if secret_headers else ():
+            numbers = bytes_by_file(source.directory)
+            source.shared.update(
+                (number, SharedFile(secret_headers, removed)) for number in numbers
+            )
         cleanup.enter_context(table_errors(directory))
         writer = _Package(cleanup.enter_context(_whole_or_broken(file)), at)
         _add_archive(writer, sources, on_step)
         _add_index(writer, sources, on_step)
         writer.add("pages/pages.jsonl", _page_lines(sources, title_of, on_step))
-        writer.describe(software)
+        writer.describe(software, _required(sources, requires))
     return removed
 
 
@@ -127,22 +131,19 @@ class _Source(NamedTuple):
 
     Attributes:
         prefix: Precedes the names of its files, which those of another part have too.
-        removed: Gets the headers that are left out; None to keep them.
-        shared: The files that are changed for that, by their numbers.
+        shared: The files from which secrets are left out, by their numbers.
     """
 
     directory: Path
     prefix: str
     captures: Captures
-    removed: Counter[str] | None
     shared: dict[int, SharedFile]
 
     def pieces(self, number: int, size_bytes: int) -> Iterator[bytes]:
         """Yield a file as it is to be exported."""
         pieces = pieces_of(self.directory, number, size_bytes)
         path = file_path(self.directory, number)
-        if self.removed is not None:
-            self.shared[number] = SharedFile(self.removed)
+        if number in self.shared:
             return self.shared[number].pieces(pieces)
         # Others were uploaded.
         return ArchivePiece.placed(pieces, path) if path.exists() else pieces
@@ -158,17 +159,12 @@ class _Source(NamedTuple):
         return self.captures.counts()[0]
 
 
-def _opened(
-    directory: Path,
-    prefix: str,
-    removed: Counter[str] | None,
-    cleanup: contextlib.ExitStack,
-) -> _Source:
+def _opened(directory: Path, prefix: str, cleanup: contextlib.ExitStack) -> _Source:
     with table_errors(directory):
         captures = Captures(directory, read_only=True)
         cleanup.callback(captures.close)
         captures.hold()
-    return _Source(directory, prefix, captures, removed, {})
+    return _Source(directory, prefix, captures, {})
 
 
 @contextlib.contextmanager
@@ -242,20 +238,30 @@ class _Package:
             }
         )
 
-    def describe(self, software: str) -> None:
-        """Add the list of the other parts, and its digest."""
-        about = {
+    def describe(self, software: str, requires: Sequence[str] = ()) -> None:
+        """Add the list of the other parts, and its digest.
+
+        Args:
+            requires: The names of archives that this one refers to.  Precedent: Browsertrix.
+        """
+        about: dict[str, Any] = {
             "profile": "data-package",
             "wacz_version": WACZ_VERSION,
             "created": format_date(self._at),
             "software": software,
             "resources": self._resources[:],
         }
+        if requires:
+            about["relation"] = {"requires": [{"filename": name} for name in requires]}
         data = json.dumps(about, indent=2).encode()
         digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         about_it = {"path": "datapackage.json", "hash": digest}
         self.add("datapackage.json", [data])
         self.add("datapackage-digest.json", [json.dumps(about_it, indent=2).encode()])
+
+
+def _required(sources: Sequence[_Source], name: str) -> list[str]:
+    return [name] if name and any(s.captures.has_elsewhere() for s in sources) else []
 
 
 def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) -> None:

@@ -28,6 +28,7 @@ VALUE_BY_METAVAR = {
     "RE": "/docs/",
     "DIR": "kept",
     "FILE": "cookies.txt",
+    "PATH": "old.wacz",
     "URL": "postgresql://a.test/crawls",
     "NAME": "docs",
     "'NAME: VALUE'": "X-A: 1",

@@ -61,6 +61,7 @@ FULL = CrawlConfig(
     external_max_age_s=3600.0,
     max_external_wait_s=5.0,
     soft_404=True,
+    dedupe_against="old.wacz",
     max_archive_file_bytes=1_000,
     index=False,
     frontier="postgresql://me@a.test/crawls",

@@ -13,7 +13,7 @@ def test_wacz_is_the_same_as_a_copy(site, cli, directory):
     site.page("/", "/b", title="Home")
     site.answer("/b", b"<p>" + b"words " * 1000)
     assert cli("crawl").status == 0
-    copy, options = io.BytesIO(), {"software": "x", "now": 10**9, "with_secrets": True}
+    copy, options = io.BytesIO(), {"software": "x", "now": 10**9, "secret_headers": ()}
     write_wacz(directory, copy, **options)
 
     with SparseFile() as sparse:

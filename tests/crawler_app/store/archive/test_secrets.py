@@ -11,9 +11,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler_app.base.errors import ArchiveError
-from crawler_app.store.archive.secrets import SharedFile
+from crawler_app.store.archive.secrets import SECRET_HEADERS, SharedFile
 
-NAMES = ("cookie", "set-cookie", "authorization", "proxy-authorization")
+NAMES = ("cookie", "set-cookie", "authorization", "proxy-authorization", "x-key")
 
 
 @pytest.fixture
@@ -23,7 +23,9 @@ def shared(site, gencrawl, tmp_path, caplog):
     site.answer("/", b'<a href="/b">b</a>' + b"words " * 100, headers=cookie)
     site.answer("/b", b"<p>" + b"words " * 2000)
     command = ("crawl", site.url, "--into", tmp_path / "crawl", "-q")
-    assert gencrawl(*command, "--auth", "me:hidden-2").status == 0
+    assert (
+        gencrawl(*command, "--auth", "me:hidden-2", "--header", "X-Key: 3").status == 0
+    )
 
     def shared(*options):
         output = tmp_path / "crawl.wacz"
@@ -73,7 +75,9 @@ def test_headers_in_continued_lines_are_left_out_and_bodies_stay():
     other = gzip.compress(b"WARC/1.1\r\n\r\nCookie: of a warcinfo\r\n\r\n")
     removed = Counter()
 
-    pieces = SharedFile(removed).pieces([(stored + other)[:70], (stored + other)[70:]])
+    pieces = SharedFile(SECRET_HEADERS, removed).pieces(
+        [(stored + other)[:70], (stored + other)[70:]]
+    )
     shared, same = map(gzip.decompress, pieces)
 
     kept = b"HTTP/1.1 200 OK\r\nX: Cookie: c\r\n\r\n"
@@ -85,4 +89,4 @@ def test_headers_in_continued_lines_are_left_out_and_bodies_stay():
 @pytest.mark.parametrize("data", [gzip.compress(b"WARC/1.1")[:-3], b"no gzip at all"])
 def test_damaged_archive_is_not_shared(data):
     with pytest.raises(ArchiveError):
-        list(SharedFile(Counter()).pieces([data]))
+        list(SharedFile(SECRET_HEADERS, Counter()).pieces([data]))
