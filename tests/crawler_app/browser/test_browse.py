@@ -3,17 +3,14 @@
 Skipped, with the reason, where the package of ReplayWeb.page is missing.
 """
 
-import os
-import pathlib
 import signal
 import time
 
 import pytest
 from selenium.webdriver.common.by import By
 
-from crawler_app.base.storage.tables import cache_home
-from crawler_app.show.browse.player import PACKAGE
 from tests.helpers.chromium_page import requested_urls
+from tests.helpers.replay_package import replay_package
 from tests.helpers.scripts import start_python
 
 PAGE = b"""<!doctype html><title>Home</title><h1 id=h>An event loop</h1>
@@ -25,9 +22,7 @@ document.body.append(Object.assign(document.createElement("p"), {id: "d"}))</scr
 @pytest.fixture
 def browsed(site, gencrawl, tmp_path):
     """Crawl the site and stop it; yield the URL at which its archive is shown."""
-    package = pathlib.Path(os.environ.get("REPLAY_WEB_PAGE", cache_home()), PACKAGE)
-    if not package.exists():
-        pytest.skip(f"needs {PACKAGE} in the folder REPLAY_WEB_PAGE or in the cache")
+    package = replay_package()
     site.answer("/", PAGE)
     assert gencrawl("crawl", site.url, "--into", tmp_path / "crawl", "-q").status == 0
     site.stop()

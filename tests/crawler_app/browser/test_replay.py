@@ -1,19 +1,18 @@
 """ReplayWeb.page shows a page of a WACZ as it was on its site.
 
-Skipped, with the reason, where ReplayWeb.page is missing: the folder with its ``ui.js`` and
-``sw.js``, of the package ``replaywebpage`` on npm.
+Skipped, with the reason, where the package of ReplayWeb.page is missing.
 """
 
 import base64
 import functools
-import os
-import pathlib
-import shutil
 import threading
 import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+from crawler_app.show.browse.player import player_files
+from tests.helpers.replay_package import replay_package
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU"
@@ -50,13 +49,11 @@ class _Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture
 def viewer(tmp_path):
     """Serve a folder with ReplayWeb.page; return the folder and its URL."""
-    source = os.environ.get("REPLAY_WEB_PAGE")
-    if not source:
-        pytest.skip("needs ReplayWeb.page: REPLAY_WEB_PAGE must name its folder")
+    files = player_files(replay_package(), tmp_path)
     folder = tmp_path / "viewer"
     folder.mkdir()
-    for name in ("ui.js", "sw.js"):
-        shutil.copy(pathlib.Path(source, name), folder)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
     handler = functools.partial(_Quiet, directory=folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
