@@ -110,7 +110,8 @@ def href_between(page: str, file: str) -> str:
     >>> href_between("a/b.html", "c d.html"), href_between("a.html", "a.html")
     ('../c%20d.html', 'a.html')
     """
-    path = posixpath.relpath(file, posixpath.dirname(page) or ".")
+    # From a root, so that the working directory need not be looked up.
+    path = posixpath.relpath(f"/{file}", posixpath.dirname(f"/{page}"))
     return quote(path, safe=_SAFE_IN_HREF)
 
 

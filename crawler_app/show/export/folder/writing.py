@@ -6,6 +6,7 @@ moved there; only a folder that this module has written is replaced.
 
 import codecs
 import contextlib
+import functools
 import html
 import json
 import logging
@@ -46,6 +47,7 @@ MARKER = "gencrawl-folder.json"
 INDEX = "index.html"
 
 _SCRIPT = re.compile(r"(?:text|application)/(?:x-)?(?:java|ecma)script")
+_ABSOLUTE = re.compile("https?://", re.IGNORECASE)
 _XML_ENCODING = re.compile(r"""(\A<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["'])[^"'>]+""")
 
 
@@ -156,6 +158,8 @@ def _refer(files: FolderFiles, url: str, charset: str) -> Refer:
         target = files.target(joined)
         fragment = sent.partition("#")[2]
         if target is None:
+            if _ABSOLUTE.match(sent):
+                return None
             return f"{joined}#{fragment}" if "#" in sent else joined
         is_right = join_or_nothing(here, sent) == _url_in_folder(target.path)
         is_relative = sent[:1] not in "/\\"  # on a disk, "/" is not the folder
@@ -167,7 +171,7 @@ def _refer(files: FolderFiles, url: str, charset: str) -> Refer:
         href = href_between(page, target.path)
         return f"{href}#{fragment}" if fragment else href
 
-    return refer
+    return functools.cache(refer)
 
 
 def _url_in_folder(path: str) -> str:

@@ -26,7 +26,7 @@ def test_files_refer_to_each_other(site, exported):
         "/",
         b"<link rel=stylesheet href=/s/style.css?v=1><a href=/old#a>A</a>"
         b"<a href=/gone>B</a><a href='list?page=2#x y'>C</a><a href=#top>D</a>"
-        b"<a href=http://b.test/x#y>E</a>",
+        b"<a href=HTTP://b.test>E</a><a href=//c.test/x#y>F</a>",
     )
     site.redirect("/old", to="/new")
     site.answer("/new", b"<a href=/>Home</a>")
@@ -42,7 +42,7 @@ def test_files_refer_to_each_other(site, exported):
     assert (folder / "index.html").read_text() == (
         '<link rel=stylesheet href="s/style@v=1.css"><a href="new.html#a">A</a>'
         '<a href="gone">B</a><a href="list@page=2.html#x y">C</a><a href=#top>D</a>'
-        "<a href=http://b.test/x#y>E</a>"
+        '<a href=HTTP://b.test>E</a><a href="http://c.test/x#y">F</a>'
     )
     assert (folder / "new.html").read_text() == '<a href="index.html">Home</a>'
     assert (folder / "list@page=2.html").read_text() == '<a href="#z">here</a>'
