@@ -233,7 +233,7 @@ def checked(tmp_path_factory):
     rules = f"User-agent: *\nDisallow: /private\nSitemap: {site.url}list.txt\n"
     site.answer("/robots.txt", rules.encode(), headers={"Content-Type": "text/plain"})
     into = str(tmp_path_factory.mktemp("crawl") / "crawl")
-    values = {"into": into, "external": True, "assets": True, "index": False}
+    values = {"into": into, "external": True, "assets": "own", "index": False}
     options = CheckOptions(kinds=tuple(FindingKind))
     check = Check([site.url], values, options, Output(lambda text: None))
     loop = IOLoop(make_current=False)
