@@ -107,7 +107,8 @@ def rewritten_css(
     pieces: list[str] = []
     at = 0
     for found in references_in_css(text, is_attribute=is_attribute):
-        new = replace(found.value)
+        # A fragment alone is in the page itself, whatever its base is.
+        new = None if found.value.startswith("#") else replace(found.value)
         if new is not None:
             is_quoted = text[found.at - 1] in "\"'"
             old = (_IN_STRING if is_quoted else _IN_URL).match(text, found.at)
@@ -175,6 +176,8 @@ def _new_value(
         return rewritten_page(
             value, "", lambda _, reference: replace(reference), depth=depth + 1
         )
+    if value.startswith("#") and element.tag not in ("a", "area"):
+        return None
     if element.tag == "meta":
         return _rewritten_refresh(element, replace)
     return replace(value)

@@ -192,9 +192,7 @@ def _replacing(output: Path) -> Iterator[Path]:
     old = output.with_name(f".{output.name}.old")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        for left_over in (new, old):  # by a kill
-            _require_replaceable(left_over)
-            shutil.rmtree(left_over, ignore_errors=True)
+        _clear_beside(output, new, old)
         new.mkdir()
         try:
             yield new
@@ -202,10 +200,22 @@ def _replacing(output: Path) -> Iterator[Path]:
                 output.rename(old)
             new.rename(output)
         finally:
-            shutil.rmtree(new, ignore_errors=True)
-            shutil.rmtree(old, ignore_errors=True)
+            _clear_beside(output, new, old)
     except OSError as exc:
         raise not_writable(output, exc) from None
+
+
+def _clear_beside(output: Path, new: Path, old: Path) -> None:
+    """Delete what an export, or one that was killed, has left beside the folder.
+
+    If the folder was moved away, and no other took its place, it is moved back.
+    """
+    for left_over in (new, old):
+        _require_replaceable(left_over)
+    if old.exists() and not output.exists():
+        old.rename(output)
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _require_replaceable(folder: Path) -> None:

@@ -59,6 +59,10 @@ def refer(base, reference):
         ("<noscript><img src=/x></noscript>", '<noscript><img src="../x"></noscript>'),
         ("<svg><a xlink:href=/x /></svg>", '<svg><a xlink:href="../x" /></svg>'),
         (
+            "<base href=/e/><svg><use href=#a /><a href=#b></a></svg><p style='a:url(#c)'>",
+            "<base><svg><use href=#a /><a href=\"../e/\"></a></svg><p style='a:url(#c)'>",
+        ),
+        (
             "<form action=/x><button formaction=/y>",
             '<form action="../x"><button formaction="../y">',
         ),

@@ -78,6 +78,18 @@ def test_site_is_as_it_was_at_a_time(site, exported, gencrawl, tmp_path):
     exported("--at", "2999-01-01")
 
 
+@pytest.mark.parametrize("left_over", [".folder.new", ".folder.old"])
+def test_what_a_killed_export_has_left_is_cleared(site, exported, tmp_path, left_over):
+    site.answer("/", b"page")
+    folder = exported()
+    folder.rename(tmp_path / left_over)
+
+    exported()
+
+    assert (folder / "index.html").read_text() == "page"
+    assert {each.name for each in tmp_path.iterdir()} == {"crawl", "folder"}
+
+
 def test_start_that_is_not_at_the_top_has_an_index(site, gencrawl, tmp_path):
     site.answer("/docs/start.html", b"start")
     start = f"{site.url}docs/start.html"
