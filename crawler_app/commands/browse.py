@@ -34,8 +34,8 @@ def browse(arguments: argparse.Namespace) -> int:
     given = Path(arguments.player) if arguments.player else None
     with contextlib.ExitStack() as cleanup:
         wacz = cleanup.enter_context(SparseFile())
+        player = player_files(given, cache_home())
         with steps:
-            player = player_files(given, cache_home(), steps)
             write_archive(crawl, cast(BinaryIO, wacz), steps, with_secrets=True)
         paths = [each.index_path for each in crawl.directories() if each.has_index()]
         searcher = Searcher(paths) if paths else None

@@ -1,9 +1,10 @@
 """ReplayWeb.page: one version of it, known by its digest.
 
 It is not a part of gencrawl: its license is the AGPL, and its two scripts, which need nothing
-else, have 1.8 MB.  The first `browse` downloads the package from npm and keeps it in the cache.
+else, have 1.8 MB.  The first `browse` lets npm download the package, with the mirror and the
+proxy that npm is set up for, and keeps it in the cache.
 
-Why not pywb, which rewrites pages on the server: it needs some fifty packages, a copy of the
+Why not pywb, which rewrites pages on the server: it needs many more packages and a copy of the
 archive, and misses URLs that scripts make; this needs two files.
 """
 
@@ -11,37 +12,32 @@ import contextlib
 import hashlib
 import io
 import os
+import subprocess
 import tarfile
 import tempfile
-import urllib.request
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.progress import OnStep, megabytes, no_step
 
 __all__ = ["PACKAGE", "PLAYER_FILES", "player_files"]
 
 VERSION = "2.4.6"
 PACKAGE = f"replaywebpage-{VERSION}.tgz"
-URL = f"https://registry.npmjs.org/replaywebpage/-/{PACKAGE}"
+NPM_PACK = f"npm pack replaywebpage@{VERSION}"
 SHA512 = (
     "b86e748c449195dd29f9f63bfa753121697b86f7e29ab78d8d299a36473f6bd6"
     "bc8017666fb3c7e09e362226febe093d2ab1ddd072d27154fef8b82a5797f0a5"
 )
-SIZE_BYTES = 2_306_789
 PLAYER_FILES = ("ui.js", "sw.js")
 
-TIMEOUT_S = 60.0
-PIECE_BYTES = 64 * 1024
+TIMEOUT_S = 120.0
 
 
-def player_files(
-    given: Path | None, cache: Path, on_step: OnStep = no_step
-) -> dict[str, bytes]:
+def player_files(given: Path | None, cache: Path) -> dict[str, bytes]:
     """Return the scripts of ReplayWeb.page by name.
 
     Args:
-        given: The package, as ``npm pack`` saves it; None for that in the cache, or on npm.
+        given: The package, as ``npm pack`` saves it; None for that in the cache, or from npm.
         cache: The directory in which a download is kept.
 
     Raises:
@@ -53,8 +49,8 @@ def player_files(
     except FileNotFoundError as exc:
         if given is not None:
             raise ConfigError(f"there is no file {given}") from exc
-        package = _downloaded(on_step)
-        _require_right(package, URL)
+        package = _downloaded()
+        _require_right(package, "what npm downloaded")
         _keep(package, kept)
     except OSError as exc:
         raise ConfigError(f"cannot read {kept}: {exc.strerror}") from None
@@ -70,28 +66,28 @@ def _require_right(package: bytes, name: str) -> None:
     if hashlib.sha512(package).hexdigest() != SHA512:
         raise ConfigError(
             f"{name} is not ReplayWeb.page {VERSION} as published; delete it, or name with "
-            f"--player the file that `npm pack replaywebpage@{VERSION}` saves"
+            f"--player the file that `{NPM_PACK}` saves"
         )
 
 
-def _downloaded(on_step: OnStep) -> bytes:
-    package = bytearray()
-    try:
-        with urllib.request.urlopen(URL, timeout=TIMEOUT_S) as response:
-            # A longer answer is not the package.
-            while len(package) <= SIZE_BYTES and (piece := response.read(PIECE_BYTES)):
-                package += piece
-                on_step(
-                    "downloading megabytes of ReplayWeb.page",
-                    megabytes(len(package)),
-                    megabytes(SIZE_BYTES),
-                )
-    except OSError as exc:
-        raise ConfigError(
-            f"cannot download ReplayWeb.page from {URL}: {exc}; on a machine with Internet "
-            f"access run `npm pack replaywebpage@{VERSION}`, and name the file with --player"
-        ) from None
-    return bytes(package)
+def _downloaded() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*NPM_PACK.split(), "--pack-destination", folder]
+        try:
+            subprocess.run(
+                command, check=True, capture_output=True, text=True, timeout=TIMEOUT_S
+            )
+            return (Path(folder) / PACKAGE).read_bytes()
+        except FileNotFoundError:
+            problem = "npm is not installed"
+        except subprocess.TimeoutExpired:
+            problem = f"npm did not end within {TIMEOUT_S:.0f} seconds"
+        except subprocess.CalledProcessError as exc:
+            problem = (exc.stderr.strip() or f"npm ended with {exc.returncode}")[-500:]
+    raise ConfigError(
+        f"cannot get ReplayWeb.page, which shows the pages: {problem}; where there is npm and a "
+        f"network, run `{NPM_PACK}`, and name the file that it saves with --player"
+    )
 
 
 def _keep(package: bytes, path: Path) -> None:
