@@ -33,10 +33,13 @@ from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.staging import staged, storage_url
 from crawler_app.run.directory.stores import open_stores
 from crawler_app.run.directory.uploading import Uploader, warn_of_rest
+from crawler_app.run.results.redirects import Redirects
+from crawler_app.store.archive.reading import open_readers
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.crawls import begin, set_limits
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
+from crawler_app.store.frontier.postgres.previous_schema import begin_anew
 from crawler_app.store.frontier.postgres.private_server import PrivateLocation
 from crawler_app.store.frontier.postgres.worker_state import LeaseRules
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
@@ -47,6 +50,7 @@ __all__ = [
     "CrawlWorker",
     "WorkerResult",
     "begin_private",
+    "begin_private_recrawl",
     "begin_shared",
     "limit_shared",
     "location_of",
@@ -137,6 +141,30 @@ def begin_private(
     gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
     yield begin(location, text, gap_s=gap_s)
     yield set_limits(location, text, config.max_pages, None, gap_s=gap_s)
+    if config.soft_404:
+        with contextlib.closing(PostgresReader(location)) as reader:
+            reader.begin_soft_404s()
+
+
+@gen.coroutine
+def begin_private_recrawl(
+    directory: CrawlDirectory, location: CrawlLocation
+) -> Generator[Any, Any, bool]:
+    """Make the last crawl of several processes the previous one; return whether it had finished.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+
+    def loops() -> list[str]:
+        with contextlib.closing(PostgresReader(location)) as reader:
+            found = Redirects(reader.redirects()).loop_by_key.values()
+        return [url for loop in found for url in loop]
+
+    # First: without it, a part joins whatever crawl there is.
+    for part in directory.parts():
+        part.leave_crawl()
+    return bool((yield begin_anew(location, loops)))
 
 
 def shared_config(location: CrawlLocation, **local: Any) -> CrawlConfig:
@@ -298,6 +326,9 @@ class CrawlWorker:
             cleanup.enter_context(contextlib.closing(fetcher))
             kept = ExternalCache.of(config, directory.external_cache_path)
             cleanup.enter_context(contextlib.closing(kept))
+            is_recrawl = frontier.is_recrawl
+            others = self._other_archives(directory) if is_recrawl else []
+            archives = cleanup.enter_context(open_readers(others))
             yield frontier.open()
             parts = wire(
                 # The server has these limits for all workers.
@@ -306,7 +337,9 @@ class CrawlWorker:
                 fetcher,
                 archive=stores.archive,
                 index=stores.index,
+                is_recrawl=is_recrawl,
                 archived=archived,
+                others=archives,
                 external_cache=kept,
                 host_observer=updates,
             )
@@ -320,6 +353,11 @@ class CrawlWorker:
                 yield crawl.run()
         yield gen.moment  # in which closed connections leave their descriptors
         return self._done(crawl, crawl.limit_reached)
+
+    def _other_archives(self, directory: CrawlDirectory) -> list[Path]:
+        """Return the directories of the other processes of the crawl."""
+        parts = CrawlDirectory(self.config.into).parts()
+        return [part.path for part in parts if part.path != directory.path]
 
     def _done(self, crawl: Watched, limit_reached: str) -> WorkerResult:
         left = crawl.count(State.QUEUED) + crawl.count(State.CLAIMED)

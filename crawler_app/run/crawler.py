@@ -146,6 +146,8 @@ class Crawler:
         self._own_hosts = own_hosts
         self._crawl: Crawl | WorkersRun | None = None
         self._is_stopped = False
+        # Whether to begin anew on the server of several processes.
+        self._is_recrawl = False
         check_fetcher(config)
         check_renderer(config)
         if config.frontier:
@@ -157,8 +159,6 @@ class Crawler:
         """Raise ConfigError if something is wanted that several processes cannot do."""
         if not self.config.into:
             raise ConfigError("several processes need a directory; `into` is empty")
-        if self.config.soft_404:
-            raise ConfigError("--soft-404 is not possible with --processes")
         callbacks = {
             "on_page": self._hooks.on_page,
             "on_link": self._hooks.on_link,
@@ -215,6 +215,10 @@ class Crawler:
             None, shared.location_of, config
         )
         with contextlib.closing(location):
+            if self._is_recrawl:
+                begin = shared.begin_private_recrawl
+                is_finished: bool = yield begin(directory, location)
+                self._note_last(is_finished=is_finished)
             yield shared.begin_private(config, location)
             if self._retried_reasons:
                 shared.retry_failed(location, self._retried_reasons)
@@ -226,7 +230,9 @@ class Crawler:
                 yield run.run()
             yield gen.moment  # as for a single process
             with contextlib.closing(directory.frontier()) as frontier:
-                return self._result(frontier, directory, lambda _: None)
+                left = postgres_module("crawler_app.run.directory.left_pages")
+                forget = functools.partial(left.remove_left_pages, directory, frontier)
+                return self._result(frontier, directory, forget)
 
     def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
         """Lock the directory, and prepare it for the run."""
@@ -250,17 +256,19 @@ class Crawler:
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         if config.processes > 1:
-            self._require_resume()
-            directory.save(config)
-            return directory
-        is_unfinished = not self._resumes and not begin_recrawl(directory, config)
-        if is_unfinished and self._observer is None:
+            self._is_recrawl = not self._resumes
+        elif not self._resumes:
+            self._note_last(is_finished=begin_recrawl(directory, config))
+        directory.save(config)
+        return directory
+
+    def _note_last(self, *, is_finished: bool) -> None:
+        """Warn if the last crawl in the directory could have been continued."""
+        if not is_finished and self._observer is None:
             logger.warning(
                 "The crawl in that directory is unfinished.  Starting a new one; `resume` "
                 "would have continued it."
             )
-        directory.save(config)
-        return directory
 
     def _require_same_seeds(self, seeds: Collection[str]) -> None:
         if set(seeds) != set(self.config.seeds):
@@ -275,14 +283,6 @@ class Crawler:
                 f"the crawl in {self.config.into} was begun with --processes {processes}, and "
                 "its frontier is in another place with one process than with several; choose "
                 "another directory"
-            )
-
-    def _require_resume(self) -> None:
-        if not self._resumes:
-            raise ConfigError(
-                f"{self.config.into} holds a crawl of several processes, which cannot be "
-                "compared with a new one; continue it with `resume`, or choose another "
-                "directory"
             )
 
     def _run_with(

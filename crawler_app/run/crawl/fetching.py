@@ -5,7 +5,7 @@ When a site is crawled again, unchanged pages come from the archive.  Used by
 """
 
 import logging
-from collections.abc import Container, Generator, Mapping
+from collections.abc import Container, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.errors import (
@@ -21,6 +21,7 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import trace
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.store.archive.captures import Capture
+from crawler_app.store.archive.reading import ArchiveReader, Readable, newest
 from crawler_app.store.archive.store import Archive
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
@@ -43,6 +44,7 @@ class Fetching:
         archive: Stores each exchange; None for no archive.
         is_recrawl: Whether to fetch only what has changed since it was archived.
         archived: URLs whose responses are read from the archive instead.
+        others: The archives of other processes, for a recrawl.
 
     Attributes:
         kept: What a browser has fetched as well; None unless pages are rendered.
@@ -56,12 +58,14 @@ class Fetching:
         *,
         is_recrawl: bool,
         archived: Container[str] = (),
+        others: Sequence[ArchiveReader] = (),
     ) -> None:
         self._context = context
         self._fetcher = fetcher
         self._archive = archive
         self._is_recrawl = is_recrawl
         self._archived = archived
+        self._others = others
         self.kept: KeptResponses | None = None
         # Under way, by the URL that is fetched.
         self._probes: dict[str, gen.Future[None]] = {}
@@ -89,18 +93,20 @@ class Fetching:
 
     def fetch_changed(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
         """Fetch a URL as `fetch_page` does, also if a browser has fetched it."""
-        capture = None
+        found = None
         if self._archive is not None and (self._is_recrawl or url in self._archived):
-            capture = self._archive.latest(url)
-        if self._archive is None or capture is None:
+            archives: list[Readable] = [self._archive, *self._others]
+            found = newest(url, archives)
+        if found is None:
             return (yield from self.fetch(url)), Reason.OK
+        archive, capture = found
         if not self._is_recrawl:
-            archived = self._read(self._archive, capture)
+            archived = self._read(archive, capture)
             return archived or (yield from self.fetch(url)), Reason.OK
         fetched = yield from self.fetch(url, _conditions(capture))
         if fetched.status != 304:
             return fetched, Reason.OK
-        archived = self._read(self._archive, capture)
+        archived = self._read(archive, capture)
         if archived is None:
             return (yield from self.fetch(url)), Reason.OK
         archived.took_s = fetched.took_s
@@ -135,7 +141,7 @@ class Fetching:
         except FetchError:
             self._context.outages.note_down(url)
 
-    def _read(self, archive: Archive, capture: Capture) -> Fetched | None:
+    def _read(self, archive: Readable, capture: Capture) -> Fetched | None:
         """Return an archived response; None if it cannot be read."""
         try:
             return archive.read(capture, self._context.config.max_body_bytes)

@@ -68,6 +68,8 @@ class Soft404Detector:
             url = f"{origin}/{secrets.token_hex(16)}"
             if not self._is_allowed(url):
                 continue  # what an earlier run has found stays
+            if not self._context.frontier.take_soft_404(origin):
+                continue
             try:
                 exists = yield from self._seems_to_exist(url, may_ask)
             except FetchError:

@@ -1,7 +1,7 @@
 """Makes the parts of a crawl and connects them."""
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.waits import Waits
 from crawler_app.run.crawl.wall_checks import WallChecker
+from crawler_app.store.archive.reading import ArchiveReader
 from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
 from crawler_app.store.index.index_writer import IndexWriter
@@ -91,6 +92,7 @@ def wire(
     index: IndexWriter | None = None,
     is_recrawl: bool = False,
     archived: Container[str] = (),
+    others: Sequence[ArchiveReader] = (),
     hooks: Hooks | None = None,
     external_cache: ExternalCache | None = None,
     observer: CrawlObserver | None = None,
@@ -110,6 +112,7 @@ def wire(
         is_recrawl: Whether to fetch only what has changed since it was archived.
         archived: URLs whose responses are read from the archive instead of fetched (in a
             recrawl they are asked for conditionally).
+        others: The archives of other processes, for a recrawl.
         hooks: The user's callbacks.
         external_cache: Which external URLs existed in earlier runs.
         observer: Notified of each document and each finished URL; None for none.
@@ -122,7 +125,12 @@ def wire(
     context = RunContext(config, frontier, hosts, outages, stats, clock, host_observer)
     admission = Admission(config, frontier, stats, observer)
     fetching = Fetching(
-        context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
+        context,
+        fetcher,
+        archive,
+        is_recrawl=is_recrawl,
+        archived=archived,
+        others=others,
     )
     permission = Permission(context, admission, hooks, fetching.fetch)
     renderer = None

@@ -17,8 +17,9 @@
 
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
-`lock` is the lock, `signature` recognizes the directories of this user; `stores` opens what a
-crawl writes to, and closes it in order; `losses` finds what was lost since the last run;
+`lock` is the lock, `signature` has the settings that a user must trust; `stores` opens what a
+crawl writes to, and closes it in order; `losses` finds what was lost since the last run, and
+`left_pages` removes from the indexes of processes what is no longer theirs;
 `stored` is read access to a crawl, `union` searches the indexes of several processes, and
 `server_crawl` the directories of workers on many machines; `moving` turns a directory into
 that of a worker.
@@ -42,16 +43,13 @@ from typing import Self
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, SearchIndexError
+from crawler_app.base.ownership import is_signature, signature_of
 from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.safe_files import create, open_regular
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
 from crawler_app.run.directory.lock import LOCK_NAME, DirectoryLock, not_writable
-from crawler_app.run.directory.signature import (
-    is_signature,
-    settings_to_trust,
-    signature_of,
-)
+from crawler_app.run.directory.signature import settings_to_trust, signed_settings
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
 from crawler_app.store.archive.captures import database_path
 from crawler_app.store.archive.totals import summary
@@ -226,7 +224,8 @@ class CrawlDirectory(StoredCrawl):
 
     def _sign(self, config: CrawlConfig) -> None:
         if settings_to_trust(config):
-            self._write_line(SIGNATURE_NAME, signature_of(config))
+            signature = signature_of(signed_settings(config))
+            self._write_line(SIGNATURE_NAME, signature)
 
     def require_own(self, config: CrawlConfig, given: Collection[str] = ()) -> None:
         """Refuse settings that another person may have chosen.
@@ -241,7 +240,8 @@ class CrawlDirectory(StoredCrawl):
         flags = [
             f for name, f in settings_to_trust(config).items() if name not in given
         ]
-        if flags and not is_signature(self._line_of(SIGNATURE_NAME), config):
+        signature = self._line_of(SIGNATURE_NAME)
+        if flags and not is_signature(signature, signed_settings(config)):
             raise ConfigError(
                 f"{self.path} was not made by you on this machine, and its {CONFIG_NAME} "
                 f"has {' and '.join(flags)}; give what you trust on the command line"
@@ -369,6 +369,10 @@ class CrawlDirectory(StoredCrawl):
                 f"{self.path} holds an earlier crawl of this name, which was deleted on the "
                 "server; choose another directory"
             )
+
+    def leave_crawl(self) -> None:
+        """Forget which crawl on a server the directory belongs to."""
+        (self.path / CRAWL_ID_NAME).unlink(missing_ok=True)
 
     def _write_line(self, name: str, line: str) -> None:
         try:

@@ -146,7 +146,7 @@ def _faults(
         if kept[kind] > MAX_SUBJECTS:
             continue
         most = MAX_EXAMPLES if subject else MAX_PAGES
-        rows = tables.rows(f"SELECT url {FAULTY} LIMIT {most}", number)
+        rows = tables.rows(f"SELECT url {FAULTY} ORDER BY url LIMIT {most}", number)
         examples = [url for (url,) in rows]
         templates = _templates(tables, f"(SELECT url {FAULTY})", number)
         yield Problem(kind, subject, count, examples, reach, templates)

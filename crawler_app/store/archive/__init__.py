@@ -19,6 +19,7 @@ From the event loop to the disk::
     recovery        makes the table agree with the files when the archive is opened
     replay          a capture -> Fetched
     secrets         leaves passwords and cookies out of what is shared
+    reading         the archives of other processes
     surt, cdxj, wacz  exports for other tools
 
 Rule: once `flush` has returned, everything written before is in the files and in the

@@ -386,6 +386,10 @@ class Frontier(FrontierReader, NothingToCommit):
     def forget_earlier(self) -> None:
         """Forget the pages of crawls before the previous one, which are not in the index."""
 
+    def take_soft_404(self, origin: str) -> bool:
+        """Return whether to ask an origin for a made-up URL; another worker may have."""
+        return True
+
     def note_soft_404(self, origin: str, url: str) -> None:
         """Remember a made-up URL that an origin answers as if it existed; empty if none."""
 

@@ -128,6 +128,12 @@ class PageIndex:
         with self._reading():
             return bool(self._texts.ids_of(urls))
 
+    def urls(self) -> list[str]:
+        """Return the URLs of the pages that were flushed, in the order they were added."""
+        with self._reading():
+            rows = self._db.execute("SELECT url FROM page ORDER BY id")
+            return [url for (url,) in rows]
+
     def known_pages(self) -> int:
         """Return the number of pages, with those that are left out."""
         with self._reading():

@@ -17,6 +17,7 @@
     private_server     a server of one crawl on this machine
     server_program     the program that runs it as long as it is used
 
+    previous_schema    the crawl before, and what differs from it
     blocking_reader    reads the results of all workers, for reports and at the start
     sqlite_rows        a crawl's SQLite files as rows of these tables
     copying            copies such a crawl

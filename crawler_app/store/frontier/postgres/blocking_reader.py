@@ -29,9 +29,11 @@ from crawler_app.store.frontier.postgres.connecting import (
     connect,
     words_of,
 )
-from crawler_app.store.frontier.postgres.encoding import decode_text
+from crawler_app.store.frontier.postgres.encoding import decode_text, encode_text
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
+from crawler_app.store.frontier.postgres.previous_schema import PreviousSchema
 from crawler_app.store.frontier.postgres.step_changes import digest_of
+from crawler_app.store.frontier.previous_crawl import Differences
 
 __all__ = ["CrawlMembers", "PostgresReader"]
 
@@ -163,6 +165,7 @@ class PostgresReader(FrontierReader):
 
     def __init__(self, location: CrawlLocation) -> None:
         self._location = location
+        self._previous = PreviousSchema(location, self._fetch)
         self._thread = _LoopThread()
         # A connection for each iterator that is under way, and one for the rest.
         self._idle: list[Any] = []
@@ -240,6 +243,49 @@ class PostgresReader(FrontierReader):
             finally:
                 self._thread.run(transaction.rollback)
         return None
+
+    @property
+    def is_recrawl(self) -> bool:
+        return self._previous.exists
+
+    def differences(self) -> Differences | None:
+        return self._previous.differences()
+
+    def unmet(self) -> list[str]:
+        return self._previous.unmet()
+
+    def broken_before(self) -> list[str]:
+        return self._previous.broken_before()
+
+    def soft_404s(self) -> list[str]:
+        if not self._fetch("SELECT 1 WHERE to_regclass('soft_404') IS NOT NULL"):
+            return []
+        rows = self._fetch("SELECT url FROM soft_404 WHERE url <> '' ORDER BY url")
+        return [decode_text(url) for (url,) in rows]
+
+    def begin_soft_404s(self) -> None:
+        """Let workers ask each origin once more whether it has soft 404s."""
+        self._fetch(
+            "CREATE TABLE IF NOT EXISTS soft_404"
+            " (origin text PRIMARY KEY, url text NOT NULL DEFAULT '', is_asked boolean)"
+        )
+        self._fetch("UPDATE soft_404 SET is_asked = false")
+
+    def take_soft_404(self, origin: str) -> bool:
+        """Return whether the caller is to ask an origin; no other is, in this run."""
+        rows = self._fetch(
+            "INSERT INTO soft_404 AS s (origin, is_asked) VALUES ($1, true) ON CONFLICT"
+            " (origin) DO UPDATE SET is_asked = true WHERE NOT s.is_asked RETURNING true",
+            encode_text(origin),
+        )
+        return bool(rows)
+
+    def note_soft_404(self, origin: str, url: str) -> None:
+        """Remember what an origin has answered, as `Frontier.note_soft_404` does."""
+        self._fetch(
+            "UPDATE soft_404 SET url = $2 WHERE origin = $1",
+            *(encode_text(origin), encode_text(url)),
+        )
 
     def members(self) -> CrawlMembers:
         """Return the workers of the crawl, their stores, and its configuration."""

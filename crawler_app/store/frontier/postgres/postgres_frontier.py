@@ -334,6 +334,16 @@ class PostgresFrontier(Frontier):
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         return self._reader.records(state)
 
+    @property
+    def is_recrawl(self) -> bool:
+        return self._reader.is_recrawl
+
+    def take_soft_404(self, origin: str) -> bool:
+        return self._reader.take_soft_404(origin)
+
+    def note_soft_404(self, origin: str, url: str) -> None:
+        self._reader.note_soft_404(origin, url)
+
     def made_at(self) -> str:
         return self._reader.made_at()
 

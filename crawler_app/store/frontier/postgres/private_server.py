@@ -9,11 +9,11 @@ on this machine are refused.
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import pwd
 import re
 import secrets
+import shlex
 import shutil
 import socket
 import subprocess
@@ -25,7 +25,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import user_state
+from crawler_app.base.ownership import is_signature, signature_of
+from crawler_app.base.safe_files import open_regular
 from crawler_app.base.text.formatting import error_words
 from crawler_app.store.frontier.postgres import server_program
 from crawler_app.store.frontier.postgres.install import MIN_MAJOR
@@ -35,6 +36,7 @@ __all__ = ["DATA_NAME", "PrivateLocation"]
 
 DATA_NAME = "postgres"
 KEY_NAME = "gencrawl-key"
+MAX_KEY_CHARS = 200
 LOCK_NAME = "postgres.lock"
 START_NAME = "postgres.start"
 LOG_NAME = "postgres.log"
@@ -102,6 +104,7 @@ class PrivateLocation(CrawlLocation):
 
     def _start(self) -> None:
         _require_own(self._data)
+        _repair_owner(self._data)
         major = int((self._data / "PG_VERSION").read_text())
         arguments = [
             *(_binaries(major), self._data, self._directory / LOG_NAME),
@@ -164,7 +167,7 @@ def _make_data(directory: Path) -> None:
         if who is not None:
             os.chown(new, *who)
         _run_initdb(new, who)
-        _note_own(new)
+        _sign(new)
         new.rename(directory / DATA_NAME)
     except OSError as exc:
         raise ConfigError(
@@ -252,42 +255,51 @@ def _major_of(binaries: Path) -> int:
     return int(number[1]) if number else 0
 
 
-def _own_servers() -> Path:
-    """Return the file that lists the servers of this user, by digests of their keys."""
-    return user_state("servers")
-
-
-def _note_own(data: Path) -> None:
-    (data / KEY_NAME).write_text(secrets.token_hex())
-    try:
-        servers = _own_servers()
-        servers.parent.mkdir(parents=True, exist_ok=True)
-        servers.touch(mode=0o600)
-        with servers.open("a") as file:
-            file.write(f"{_digest_of(data)}\n")
-    except (OSError, RuntimeError) as exc:  # RuntimeError if there is no home directory
+def _sign(data: Path) -> None:
+    """Note that this user has made the data here."""
+    name = secrets.token_hex()
+    signature = signature_of(name)
+    if not signature:
         raise ConfigError(
-            f"cannot record that the PostgreSQL server of {data.parent} is yours: {exc}; name a "
-            "directory that you can write to with XDG_STATE_HOME"
-        ) from None
+            f"cannot record that the PostgreSQL server of {data.parent} is yours: there is no "
+            "place for a key; name a directory that you can write to with XDG_STATE_HOME"
+        )
+    (data / KEY_NAME).write_text(f"{name} {signature}\n")
 
 
 def _require_own(data: Path) -> None:
     """Raise ConfigError unless this user has made the data here."""
-    servers, digest = _own_servers(), _digest_of(data)
-    with contextlib.suppress(OSError):
-        if digest in servers.read_text().split():
-            return
+    path = data / KEY_NAME
+    try:
+        with open(
+            path, encoding="ascii", errors="replace", opener=open_regular
+        ) as file:
+            name, _, signature = file.readline(MAX_KEY_CHARS).strip().partition(" ")
+    except OSError:
+        name = signature = ""
+    if name and is_signature(signature, name):
+        return
+    name = secrets.token_hex()
     raise ConfigError(
         f"the PostgreSQL server of {data.parent} was made by another user or on another machine; "
-        f"it could run any program, so it is not started.  If you trust it: echo {digest} >> "
-        f"{servers}"
+        f"it could run any program, so it is not started.  If you trust it: "
+        f"echo {name} {signature_of(name)} > {shlex.quote(str(path))}"
     )
 
 
-def _digest_of(data: Path) -> str:
+def _repair_owner(data: Path) -> None:
+    """Give copied data back to the user that runs the server, and to no other.
+
+    `cp -r` gives them to root, and lets others read them, which PostgreSQL refuses.
+    """
+    who = _user_for_root()
     try:
-        key = (data / KEY_NAME).read_bytes()
-    except OSError:
-        key = b""
-    return hashlib.sha256(key).hexdigest()
+        if who is not None and data.stat().st_uid != who[0]:
+            for _, directories, files, place in os.fwalk(data):
+                for name in (".", *directories, *files):
+                    os.chown(name, *who, dir_fd=place, follow_symlinks=False)
+        data.chmod(0o700)
+    except OSError as exc:
+        raise ConfigError(
+            f"cannot start the PostgreSQL server of {data.parent}: {error_words(exc, data)}"
+        ) from None

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -102,10 +103,23 @@ def test_data_of_others_are_not_started(directory, monkeypatch, tmp_path):
         PrivateLocation(directory)
 
     assert server_of(directory) is None
-    os.makedirs(tmp_path / "elsewhere/gencrawl")
     os.system(str(refused.value).partition("If you trust it: ")[2])
     PrivateLocation(directory).close()
     wait_for_end(directory)
+
+
+def test_copy_is_started_whoever_owns_it(directory, tmp_path):
+    PrivateLocation(directory).close()
+    wait_for_end(directory)
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", directory, copy], check=True)
+    (copy / "postgres").chmod(0o755)
+
+    with contextlib.closing(PrivateLocation(copy)):
+        assert server_of(copy) is not None
+
+    wait_for_end(copy)
+    assert (copy / "postgres").stat().st_mode & 0o777 == 0o700
 
 
 def test_user_without_a_home_is_told_what_to_do(directory, monkeypatch):

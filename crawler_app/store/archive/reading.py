@@ -1,0 +1,76 @@
+"""Reads archives that other processes may be writing to: those of the parts of a crawl."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from crawler_app.base.models import Fetched
+from crawler_app.store.archive.captures import (
+    Capture,
+    Captures,
+    database_path,
+    table_errors,
+)
+from crawler_app.store.archive.replay import read_capture
+
+__all__ = ["ArchiveReader", "Readable", "newest", "open_readers"]
+
+
+class Readable(Protocol):
+    """An archive that can be read; see `crawler_app.store.archive.store.Archive`."""
+
+    def latest(self, url: str) -> Capture | None: ...
+
+    def read(self, capture: Capture, max_body_bytes: int) -> Fetched: ...
+
+
+T = TypeVar("T", bound=Readable)
+
+
+class ArchiveReader:
+    """The archive in a directory, for reading only.
+
+    Raises:
+        ConfigError: the table is of another version, or of another program.
+        ArchiveError: it cannot be read, from any method.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        with table_errors(directory):
+            self._captures = Captures(directory, read_only=True)
+
+    def latest(self, url: str) -> Capture | None:
+        """Return the newest capture of a URL that has a body and status 200."""
+        try:
+            return self._captures.latest(url)
+        except sqlite3.Error:
+            with table_errors(self._directory):
+                raise
+
+    def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
+        """Return an archived response; see `crawler_app.store.archive.store.Archive.read`."""
+        return read_capture(self._directory, self._captures, capture, max_body_bytes)
+
+    def close(self) -> None:
+        self._captures.close()
+
+
+@contextlib.contextmanager
+def open_readers(directories: Sequence[Path]) -> Iterator[list[ArchiveReader]]:
+    """Open the archives in those directories that have one."""
+    with contextlib.ExitStack() as opened:
+        yield [
+            opened.enter_context(contextlib.closing(ArchiveReader(path)))
+            for path in directories
+            if database_path(path).exists()
+        ]
+
+
+def newest(url: str, archives: Sequence[T]) -> tuple[T, Capture] | None:
+    """Return the newest capture of a URL in several archives, and where it is."""
+    found = [(each, each.latest(url)) for each in archives]
+    captures = [(each, capture) for each, capture in found if capture is not None]
+    return max(captures, key=lambda pair: pair[1].at, default=None)
