@@ -15,6 +15,7 @@ from gencoro.errors import GencoroError
 from gencoro.futures import (
     OUR_FUTURES,
     AnyFuture,
+    CoroutineFuture,
     Future,
     app_log,
     copy_outcome,
@@ -22,6 +23,7 @@ from gencoro.futures import (
     future_add_done_callback,
 )
 from gencoro.handed_over import HandedOver
+from gencoro.runner import Runner
 from gencoro.yieldables import (
     DictOf,
     K,
@@ -188,6 +190,10 @@ def with_timeout(
     return result
 
 
+# Futures that call back in a later turn of the loop, unlike legacy ones.
+_CALLING_LATER = (CoroutineFuture, Future)
+
+
 class _TimeLimit(Future[T]):
     """A Future that gets the outcome of another one, or TimeoutError.
 
@@ -224,7 +230,16 @@ class _TimeLimit(Future[T]):
             future.add_done_callback(log, context=_NO_CONTEXT)
 
     def _take_outcome(self, future: "Future[T]") -> None:
-        if self._end_wait() is not None:
+        if self._end_wait() is None:
+            return
+        # This is a turn of the loop already: a coroutine does not wait for another one.
+        waiting = self._callbacks if type(future) in _CALLING_LATER else None
+        if waiting and type(waiting[0][0]) is Runner and len(waiting) == 1:
+            runner, context = waiting[0]
+            self.remove_done_callback(runner)
+            copy_outcome(future, self)
+            context.run(runner, self)
+        else:
             copy_outcome(future, self)
 
     def _end_wait(self) -> "Future[T] | None":
