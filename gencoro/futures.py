@@ -17,7 +17,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
-from gencoro import loop_hook
 from gencoro.frames import Standing, frames_in, is_ours, name_of, standing_of
 
 __all__ = [
@@ -183,6 +182,17 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
     return isinstance(x, FUTURES) or asyncio.isfuture(x)
 
 
+def _no_loop_of_program() -> asyncio.AbstractEventLoop | None:
+    """Return None: without `gencoro.compat` a thread has a loop of its own, or none."""
+    return None
+
+
+# With compat: the program's loop, on another thread that has none, as until Tornado 4.  A
+# coroutine begins on the thread then, and goes on on the loop.  Always read as an attribute of
+# this module.
+loop_of_program = _no_loop_of_program
+
+
 def current_loop() -> asyncio.AbstractEventLoop:
     """Return the current loop; on the main thread, create one if there is none.
 
@@ -201,7 +211,7 @@ def current_loop() -> asyncio.AbstractEventLoop:
         try:
             return asyncio.get_event_loop()
         except RuntimeError:
-            given = None if loop_hook.hook is None else loop_hook.hook.loop()
+            given = loop_of_program()
             if given is not None:
                 return given
             if (
