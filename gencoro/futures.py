@@ -358,9 +358,11 @@ def of_other_thread(
 ) -> asyncio.Future[T]:
     """Return a Future that gets the outcome of an executor's in a later turn.
 
-    Unlike `asyncio.wrap_future` it completes that on a StopIteration too, on every Python
-    (cpython#112182).
+    As `asyncio.wrap_future`, which until Python 3.12.1 waits forever for a job that raises
+    StopIteration (cpython#112182).
     """
+    if sys.version_info >= (3, 13):
+        return asyncio.wrap_future(job, loop=loop)
     result: asyncio.Future[T] = loop.create_future()
 
     def deliver(done: concurrent.futures.Future[T]) -> None:
