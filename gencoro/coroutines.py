@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
-from gencoro import loop_hook
+from gencoro import futures
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
@@ -186,15 +186,16 @@ def returning(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> F:
+        other_loop = None
         try:
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
-            hook = loop_hook.hook
-            if hook and (begun := hook.begin(new_future, func, args, kwargs)):
-                return begun  # type: ignore[no-any-return]
+            other_loop = futures.loop_of_program()
             future = _future_without_loop(new_future, func)
         # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
+        if other_loop is not None:
+            is_watched = False  # or the first step would be taken there
         if is_watched:
             note_call(future, func)
         # Checked inline, since most calls have none.
@@ -225,7 +226,12 @@ def returning(
                 end_with_error(future, without_our_frame(exc), name_of(func))
         else:
             runner_class = WatchedRunner if is_watched else Runner
-            context.run(runner_class, generator, future, yielded, context)
+            if other_loop is None:
+                context.run(runner_class, generator, future, yielded, context)
+            else:  # which must not resume it before this thread has left its context
+                other_loop.call_soon_threadsafe(
+                    context.run, Runner, generator, future, yielded, context
+                )
             del yielded
         try:
             return future

@@ -50,6 +50,8 @@ OWN_REFERENCES = 2
 # The modules of unittest that call tests, setUp and so on; and modules with decorators for
 # tests, which return what the test returns.
 TEST_CASES = {"unittest.case", "unittest.async_case"}
+# The function of the latter that waits for what a test returns, from Python 3.14 on.
+WAITING = {"_callMaybeAsync"} if sys.version_info >= (3, 14) else set()
 PASSING_ON = {"contextlib", "unittest.mock"}
 
 # Functions of asyncio's call graph, from Python 3.14 on.  They ignore objects that are not
@@ -79,7 +81,11 @@ def note_call(future: CoroutineFuture[Any], func: object) -> None:
         del future._source_traceback[-1]  # type: ignore[attr-defined]
     while frame and _module_of(frame) in PASSING_ON:
         frame = frame.f_back
-    if frame and _module_of(frame) in TEST_CASES:
+    if (
+        frame
+        and _module_of(frame) in TEST_CASES
+        and frame.f_code.co_name not in WAITING
+    ):
         app_log.warning(
             "unittest called %s(), a coroutine, and does not wait for it: none of its "
             "errors fails the test; decorate it with gencoro.testing.gen_test",

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
-from gencoro import loop_hook
 from gencoro.frames import Standing, frames_in, is_ours, name_of, standing_of
 
 __all__ = [
@@ -183,6 +182,17 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
     return isinstance(x, FUTURES) or asyncio.isfuture(x)
 
 
+def _no_loop_of_program() -> asyncio.AbstractEventLoop | None:
+    """Return None: without `gencoro.compat` a thread has a loop of its own, or none."""
+    return None
+
+
+# With compat: the program's loop, on another thread that has none, as until Tornado 4.  A
+# coroutine begins on the thread then, and goes on on the loop.  Always read as an attribute of
+# this module.
+loop_of_program = _no_loop_of_program
+
+
 def current_loop() -> asyncio.AbstractEventLoop:
     """Return the current loop; on the main thread, create one if there is none.
 
@@ -201,7 +211,7 @@ def current_loop() -> asyncio.AbstractEventLoop:
         try:
             return asyncio.get_event_loop()
         except RuntimeError:
-            given = None if loop_hook.hook is None else loop_hook.hook.loop()
+            given = loop_of_program()
             if given is not None:
                 return given
             if (
@@ -348,9 +358,11 @@ def of_other_thread(
 ) -> asyncio.Future[T]:
     """Return a Future that gets the outcome of an executor's in a later turn.
 
-    Unlike `asyncio.wrap_future` it completes that on a StopIteration too, on every Python
-    (cpython#112182).
+    As `asyncio.wrap_future`, which until Python 3.12.1 waits forever for a job that raises
+    StopIteration (cpython#112182).
     """
+    if sys.version_info >= (3, 13):
+        return asyncio.wrap_future(job, loop=loop)
     result: asyncio.Future[T] = loop.create_future()
 
     def deliver(done: concurrent.futures.Future[T]) -> None:

@@ -26,7 +26,7 @@ class HandedOver(Future[T]):
         if not self.cancelled() and self.exception() is None:
             result = self.result()
             # Not by a flag, which each result() would have to look at.
-            self.__class__ = _HandedBack
+            self.__class__ = HandedBack
             self._take_back(result)
 
     def __await__(self) -> Generator[Any, None, T]:
@@ -40,7 +40,7 @@ class HandedOver(Future[T]):
     __iter__ = __await__
 
 
-class _HandedBack(HandedOver[T]):
+class HandedBack(HandedOver[T]):
     """One whose result is somewhere else by now."""
 
     def hand_back(self) -> None:
@@ -50,7 +50,7 @@ class _HandedBack(HandedOver[T]):
         raise asyncio.CancelledError("its result was handed back")
 
 
-OUR_FUTURES.add(_HandedBack)
+OUR_FUTURES.add(HandedBack)
 
 
 def hand_back(future: "Future[Any]") -> None:

@@ -314,7 +314,7 @@ class Runner(Closable, Generic[T]):
         The result Future of a legacy coroutine may have been cancelled before that.
         """
         if self.result_future is not None and self.result_future.done():
-            self.result_future = _Ending(loop=self.loop)
+            self.result_future = EndOfCoroutine(loop=self.loop)
             self.result_future._runner = self
         return self.result_future
 
@@ -465,7 +465,7 @@ def _without_steps(error: BaseException) -> BaseException:
     return error
 
 
-class _Ending(CoroutineFuture[T]):
+class EndOfCoroutine(CoroutineFuture[T]):
     """The result Future of a legacy coroutine whose own one is done."""
 
     __slots__ = ()

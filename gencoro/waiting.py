@@ -15,6 +15,7 @@ from gencoro.errors import GencoroError
 from gencoro.futures import (
     OUR_FUTURES,
     AnyFuture,
+    CoroutineFuture,
     Future,
     app_log,
     copy_outcome,
@@ -22,6 +23,7 @@ from gencoro.futures import (
     future_add_done_callback,
 )
 from gencoro.handed_over import HandedOver
+from gencoro.runner import Runner
 from gencoro.yieldables import (
     DictOf,
     K,
@@ -50,7 +52,7 @@ C = TypeVar("C", list[Any], dict[Any, Any], None)
 Deadline: TypeAlias = float | datetime.timedelta
 
 
-class _Sleep(Future[None]):
+class Sleep(Future[None]):
     """A Future that a timer completes; cancelling it cancels the timer."""
 
     __slots__ = ("_timer",)
@@ -68,7 +70,7 @@ class _Sleep(Future[None]):
             self.set_result(None)
 
 
-OUR_FUTURES.add(_Sleep)
+OUR_FUTURES.add(Sleep)
 
 
 def sleep(duration: float) -> "Future[None]":
@@ -86,7 +88,7 @@ def sleep(duration: float) -> "Future[None]":
     >>> asyncio.run(main())
     'rested'
     """
-    future = _Sleep(loop=current_loop())
+    future = Sleep(loop=current_loop())
     future._timer = future.get_loop().call_later(duration, future.wake)
     return future
 
@@ -146,7 +148,7 @@ def with_timeout(
     """Return a Future with the outcome of another, or TimeoutError if it takes too long.
 
     The original is *not* cancelled, so that it can be waited for again; if it fails after
-    the timeout, its error is logged.
+    the timeout, its error is logged, unless it is a TimeoutError too.
 
     Args:
         timeout: A `datetime.timedelta` from now, or a number: the deadline in seconds on
@@ -173,7 +175,7 @@ def with_timeout(
     """
     if places or io_loop is not None:
         quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
-    result: _TimeLimit[Any] = _TimeLimit(loop=current_loop())
+    result: TimeLimit[Any] = TimeLimit(loop=current_loop())
     result._message = message
     result._quiet_exceptions = quiet_exceptions
     delay = seconds_from_now(timeout, result.get_loop())
@@ -188,7 +190,11 @@ def with_timeout(
     return result
 
 
-class _TimeLimit(Future[T]):
+# Futures that call back in a later turn of the loop, unlike legacy ones.
+_CALLING_LATER = (CoroutineFuture, Future)
+
+
+class TimeLimit(Future[T]):
     """A Future that gets the outcome of another one, or TimeoutError.
 
     Once it is done, the other one, which may live long, does not refer to it any more.
@@ -224,7 +230,16 @@ class _TimeLimit(Future[T]):
             future.add_done_callback(log, context=_NO_CONTEXT)
 
     def _take_outcome(self, future: "Future[T]") -> None:
-        if self._end_wait() is not None:
+        if self._end_wait() is None:
+            return
+        # This is a turn of the loop already: a coroutine does not wait for another one.
+        waiting = self._callbacks if type(future) in _CALLING_LATER else None
+        if waiting and type(waiting[0][0]) is Runner and len(waiting) == 1:
+            runner, context = waiting[0]
+            self.remove_done_callback(runner)
+            copy_outcome(future, self)
+            context.run(runner, self)
+        else:
             copy_outcome(future, self)
 
     def _end_wait(self) -> "Future[T] | None":
@@ -253,13 +268,14 @@ class _LateErrors(NamedTuple):
 
     def __call__(self, late: Any) -> None:
         exc = None if late.cancelled() else late.exception()
-        # A list whose child was cancelled is not cancelled itself, but has failed.
-        quiet = (asyncio.CancelledError, self.quiet_exceptions)
+        # A list whose child was cancelled is not cancelled itself, but has failed.  And that a
+        # wait was too long for its own limit too is no news.
+        quiet = (asyncio.CancelledError, TimeoutError, self.quiet_exceptions)
         if exc is not None and not isinstance(exc, quiet):
             app_log.error("Exception in Future %r after timeout", late, exc_info=exc)
 
 
-OUR_FUTURES.add(_TimeLimit)
+OUR_FUTURES.add(TimeLimit)
 
 
 def _quiet_exceptions(
@@ -351,7 +367,7 @@ class WaitIterator:
         # Further places of Futures that were passed several times, in order.
         self._repeated: dict[Future[Any], collections.deque[int | str]] = {}
         self._finished: collections.deque[Future[Any]] = collections.deque()
-        self._running: Callable[[], _Next | None] = _nothing
+        self._running: Callable[[], NextResult | None] = _nothing
         self._arrivals = _Arrivals(self)
         # What was passed, if it had to be converted to a Future.
         self._given: dict[Future[Any], AnyFuture[Any]] = {}
@@ -399,7 +415,7 @@ class WaitIterator:
         """
         if not self._unfinished:
             raise GencoroError("WaitIterator has no results left; check done() first")
-        running = _Next(self, loop=current_loop())
+        running = NextResult(self, loop=current_loop())
         self._running = weakref.ref(running)
         if self._finished:
             self._hand_over(self._finished.popleft(), running)
@@ -441,7 +457,7 @@ class WaitIterator:
         else:
             self._finished.append(future)
 
-    def _hand_over(self, future: "Future[Any]", running: "_Next") -> None:
+    def _hand_over(self, future: "Future[Any]", running: "NextResult") -> None:
         copy_outcome(future, running)
         running.let_go()
         self.current_index = place = self._unfinished.pop(future)
@@ -494,7 +510,7 @@ class _Arrivals:
 
     def __init__(self, iterator: WaitIterator) -> None:
         self._iterator = weakref.ref(iterator)
-        self.awaited: _Next | None = None
+        self.awaited: NextResult | None = None
 
     def __call__(self, future: "Future[Any]") -> None:
         iterator = self._iterator()
@@ -507,7 +523,7 @@ class _Arrivals:
                 future.remove_done_callback(self)
 
 
-class _Next(HandedOver[Any]):
+class NextResult(HandedOver[Any]):
     """The Future of the next result of a WaitIterator.
 
     Attributes:
@@ -540,4 +556,4 @@ class _Next(HandedOver[Any]):
             self.iterator = None
 
 
-OUR_FUTURES.add(_Next)
+OUR_FUTURES.add(NextResult)

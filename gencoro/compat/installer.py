@@ -25,9 +25,9 @@ from typing import Any, TypeAlias
 import tornado.iostream  # noqa: F401
 
 import gencoro.compat.modules.ioloop  # noqa: F401
-from gencoro import deprecated, loop_hook
+from gencoro import deprecated, futures
 from gencoro.compat.calls.current_task import with_coroutines
-from gencoro.compat.calls.other_threads import ProgramLoop
+from gencoro.compat.calls.other_threads import loop_of_program
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
 
 __all__ = ["install", "installed", "uninstall"]
@@ -101,7 +101,7 @@ class _Installation:
     def begin(self, python: bool) -> None:
         sys.meta_path.insert(0, self._finder)
         deprecated.is_quiet = True
-        self._set(loop_hook, "hook", ProgramLoop())
+        self._set(futures, "loop_of_program", loop_of_program)
         try:
             self.serve(_OF_TORNADO)
             if python:

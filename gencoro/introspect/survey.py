@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gencoro.futures import ASYNCIO_FUTURES, Future
 from gencoro.runner import Runner
-from gencoro.waiting import WaitIterator, _Next, _TimeLimit
+from gencoro.waiting import NextResult, TimeLimit, WaitIterator
 
 __all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
 
@@ -108,7 +108,7 @@ class Survey:
         if getattr(future, "_loop", None) is None or future.done():
             return
         self.futures.append(future)
-        if issubclass(type(future), _Next):
+        if issubclass(type(future), NextResult):
             iterator = getattr(future, "iterator", None)
             if iterator is not None:
                 self.iterators[future] = iterator
@@ -190,7 +190,7 @@ def _completed_by(
             target = arguments[0]
         elif name in CELLS:
             target = in_cell(callback, CELLS[name])
-    elif _is_method_of(callback, _TimeLimit):
+    elif _is_method_of(callback, TimeLimit):
         target = callback.__self__
     elif _is_method_of(callback, asyncio.TaskGroup):
         target = callback.__self__._on_completed_fut

@@ -22,7 +22,7 @@ from gencoro.futures import ASYNCIO_TASKS, Future, ToldFuture
 from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.runner import runner_of
-from gencoro.waiting import WaitIterator, _Sleep
+from gencoro.waiting import Sleep, WaitIterator
 from gencoro.yieldables import MultiFuture, moment
 
 __all__ = ["WaitGraph", "call_in", "children_of", "short_path"]
@@ -184,7 +184,7 @@ class WaitGraph:
         sources = self._survey.sources.get(future, ())
         node.children = [("", self._wait_for(source)) for source in sources]
         alarm_at = self._survey.alarm_at.get(future)
-        if issubclass(type(future), _Sleep):
+        if issubclass(type(future), Sleep):
             node.text = "sleep"
             timer = getattr(future, "_timer", None)
             alarm_at = timer and timer.when()

@@ -171,7 +171,11 @@ class CallbackLoop(AsyncIOLoop, _ErrorLog):
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> None:
         """Call back in the next turn; may be called by a signal handler."""
-        warn_legacy("add_callback_from_signal", "use asyncio's loop.add_signal_handler")
+        warn_legacy(
+            "add_callback_from_signal",
+            "call asyncio.get_running_loop().add_signal_handler(signum, callback) in place "
+            "of signal.signal",
+        )
         with contextlib.suppress(RuntimeError):  # it is closed
             self._without_contexts(
                 self.asyncio_loop.call_soon_threadsafe,

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gencoro import loop_hook
+from gencoro import futures
 from gencoro.coroutines import returning
 from gencoro.errors import ReturnValueIgnoredError
 from gencoro.frames import name_of
@@ -32,8 +32,7 @@ def engine(func: Callable[..., Any]) -> Callable[..., None]:
     >>> asyncio.run(main())
     42
     """
-    begin: Callable[..., LegacyFuture[Any]]
-    begin = returning(LegacyFuture, func, takes_callback=False)
+    begin = returning(_new_future, func, takes_callback=False)
 
     def end(future: LegacyFuture[Any]) -> None:
         if future.cancelled():  # its loop was closed: this is not an error
@@ -47,9 +46,18 @@ def engine(func: Callable[..., Any]) -> Callable[..., None]:
 
     @functools.wraps(begin)
     def wrapper(*args: Any, **kwargs: Any) -> None:
-        future = None
-        if loop_hook.hook is not None and asyncio._get_running_loop() is None:
-            future = loop_hook.hook.begin(LegacyFuture, func, args, kwargs)
-        (future or begin(*args, **kwargs)).add_done_callback(wrap(end))
+        begin(*args, **kwargs).add_done_callback(wrap(end))
 
     return wrapper
+
+
+def _new_future(**of_loop: Any) -> LegacyFuture[Any]:
+    """Return a LegacyFuture, which would need no loop, where there is one for it.
+
+    Raises:
+        RuntimeError: the loop is that of another thread, and was not given.
+    """
+    is_at_rest = not of_loop and asyncio._get_running_loop() is None
+    if is_at_rest and futures.loop_of_program() is not None:
+        raise RuntimeError("the loop runs on another thread")
+    return LegacyFuture(**of_loop)

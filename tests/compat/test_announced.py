@@ -89,20 +89,6 @@ def test_sign_in_by_openid_is_gone():
     )
 
 
-def test_header_lines_that_end_with_a_line_feed_alone(site):
-    """Tornado 6.7 refuses them, in HTTP as in 4.5 they were accepted."""
-    from tornado.web import RequestHandler
-
-    class Page(RequestHandler):
-        def get(self):
-            self.write("page")
-
-    site.serve(Page)
-
-    answer = site.send(b"GET / HTTP/1.1\nHost: a\nConnection: close\n\n")
-    assert answer.endswith(b"page")
-
-
 @uses(
     "asyncio.AbstractEventLoopPolicy",
     "asyncio.DefaultEventLoopPolicy",

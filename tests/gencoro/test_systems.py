@@ -13,6 +13,8 @@ import asyncio.subprocess, os, select, selectors, signal, subprocess, sys
 import multiprocessing.spawn, multiprocessing.util, tempfile, tornado.testing, tornado.websocket
 import pytest, sysconfig, tornado.autoreload, tornado.wsgi
 sysconfig.get_paths()
+asyncio.new_event_loop().close()
+asyncio.windows_events = asyncio.unix_events
 sys.platform = "win32"
 selectors.DefaultSelector = selectors.SelectSelector
 for module, names in {

@@ -36,6 +36,38 @@ def test_quiet_error_after_the_time_out_is_not_logged(run, caplog):
     assert caplog.records == []
 
 
+def test_wait_that_then_ends_by_its_own_limit_is_not_logged(run, caplog):
+    async def main():
+        with pytest.raises(TimeoutError):
+            limited = gen.with_timeout(timedelta(seconds=2), gen.sleep(60))
+            await gen.with_timeout(timedelta(seconds=1), limited)
+        await asyncio.sleep(5)
+
+    run(main)
+
+    assert caplog.records == []
+
+
+def test_coroutine_takes_a_limited_result_in_the_turn_in_which_it_is_there(run):
+    turns = []
+
+    @gen.coroutine
+    def wait_for(future):
+        yield future
+        turns.append("resumed")
+
+    async def main():
+        future = pending()
+        waiting = wait_for(gen.with_timeout(timedelta(seconds=60), future))
+        future.set_result(None)
+        asyncio.get_running_loop().call_soon(turns.append, "its turn ends")
+        await waiting
+
+    run(main)
+
+    assert turns == ["resumed", "its turn ends"]
+
+
 def test_number_is_a_moment_of_the_wall_clock_not_a_duration(run):
     async def main():
         with pytest.raises(TimeoutError):

@@ -8,74 +8,29 @@ before it takes effect; if it fails, its Future has the error, and the loop logs
 """
 
 import asyncio
-import contextvars
 import functools
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError
 
 import gencoro.ioloop
-from gencoro.callback_argument import is_for_caller, pass_result_to
-from gencoro.errors import Return
-from gencoro.frames import name_of
 from gencoro.futures import chain_future, is_future
 from gencoro.ioloop import program_loop
 from gencoro.legacy.futures import LegacyFuture
-from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
-from gencoro.tornado_interop import is_tornado_return
 
-__all__ = ["ProgramLoop", "is_elsewhere", "on_any_thread", "pass_to_loop"]
+__all__ = ["is_elsewhere", "loop_of_program", "on_any_thread", "pass_to_loop"]
 
 
-class ProgramLoop:
-    """The `gencoro.loop_hook.LoopHook` of legacy programs."""
-
-    def loop(self) -> asyncio.AbstractEventLoop | None:
-        """Return the program's loop, on another thread that has none of its own."""
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main or gencoro.ioloop.IOLoop.current(instance=False) is not None:
-            return None
-        found = program_loop()
-        return None if found is None else found.asyncio_loop
-
-    def begin(
-        self,
-        new_future: Callable[..., Any],
-        func: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        """Take the first step of a coroutine here; the loop takes the others."""
-        loop = self.loop()
-        if loop is None:
-            return None
-        future = new_future(loop=loop)
-        if "callback" in kwargs and is_for_caller(func, kwargs):
-            pass_result_to(kwargs.pop("callback"), future)
-        context = contextvars.copy_context()
-        try:
-            generator = context.run(func, *args, **kwargs)
-            if not isinstance(generator, Generator):
-                raise Return(generator)
-            yielded = context.run(next, generator)
-        except RETURNS as stop:
-            future.set_result(stop.value)
-        except INTERRUPTS:
-            raise
-        except BaseException as exc:
-            if is_tornado_return(exc):
-                future.set_result(exc.value)
-            else:
-                end_with_error(future, exc, name_of(func))
-        else:
-            # The loop must not resume it before this thread has left its context.
-            loop.call_soon_threadsafe(
-                context.run, Runner, generator, future, yielded, context
-            )
-        return future
+def loop_of_program() -> asyncio.AbstractEventLoop | None:
+    """Return the program's loop, on another thread that has none of its own."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main or gencoro.ioloop.IOLoop.current(instance=False) is not None:
+        return None
+    found = program_loop()
+    return None if found is None else found.asyncio_loop
 
 
 def is_elsewhere(io_loop: Any) -> bool:

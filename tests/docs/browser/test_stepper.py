@@ -106,8 +106,8 @@ def test_queue_is_shown_before_its_callback_runs(stepper):
     assert stepper.place.endswith("Turn 3 of the loop begins.")
     assert stepper.texts(".stepper-queue") == ["Runner.run of nap(1)"]
     assert stepper.texts(".stepper-waiting") == [
-        "_Sleep.wake of nap(2), at 2 s",
-        "_Sleep.wake of nap(3), at 3 s",
+        "Sleep.wake of nap(2), at 2 s",
+        "Sleep.wake of nap(3), at 3 s",
     ]
 
     stepper.press("next")

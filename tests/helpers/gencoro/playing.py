@@ -81,6 +81,8 @@ class Play(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
+        if record.msg.endswith("after timeout") and isinstance(error, TimeoutError):
+            return  # Tornado logs that something was too late for its own limit too.
         self.trace("log", record.name, record.msg, error)
 
     def on_loop_error(self, _loop: Any, context: dict[str, Any]) -> None:
