@@ -24,7 +24,7 @@ from backports import zstd
 from crawl_site import Layout, Writer
 from frontier_load import LEASE_S, Site, page_of
 from isal import isal_zlib
-from selectolax.lexbor import LexborHTMLParser
+from turbohtml import parse
 
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.captures import Captures
@@ -110,7 +110,7 @@ class Reading:
 
     def floor(self, _directory):
         for body in self._bodies:
-            LexborHTMLParser(body)
+            parse(body.decode("utf-8", "replace"), scripting=True)
 
 
 class Archive:
@@ -250,7 +250,7 @@ class Frontier:
 
 
 PARTS = {
-    "reading: links, text, assets": (Reading, "lexbor's tree"),
+    "reading: links, text, assets": (Reading, "turbohtml's tree"),
     "archive": (Archive, "isal, SHA-1, SHA-256, a row"),
     "index": (Index, "FTS5, zstd, a row"),
     "frontier": (Frontier, "21 statements of SQLite"),

@@ -54,7 +54,6 @@ from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.documents.xhtml import is_xhtml, is_xml
 from crawler_app.web.robots.directives import directives_in_header
@@ -215,21 +214,16 @@ class Interpreter:
     def _read_page(
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
-        page, body = (
-            (yield from self._parsed(fetched, outcome.content_type)),
-            fetched.body,
-        )
+        page = yield from self._parsed(fetched, outcome.content_type)
         if self._renderer is not None:
             rendered = yield from self._rendered(self._renderer, fetched, outcome, page)
-            page, body = rendered or (page, body)
+            page = rendered or page
         outline = page.outline
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
-        elif (
-            not page.links
-            and not (page.text and outcome.reason is Reason.RENDERED)
-            and is_made_by_script(body)
+        elif page.is_made_by_script and not (
+            page.text and outcome.reason is Reason.RENDERED
         ):
             outcome.reason = Reason.MADE_BY_SCRIPT
         outcome.title = page.title
@@ -284,14 +278,14 @@ class Interpreter:
 
     def _rendered(
         self, renderer: "PageRenderer", fetched: Fetched, outcome: Outcome, page: Page
-    ) -> Subgenerator[tuple[Page, bytes] | None]:
-        """Return a page and its body as its scripts make it; None if it does not need that."""
+    ) -> Subgenerator[Page | None]:
+        """Return a page as its scripts make it; None if it does not need that."""
         response = yield from renderer.render(fetched, page)
         if response is None:
             return None
         read = yield from self._parsed(response, response.headers["Content-Type"])
         renderer.learn(fetched, page, read, outcome)
-        return read, response.body
+        return read
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""

@@ -13,7 +13,7 @@
       fragments     which fragments name a place that a page has
       text          the visible text, and the headings
       page_metadata   what a page says of itself, for a report
-    scripted        whether a page is made by a script in the browser
+      scripted      whether a script makes the page in the browser
     refresh         where a page takes its visitors by itself
     sent_links      links as a browser sends them
     link_cache      skips links already handled in the same directory
@@ -24,7 +24,6 @@
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
       sitemap_pieces  its content, unpacked and in UTF-8
-    scripted        pages that a script makes in the browser
     sniffing        the type of a body without a Content-Type
 
 All but the reader are pure: bytes in, values out; no clock, no socket, no disk.

@@ -4,12 +4,13 @@ Pure.  A page is parsed once; everything that is asked for is read from its tree
 """
 
 import contextlib
+import functools
 import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from turbohtml import Element, Namespace
+from turbohtml import Namespace
 
 from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.text.escaping import one_line
@@ -36,6 +37,7 @@ from crawler_app.web.documents.references import (
     refresh_in,
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
+from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.text import TEXT_NAMES, headings_and_text, text_of
 from crawler_app.web.documents.tree import Tree, tree_of
@@ -82,6 +84,7 @@ class Page:
         text: The main text in one line, including the headings; empty unless requested.
         outline: All references with their places; None unless requested.
         metadata: None unless requested.
+        is_made_by_script: Whether it is only a shell, which a script fills in the browser.
         is_partial: Whether a limit of time, memory or links ended the reading.
     """
 
@@ -99,6 +102,7 @@ class Page:
     assets: list[Asset] = field(default_factory=list)
     outline: Outline | None = None
     metadata: PageMetadata | None = None
+    is_made_by_script: bool = False
     is_partial: bool = False
 
 
@@ -129,13 +133,14 @@ def parse_html(
     >>> parse_html(b"<nav>Home</nav><h1>Hi</h1><p>You", with_text=True).text
     'Hi You'
     """
-    wanted = {
+    asked = {
         "anchors": with_anchors,
         "assets": with_assets,
         "outline": with_outline,
         "metadata": with_metadata,
         "text": with_text,
     }
+    wanted = frozenset(part for part in asked if asked[part])
     for size in (len(body), *FIRST_BYTES):
         if size <= len(body):
             with contextlib.suppress(MemoryError):
@@ -145,25 +150,25 @@ def parse_html(
     return Page(is_partial=True)
 
 
-def _read(body: bytes, content_type: str, wanted: dict[str, bool], agent: str) -> Page:
+def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) -> Page:
     markup, charset = decode_html(body, content_type)
     page = Page(charset=charset)
-    if wanted["outline"]:
+    if "outline" in wanted:
         page.outline = Outline(is_partial=True)
-    names = {*_PAGE_NAMES}.union(*(_NAMES[part] for part in wanted if wanted[part]))
+    names = _names_for(wanted)
     xml = is_xml(content_type)
     tree = tree_of(markup, names, is_xml=xml)
     page.is_partial = tree.is_partial
     # A sandbox interrupts what takes too long, and what is known by then counts.
     with _until_limit(page):
-        _read_page(page, tree, agent, with_anchors=wanted["anchors"])
-        if wanted["assets"]:
+        _read_page(page, tree, agent, with_anchors="anchors" in wanted)
+        if "assets" in wanted:
             page.assets = _sent_assets(assets_of(tree), charset)
-        if wanted["outline"]:
+        if "outline" in wanted:
             page.outline = outline_of_tree(tree, charset)
-        if wanted["metadata"]:
+        if "metadata" in wanted:
             page.metadata = metadata_of(tree)
-        if wanted["text"]:
+        if "text" in wanted:
             text = text_of(tree)
             if not text.strip() and _TEXT.search(markup):
                 # For example, the whole page is in a <nav>.
@@ -184,6 +189,11 @@ _NAMES = {
 }
 
 
+@functools.cache
+def _names_for(wanted: frozenset[str]) -> frozenset[str]:
+    return frozenset(_PAGE_NAMES).union(*(_NAMES[part] for part in wanted))
+
+
 @contextlib.contextmanager
 def _until_limit(page: Page) -> Iterator[None]:
     try:
@@ -199,14 +209,21 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
             page.base = href[:MAX_LINK_CHARS]
             break
     links = links_of(tree)
-    hrefs = _without_fragments([href for _, href in links], charset)
-    distinct = list(dict.fromkeys(hrefs))
-    if max(map(len, distinct), default=0) > MAX_LINK_CHARS:
-        distinct = [link for link in distinct if len(link) <= MAX_LINK_CHARS]
+    distinct = _distinct([href for _, href in links], charset)
     page.links = distinct[:MAX_LINKS]
     page.is_partial |= len(distinct) > MAX_LINKS
-    if b"nofollow" in tree.lowered:
-        page.nofollow_links = _only_nofollow(page.links, links, hrefs)
+    page.is_made_by_script = not page.links and is_made_by_script(tree)
+    followed = [
+        href
+        for element, href in links
+        if not ((rel := element.attr("rel")) and is_nofollow(rel))
+    ]
+    if len(followed) < len(links):
+        followed_links = frozenset(_distinct(followed, charset))
+        # The same objects as the links, so that a pickle has each of them once.
+        page.nofollow_links = frozenset(
+            link for link in page.links if link not in followed_links
+        )
     page.title = _title(tree)
     refreshes = filter(None, map(refresh_in, tree.tags("meta")))
     page.refresh = refresh_among(refreshes, charset)
@@ -238,25 +255,12 @@ def _read_head(page: Page, tree: Tree, agent: str) -> None:
                 page.canonical = page.canonical or as_sent([href], page.charset)[0]
 
 
-def _without_fragments(links: list[str], charset: str) -> list[str]:
-    # A call for each link would cost too much; most have no fragment.
-    return [
-        without_fragment(link) if "#" in link else link
-        for link in as_sent(links, charset)
-    ]
-
-
-def _only_nofollow(
-    found: list[str], links: list[tuple[Element, str]], hrefs: list[str]
-) -> frozenset[str]:
-    """Return the links that occur with nofollow only."""
-    followed = {
-        href
-        for (element, _), href in zip(links, hrefs, strict=True)
-        if not is_nofollow(element)
-    }
-    # The same objects as the links, so that a pickle has each of them once.
-    return frozenset(link for link in found if link not in followed)
+def _distinct(hrefs: list[str], charset: str) -> list[str]:
+    """Return links without fragments and duplicates, and without those that are too long."""
+    # Most are on a page several times, or have no fragment.
+    sent = as_sent([*dict.fromkeys(hrefs)], charset)
+    links = [without_fragment(link) if "#" in link else link for link in sent]
+    return [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
 
 
 def _sent_assets(found: list[Asset], charset: str) -> list[Asset]:

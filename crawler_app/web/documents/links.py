@@ -85,7 +85,7 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
         tree: One with the `LINK_NAMES`.
         depth: The number of pages that contain this one.
     """
-    links = list(_links_in(tree))
+    links = _links_in(tree)
     if (noscripts := tree.noscripts(("a", "area"))) is not None:
         links += _links_in(noscripts)
     for _, srcdoc in srcdocs_of(tree, depth):
@@ -93,17 +93,17 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     return links
 
 
-def _links_in(tree: Tree) -> Iterator[tuple[Element, str]]:
+def _links_in(tree: Tree) -> list[tuple[Element, str]]:
     elements: Iterable[Element] = tree.tags("a")
     if areas := tree.tags("area"):
         elements = sorted((*elements, *areas), key=tree.offset_of)
-    for element in elements:
+    return [
+        (element, href)
+        for element in elements
         # Most have an `href`, and another call for each would cost too much.
-        href = element.attr("href")
-        if href is None:
-            href = prefixed_href(element)
-        if href is not None:
-            yield element, href
+        if (href := element.attr("href")) is not None
+        or (href := prefixed_href(element)) is not None
+    ]
 
 
 def prefixed_href(element: Element) -> str | None:
@@ -117,12 +117,13 @@ def anchors_of(base: str, links: list[tuple[Element, str]], charset: str) -> Anc
     hrefs = as_sent([href for _, href in links[:MAX_LINKS]], charset)
     elements = [element for element, _ in links[:MAX_LINKS]]
     texts = [one_line(text_of_link(each), MAX_TEXT_CHARS) for each in elements]
-    return Anchors(base, hrefs, texts, list(map(is_nofollow, elements)))
+    are_nofollow = [is_nofollow(each.attr("rel") or "") for each in elements]
+    return Anchors(base, hrefs, texts, are_nofollow)
 
 
-def is_nofollow(element: Element) -> bool:
-    """Return whether a link has ``rel=nofollow``."""
-    return "nofollow" in (element.attr("rel") or "").lower().split()
+def is_nofollow(rel: str) -> bool:
+    """Return whether the ``rel`` of a link asks robots not to follow it."""
+    return "nofollow" in rel.lower().split()
 
 
 def text_of_link(element: Element) -> str:

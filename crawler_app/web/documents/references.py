@@ -162,7 +162,7 @@ _LOADING = (
 
 # Elements with attributes that refer to something; any element may do so by its style.
 OTHER_REFERRING = ("area", "base", "meta", *_LOADING)
-REFERRING = ("a", *OTHER_REFERRING)
+REFERRING = ("a", *OTHER_REFERRING, *_WITH_BACKGROUND)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
 
@@ -258,18 +258,17 @@ def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, str]]:
 
 
 def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
-    if b"style" in tree.lowered:
-        for element in tree.select('[style*="("]'):
-            style = element.attr("style") or ""
-            for found in references_in_css(style, is_attribute=True):
-                yield Reference(
-                    element, found.value, Use.ASSET, element.tag, "style", found.at
-                )
-    if b"background" in tree.lowered:
-        for element in tree.select("[background]"):
-            if element.tag in _WITH_BACKGROUND:
-                value = element.attr("background") or ""
-                yield Reference(element, value, Use.ASSET, element.tag, "background")
+    for element in tree.select('[style*="("]'):
+        style = element.attr("style") or ""
+        for found in references_in_css(style, is_attribute=True):
+            yield Reference(
+                element, found.value, Use.ASSET, element.tag, "style", found.at
+            )
+    for name in _WITH_BACKGROUND:
+        for element in tree.tags(name):
+            value = element.attr("background")
+            if value is not None:
+                yield Reference(element, value, Use.ASSET, name, "background")
 
 
 def refresh_in(element: Element) -> str | None:

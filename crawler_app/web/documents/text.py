@@ -34,6 +34,10 @@ _AROUND = _names("dialog|nav|noscript|search")
 # Parts that are around the main text only in some places.
 _PARTS = _names("aside|button|footer|header")
 
+# Roles of elements like these.
+_AROUND_ROLES = frozenset(("navigation", "search"))
+_PART_ROLES = frozenset(("banner", "contentinfo"))
+
 # Their text is separated from the text before and after.
 _BLOCKS = _names(
     "address|article|blockquote|caption|center|details|dd|dir|dl|dt|fieldset|figcaption"
@@ -46,28 +50,25 @@ _HEADINGS = _names("h1|h2|h3|h4|h5|h6")
 # The elements that are to be listed in a tree.
 TEXT_NAMES = (
     *("body", *_UNSEEN, *_BOXES, *_AROUND, *_PARTS),
-    *(*_BLOCKS, *_BREAKS, *_HEADINGS),
+    *(*_BLOCKS, *_BREAKS, *_HEADINGS, "div", "p"),
 )
 
 # Headings, headers and so on that are examined, of each name; people write fewer.
 MAX_EXAMINED = 10_000
 
-# The parser begins a line before these, but not after them.
-_BLOCKS_IN_LINES = (
-    ":not(body, div, p, h1, h2, h3, h4, h5, h6) > :is(div, p, h1, h2, h3, h4, h5, h6)"
-)
+# In these, the parser begins a line before and after a block; elsewhere, only before it.
+_WITH_LINES = frozenset(("body", "div", "p", *_HEADINGS))
 
 _CONTENT = frozenset(("article", "main", "section"))
-
-# "until-found" content can be found by the browser's search, so it counts as visible.
-_HIDDEN = 'body [hidden]:not([hidden="until-found" i])'
 
 # Mark a heading in a text.  Python treats them as white space, so str.split removes them.
 _HEADING_START, _HEADING_END = "\x1c", "\x1d"
 
 # A zero-width space is the only space between words in Khmer, Lao, Burmese and Thai.
 # Elsewhere it marks where a long word may be broken.
-_BETWEEN_WORDS = re.compile("(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b")
+_BETWEEN_WORDS = re.compile(
+    "\u200b(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]\u200b)"
+)
 
 # Control characters, soft hyphens and optional breaks, bidirectional marks, private-use
 # characters, surrogates.  Not joiners: they change words.
@@ -116,8 +117,11 @@ def text_of(tree: Tree, *, is_bare: bool = False) -> str:
     for name in _UNSEEN:
         for element in tree.tags(name):
             element.decompose()
-    for element in list(tree.select(_BLOCKS_IN_LINES)):
-        element.insert_after(Text(" "))
+    for name in (*_BLOCKS, *_HEADINGS, "div", "p"):
+        for element in tree.tags(name):
+            parent = element.parent
+            if isinstance(parent, Element) and parent.tag not in _WITH_LINES:
+                element.insert_after(Text(" "))
     return bodies[0].to_text()
 
 
@@ -135,6 +139,8 @@ def _as_read(text: str) -> str:
     >>> _as_read("Hel\\u00adlo,\\n wo\\u200brld\\u00a0\\x1b[2J \\u00b6")
     'Hello, world [2J'
     """
+    if "\u200b" in text:
+        text = _BETWEEN_WORDS.sub(" ", text).replace("\u200b", "")
     # A pilcrow at the end of a heading is a link to it, not text.
     text = " ".join(text.replace("\N{PILCROW SIGN}", " ").split())
     if text.isascii():
@@ -143,7 +149,6 @@ def _as_read(text: str) -> str:
             return text
     elif text.isprintable():
         return text
-    text = _BETWEEN_WORDS.sub(" ", text)
     return " ".join(_NOT_SEEN.sub("", text).split())
 
 
@@ -162,16 +167,8 @@ def _parts_around(tree: Tree) -> list[Element]:
     for name in _PARTS:
         is_around = _is_in_no_heading if name == "button" else _is_of_page
         found += filter(is_around, tree.tags(name)[:MAX_EXAMINED])
-    # Searching the source first takes a third of the time of a selection.
-    if b"hidden" in tree.lowered:
-        found += tree.select(_HIDDEN)
-    if b"role" in tree.lowered:
-        for element in itertools.islice(tree.select("body [role]"), MAX_EXAMINED):
-            for role in (element.attr("role") or "").lower().split():
-                if role in ("navigation", "search") or (
-                    role in ("banner", "contentinfo") and _is_of_page(element)
-                ):
-                    found.append(element)
+    marked = tree.select("body [hidden], body [role]")
+    found += filter(_is_hidden_or_around, itertools.islice(marked, MAX_EXAMINED))
     return found
 
 
@@ -179,6 +176,18 @@ def _leave_out(element: Element) -> None:
     """Replace an element by a line break."""
     element.clear()
     element.tag = "br"
+
+
+def _is_hidden_or_around(element: Element) -> bool:
+    """Return whether an attribute says that an element is no part of the main text."""
+    hidden = element.attr("hidden")
+    # "until-found" content can be found by the browser's search, so it counts as visible.
+    if hidden is not None and hidden.lower() != "until-found":
+        return True
+    roles = (element.attr("role") or "").lower().split()
+    return not _AROUND_ROLES.isdisjoint(roles) or (
+        not _PART_ROLES.isdisjoint(roles) and _is_of_page(element)
+    )
 
 
 def _is_of_page(element: Element) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler_app.web.documents.scripted import is_made_by_script
+from crawler_app.web.documents.html import parse_html
 
 SCRIPT = "<script src=/app.js></script>"
 SHELLS = [
@@ -23,9 +23,9 @@ PAGES = [
 
 @pytest.mark.parametrize("markup", SHELLS)
 def test_shell_is_made_by_a_script(markup):
-    assert is_made_by_script(markup.encode())
+    assert parse_html(markup.encode()).is_made_by_script
 
 
 @pytest.mark.parametrize("markup", PAGES)
 def test_page_that_shows_something_is_not(markup):
-    assert not is_made_by_script(markup.encode())
+    assert not parse_html(markup.encode()).is_made_by_script
