@@ -238,6 +238,12 @@ def add_export(parser: CommandParser) -> None:
         help="output file or, for a format that has many files, a directory "
         f"(default: {STDOUT}, which is standard output)",
     )
+    parser.add_argument(
+        "--whole-page",
+        action="store_true",
+        default=None,
+        help="export menus, footers and the like too, not only the main content",
+    )
 
 
 def add_demo(parser: CommandParser) -> None:

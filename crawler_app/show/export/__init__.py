@@ -6,4 +6,5 @@ output and a progress callback, and options of its own::
     formats        the names of the formats, and what each needs
     archive_files  the archive as WACZ, and its index as CDXJ
     tables         tables, such as that of all URLs
+    markdown       the text of pages, as Markdown, llms.txt and JSON
 """

@@ -39,6 +39,34 @@ FORMATS: Mapping[str, Format] = {
     "jsonl": Format("tables.urls:write_jsonl", "one URL a line, as JSON"),
     "csv": Format("tables.urls:write_csv", "one URL a line, as a table"),
     "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
+    "markdown": Format(
+        "markdown.formats:write_files",
+        "a Markdown file for each page",
+        DIRECTORY,
+        True,
+        ("whole_page",),
+    ),
+    "llms": Format(
+        "markdown.formats:write_index",
+        "llms.txt, a list of the pages",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
+    "llms-full": Format(
+        "markdown.formats:write_full",
+        "llms-full.txt, the Markdown of all pages",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
+    "texts": Format(
+        "markdown.formats:write_texts",
+        "one page a line, as JSON with its text",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
     "wacz": Format("archive_files:write_archive", "the archive", BINARY, True),
 }
 
