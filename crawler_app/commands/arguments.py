@@ -277,6 +277,12 @@ def add_export(parser: CommandParser) -> None:
         help="of a folder: the site as it was then, such as 2026-11-27 (the end of that day) "
         "or 2026-11-27T18:30 (UTC; default: its last state)",
     )
+    parser.add_argument(
+        "--whole-page",
+        action="store_true",
+        default=None,
+        help="export menus, footers and the like too, not only the main content",
+    )
 
 
 def add_demo(parser: CommandParser) -> None:

@@ -51,6 +51,7 @@ from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, Outline
+from crawler_app.web.documents.pdf import can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
@@ -134,6 +135,8 @@ class Interpreter:
         self._index = index
         self._keeps_page = keeps_page
         self._observer = observer
+        # None until the first PDF file.
+        self._reads_pdf: bool | None = None
         self._seen_links = LinkCache()
         self._seen_assets = LinkCache()
 
@@ -173,7 +176,7 @@ class Interpreter:
             return (yield from self._read_external_asset(claim, fetched, outcome))
         if self._is_sitemap(claim, content_type, fetched.body):
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
-        if is_html(content_type):
+        if is_html(content_type) or (is_pdf(content_type) and self._can_read_pdf()):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
         if self._observer is not None and (mentions := _in_headers(fetched)):
@@ -215,7 +218,8 @@ class Interpreter:
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
         page = yield from self._parsed(fetched, outcome.content_type)
-        if self._renderer is not None:
+        is_markup = is_html(outcome.content_type)
+        if self._renderer is not None and is_markup:
             rendered = yield from self._rendered(self._renderer, fetched, outcome, page)
             page = rendered or page
         outline = page.outline
@@ -226,6 +230,8 @@ class Interpreter:
             page.text and outcome.reason is Reason.RENDERED
         ):
             outcome.reason = Reason.MADE_BY_SCRIPT
+        if not (is_markup or page.text or page.links):
+            outcome.add_note("neither text nor links in the PDF file, or it is damaged")
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
@@ -241,7 +247,7 @@ class Interpreter:
         found: Iterable[Asset | Mention] = page.assets
         if self._observer is not None and outline is not None:
             outline.mentions += _in_headers(fetched)
-            self._observer.saw_document(claim.url, outline)
+            self._observer.saw_document(claim.url, outline, has_ids=is_markup)
             if self._config.fetches_assets:
                 found = outline.loaded()
             others = self._other_links(claim, page, outline, base, directives)
@@ -251,7 +257,7 @@ class Interpreter:
             admitted = itertools.chain(admitted, needed)
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
-        if self._keeps_page:
+        if self._keeps_page and is_markup:
             kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
             yield from self._write_index(self._index, claim.url, page, directives)
@@ -260,6 +266,8 @@ class Interpreter:
 
     def _parsed(self, fetched: Fetched, content_type: str) -> Subgenerator[Page]:
         """Return a page, with its outline if there is an observer."""
+        if is_pdf(content_type):
+            return self._reader.pdf(fetched.body)
         return self._reader.page(
             fetched.body,
             content_type,
@@ -271,6 +279,16 @@ class Interpreter:
             with_outline=self._observer is not None,
             agent=self._agent,
         )
+
+    def _can_read_pdf(self) -> bool:
+        if self._reads_pdf is None:
+            self._reads_pdf = can_read_pdf()
+            if not self._reads_pdf:
+                logger.warning(
+                    "PDF files are stored, but their text and links are not read: that needs "
+                    "pypdfium2; pip install 'gencoro[pdf]'"
+                )
+        return self._reads_pdf
 
     def forget_links(self) -> None:
         """Admit links again that were settled: the frontier may have lost them."""

@@ -24,8 +24,12 @@ class CrawlObserver(Protocol):
         """Return the URL to fetch in place of one that was found; usually the same."""
         ...
 
-    def saw_document(self, url: str, outline: Outline) -> None:
-        """Record a page or a style sheet; called before `saw_end`."""
+    def saw_document(self, url: str, outline: Outline, *, has_ids: bool = True) -> None:
+        """Record a page, a style sheet or a PDF file; called before `saw_end`.
+
+        Args:
+            has_ids: Whether fragments of its URL are ids in it.
+        """
         ...
 
     def saw_problems(self, url: str, problems: "Sequence[ScriptProblem]") -> None:

@@ -80,8 +80,13 @@ class CheckFinding:
 
     @property
     def place(self) -> str:
-        """The page, with line and column if there are any."""
+        """The page, with line and column if there are any.
+
+        A PDF file has pages in place of lines, and no columns.
+        """
         page = self.page or self.text
+        if self.line and not self.column:
+            return f"{page} page {self.line}"
         return f"{page}:{self.line}:{self.column}" if self.line else page
 
     @property

@@ -106,7 +106,7 @@ class GitHub(Output):
 
     def add(self, finding: CheckFinding) -> None:
         fields = {"file": finding.page, "title": finding.meaning}
-        if finding.line:
+        if finding.column:
             fields |= {"line": str(finding.line), "col": str(finding.column)}
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
         self.write(f"::error {shown}::{_of_command(line_of(finding))}\n")

@@ -159,11 +159,12 @@ class ReferenceTracker:
         """Return where a URL is served for the check."""
         return self._served_at(url)
 
-    def saw_document(self, url: str, outline: Outline) -> None:
+    def saw_document(self, url: str, outline: Outline, *, has_ids: bool = True) -> None:
         """Record a document's references and ids."""
         self.summary.pages += 1
         base = join_or_nothing(url, outline.base) or url
-        self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
+        if has_ids:
+            self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
         for link, mentions in outline.by_link().items():
             self._take(url, link, mentions, self._target_of(base, link))
 

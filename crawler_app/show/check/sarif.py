@@ -68,7 +68,7 @@ def _result(finding: CheckFinding) -> dict[str, Any]:
     }
     uri = _uri(finding.page or finding.target)
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if finding.line:
+    if finding.column:
         place["region"] = {"startLine": finding.line, "startColumn": finding.column}
     result["locations"] = [{"physicalLocation": place}]
     return result

@@ -7,4 +7,5 @@ output and a progress callback, and options of its own::
     archive_files  the archive as WACZ, and its index as CDXJ
     tables         tables, such as that of all URLs
     folder         the pages as files that open from the disk
+    markdown       the text of pages, as Markdown, llms.txt and JSON
 """

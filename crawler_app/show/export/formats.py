@@ -49,6 +49,34 @@ FORMATS: Mapping[str, Format] = {
         True,
         ("at",),
     ),
+    "markdown": Format(
+        "markdown.formats:write_files",
+        "a Markdown file for each page",
+        DIRECTORY,
+        True,
+        ("whole_page",),
+    ),
+    "llms": Format(
+        "markdown.formats:write_index",
+        "llms.txt, a list of the pages",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
+    "llms-full": Format(
+        "markdown.formats:write_full",
+        "llms-full.txt, the Markdown of all pages",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
+    "texts": Format(
+        "markdown.formats:write_texts",
+        "one page a line, as JSON with its text",
+        TEXT,
+        True,
+        ("whole_page",),
+    ),
 }
 
 DEFAULT_FORMAT = "jsonl"

@@ -24,6 +24,7 @@
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
       sitemap_pieces  its content, unpacked and in UTF-8
+    pdf             title, text and links of PDF files
     sniffing        the type of a body without a Content-Type
 
 All but the reader are pure: bytes in, values out; no clock, no socket, no disk.

@@ -13,6 +13,7 @@ from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.outline import Outline, outline_of
 from crawler_app.web.documents.packing import ASSETS, OUTLINE, PAGE, SITEMAP, Packing
+from crawler_app.web.documents.pdf import read_pdf
 from crawler_app.web.documents.references import Asset
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
@@ -80,6 +81,13 @@ class Reader:
             page = parse(body[:FIRST_BYTES])
         page.is_partial = True
         return page
+
+    def pdf(self, body: bytes) -> Subgenerator[Page]:
+        """Read a PDF file, always in the sandbox; see `read_pdf`."""
+        try:
+            return (yield from self._read(PAGE, read_pdf, body))
+        except LimitExceeded:
+            return Page(is_partial=True)
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""

@@ -34,9 +34,15 @@ MAX_SITEMAPS = 500
 _FIELD = re.compile(
     rb"\s*(?:(?P<agent>user[ -]?agent)|(?P<allow>allow)"
     rb"|(?P<disallow>diss?all?ow|diasllow|disallaw)"
-    rb"|(?P<delay>crawl[ -]delay)|(?P<sitemap>site-?maps?))(?:\s*:|\s)",
+    rb"|(?P<delay>crawl[ -]delay)|(?P<sitemap>site-?maps?)"
+    rb"|(?P<signal>content-signal)|(?P<usage>content-usage))(?:\s*:|\s)",
     re.IGNORECASE,
 )
+_USAGE_BY_NAME = {"signal": "Content-Signal", "usage": "Content-Usage"}
+
+# Far more than there are uses.
+MAX_USAGE, MAX_USAGE_BYTES = 20, 200
+
 _AGENT = re.compile(rb"\*(?!\S)|[A-Za-z_-]+")
 _COMPATIBLE = re.compile(r"[^(]*\(compatible;\s*([A-Za-z_-]+)", re.IGNORECASE)
 _NOT_ASCII = re.compile("%([89A-Fa-f][0-9A-Fa-f])")
@@ -56,6 +62,9 @@ class Rules:
             if there is no further try.
         error: Why they could not be fetched, if there was no response at all.
         size: The number of rules and sitemaps, plus one for the origin; limits the cache.
+        usage: What the site says of the use of its pages, as written, without duplicates:
+            ``Content-Signal`` and ``Content-Usage``.  A crawl does not obey it, but passes it
+            on.
     """
 
     crawl_delay_s: float | None = None
@@ -64,6 +73,7 @@ class Rules:
     retry_at: float | None = None
     error: FetchError | None = None
     size: int = field(default=1, repr=False)
+    usage: tuple[str, ...] = ()
     _paths: Protego | None = field(default=None, repr=False)
 
     def allows(self, url: str) -> bool:
@@ -109,13 +119,17 @@ def parse_rules(body: bytes, user_agent: str, origin: str) -> Rules:
     group_by_agent: dict[str, _Group] = {}
     current: list[_Group] = []
     sitemaps: list[bytes] = []
-    has_rules = False
+    usage: dict[str, None] = {}
+    has_rules = has_agents = False
     for name, value in _records(body):
         if name == "sitemap":
             sitemaps.append(value)
+        elif name in _USAGE_BY_NAME and not has_agents:  # for everybody
+            usage[_as_usage(name, value)] = None
         elif name == "agent":
             if has_rules:
                 current, has_rules = [], False
+            has_agents = True
             agent = _agent(value)
             if agent in (token, "*"):
                 current.append(group_by_agent.setdefault(agent, _Group()))
@@ -124,6 +138,7 @@ def parse_rules(body: bytes, user_agent: str, origin: str) -> Rules:
             for group in current:
                 group.add(name, value)
     ours = group_by_agent.get(token) or group_by_agent.get("*") or _Group()
+    ours.usage = usage | ours.usage
     return ours.rules(_sitemaps(sitemaps, origin))
 
 
@@ -149,6 +164,7 @@ class _Group:
 
     lines: list[str] = field(default_factory=list)
     crawl_delay_s: float | None = None
+    usage: dict[str, None] = field(default_factory=dict)
 
     def add(self, name: str, value: bytes) -> None:
         """Add a rule; an empty one matches nothing (RFC 9309, 2.2: ``empty-pattern``)."""
@@ -156,6 +172,8 @@ class _Group:
             delay_s = politeness.crawl_delay_s(value)
             # An invalid number leaves the previous value.
             self.crawl_delay_s = self.crawl_delay_s if delay_s is None else delay_s
+        elif name in _USAGE_BY_NAME:
+            self.usage[_as_usage(name, value)] = None
         elif value:
             # Escaped like a URL, which needs no charset.
             path = quote(value, safe=string.punctuation)
@@ -167,7 +185,12 @@ class _Group:
             lines = _with_few_patterns(self.lines)
             paths = Protego.parse("\n".join(["User-agent: *", *lines]))
         size = 1 + len(self.lines) + len(sitemaps)
-        return Rules(self.crawl_delay_s, sitemaps, size=size, _paths=paths)
+        usage = tuple(self.usage)[:MAX_USAGE]
+        return Rules(self.crawl_delay_s, sitemaps, size=size, usage=usage, _paths=paths)
+
+
+def _as_usage(name: str, value: bytes) -> str:
+    return f"{_USAGE_BY_NAME[name]}: {value[:MAX_USAGE_BYTES].decode(errors='replace')}"
 
 
 def _with_few_patterns(lines: list[str]) -> Iterator[str]:

@@ -416,3 +416,19 @@ def test_patterns_beyond_the_limit_only_forbid_more():
         "/c/e": False,
         "/x": True,
     }
+
+
+def test_what_is_said_of_use_is_kept_and_forbids_nothing():
+    body = (
+        "Content-Signal: search=yes # for everybody\n"
+        "User-agent: other\nContent-Usage: train-ai=y\n"
+        "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: /a/ train-ai=n\n"
+        "Allow: /\n"
+    )
+
+    assert rules_of(body).usage == (
+        "Content-Signal: search=yes",
+        "Content-Signal: ai-train=no",
+        "Content-Usage: /a/ train-ai=n",
+    )
+    assert allows(body, "/a/")

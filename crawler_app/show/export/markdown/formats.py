@@ -1,0 +1,122 @@
+"""The formats with the text of pages: Markdown files, llms.txt, llms-full.txt, JSON lines.
+
+llms.txt follows https://llmstxt.org: a title, and the links of each section of the site.
+"""
+
+import os
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import urlsplit
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.progress import OnStep
+from crawler_app.base.safe_files import create
+from crawler_app.base.text.escaping import json_text, one_line
+from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.show.export.markdown.front_matter import front_matter
+from crawler_app.show.export.markdown.pages import CrawledPages, PageContent
+from crawler_app.show.export.markdown.rendering import markdown_of, text_lines
+
+__all__ = ["write_files", "write_full", "write_index", "write_texts"]
+
+# One line of llms.txt.
+MAX_DESCRIPTION_CHARS = 200
+
+
+def write_files(
+    crawl: StoredCrawl, directory: Path, on_step: OnStep, *, whole_page: bool = False
+) -> None:
+    """Write a Markdown file for each page, with links between these files.
+
+    Raises:
+        ConfigError: the directory is not empty, or cannot be written to.
+    """
+    _require_empty(directory)
+    pages = CrawledPages(crawl, on_step, whole_page=whole_page, with_empty=True)
+    names, page_of = pages.files()
+    for page in pages:
+        name = names.get(page.url) or names.add(page.url)
+
+        def link_of(url: str, source: str = page.url) -> str:
+            target, mark, fragment = url.partition("#")
+            target = page_of(target)
+            if names.get(target) is None:
+                return url
+            return names.link(source, target) + mark + fragment
+
+        text = markdown_of(page.body, page.base, link_of)
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with create(path) as file:
+            file.write(_encodable(f"{front_matter(page.known())}\n{text}"))
+
+
+def write_index(
+    crawl: StoredCrawl, output: TextIO, on_step: OnStep, *, whole_page: bool = False
+) -> None:
+    """Write llms.txt: the title and the description of each page, by section."""
+    pages = CrawledPages(crawl, on_step, whole_page=whole_page)
+    lines_by_section: dict[str, list[str]] = {}
+    usage: dict[str, None] = {}
+    for page in pages:
+        lines_by_section.setdefault(_section_of(page.url), []).append(_link_to(page))
+        usage[page.usage] = None
+    output.write(f"# {_plain(pages.title) or 'Pages'}\n")
+    output.writelines(f"\n> {_plain(each)}\n" for each in usage if each)
+    for section, lines in lines_by_section.items():
+        output.write(f"\n## {_plain(section)}\n\n")
+        output.writelines(lines)
+
+
+def write_full(
+    crawl: StoredCrawl, output: TextIO, on_step: OnStep, *, whole_page: bool = False
+) -> None:
+    """Write llms-full.txt: the Markdown of all pages, one after the other."""
+    for page in CrawledPages(crawl, on_step, whole_page=whole_page):
+        text = markdown_of(page.body, page.base, str)
+        output.write(_encodable(f"{front_matter(page.known())}\n{text}\n"))
+
+
+def write_texts(
+    crawl: StoredCrawl, output: TextIO, on_step: OnStep, *, whole_page: bool = False
+) -> None:
+    """Write one page a line, as JSON: what is known of it, its Markdown and its text."""
+    for page in CrawledPages(crawl, on_step, whole_page=whole_page):
+        text = text_lines(page.body)
+        markdown = markdown_of(page.body, page.base, str)
+        known = {name: value or None for name, value in page.known().items()}
+        output.write(json_text({**known, "text": text, "markdown": markdown}) + "\n")
+
+
+def _require_empty(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with os.scandir(directory) as entries:
+            if next(entries, None) is not None:
+                raise ConfigError(f"{directory} is not empty; --output names another")
+    except OSError as exc:
+        raise ConfigError(f"cannot write to {directory}: {exc.strerror}") from None
+
+
+def _section_of(url: str) -> str:
+    """Return the first folder of a URL; of a page that is in none, its host."""
+    parts = urlsplit(url)
+    folder, slash, _ = parts.path.lstrip("/").partition("/")
+    return f"{parts.netloc}/{folder}" if slash else parts.netloc
+
+
+def _link_to(page: PageContent) -> str:
+    title = _plain(page.title) or page.url
+    description = _plain(page.description)
+    text = f": {one_line(description, MAX_DESCRIPTION_CHARS)}" if description else ""
+    return f"- [{title}]({page.url.replace(')', '%29')}){text}\n"
+
+
+def _plain(text: str) -> str:
+    """Return a text of a page as it can stand in a line of Markdown."""
+    return _encodable(" ".join(text.split())).replace("[", "(").replace("]", ")")
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 does not have."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,182 @@
+"""The pages of a crawl, read from its archive, with what is known of them."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from turbohtml import Element
+
+from crawler_app.base.models import Fetched, UrlRecord
+from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.base.urls import dedup_key, join_or_nothing, origin_of
+from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.run.results.redirects import Redirects
+from crawler_app.run.results.summary import is_page
+from crawler_app.show.export.markdown.file_names import FileNames
+from crawler_app.show.report.archived import Archived, open_archives
+from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.html import parse_html
+from crawler_app.web.documents.xhtml import is_xml
+from crawler_app.web.main_content import main_content
+from crawler_app.web.robots.rules import parse_rules
+
+__all__ = ["CrawledPages", "PageContent"]
+
+# The archived robots.txt of each origin is read once.
+MAX_ORIGINS = 10_000
+
+
+@dataclass(slots=True)
+class PageContent:
+    """A page, and what is known of it.
+
+    Attributes:
+        date: When it was fetched, in ISO 8601, UTC.
+        digest: Of its body; equal for equal bodies.
+        usage: What its site says of the use of its pages, as written.
+        base: The URL that its links are relative to.
+        body: Its tree; empty without text.
+    """
+
+    url: str
+    title: str
+    date: str
+    digest: str
+    usage: str = ""
+    description: str = ""
+    base: str = ""
+    body: Element = field(default_factory=lambda: Element("body"))
+
+    def known(self) -> dict[str, str]:
+        """Return what is known of it, for people and programs that read its text."""
+        return {
+            "url": self.url,
+            "date": self.date,
+            "digest": self.digest,
+            "title": self.title,
+            "description": self.description,
+            "usage": self.usage,
+        }
+
+
+class CrawledPages:
+    """The pages of a crawl, in the order in which they were found.
+
+    Args:
+        whole_page: Whether to leave in what is around the main content.
+        with_empty: Whether to yield those too that have no text or cannot be read.
+
+    Attributes:
+        title: That of the first page.
+    """
+
+    def __init__(
+        self,
+        crawl: StoredCrawl,
+        on_step: OnStep,
+        *,
+        whole_page: bool = False,
+        with_empty: bool = False,
+    ) -> None:
+        self._crawl = crawl
+        self._config = crawl.config()
+        self._on_step = on_step
+        self._whole_page = whole_page
+        self._with_empty = with_empty
+        self._usage_by_origin: dict[str, str] = {}
+        self.title = ""
+
+    def files(self) -> tuple[FileNames, Callable[[str], str]]:
+        """Return the files of all pages, and a function for the page that a URL leads to.
+
+        That function follows redirects; of a URL that is none of the pages, it returns what
+        it was given.
+        """
+        names, target_by_url = FileNames(), {}
+        url_by_key: dict[str, str] = {}
+        for record in self._records("naming files"):
+            if _is_text_page(record):
+                names.add(record.url)
+                url_by_key[dedup_key(record.url)] = record.url
+            elif record.outcome is not None and record.outcome.redirect_to:
+                target_by_url[record.url] = record.outcome.redirect_to
+        end_by_key = Redirects(target_by_url).end_by_key
+
+        def page_of(url: str) -> str:
+            key = dedup_key(url)
+            return url_by_key.get(end_by_key.get(key, key), url)
+
+        return names, page_of
+
+    def __iter__(self) -> Iterator[PageContent]:
+        """Yield the pages.
+
+        Raises:
+            ArchiveError: a table of captures cannot be read.
+        """
+        with open_archives(self._crawl, self._config.max_body_bytes) as archived:
+            if archived is None:
+                return
+            for record in self._records("exporting pages"):
+                if not _is_text_page(record):
+                    continue
+                page = self._page_of(record, archived)
+                if self._with_empty or len(page.body):
+                    self.title = self.title or page.title
+                    yield page
+
+    def _records(self, what: str) -> Iterator[UrlRecord]:
+        with contextlib.closing(self._crawl.frontier()) as frontier:
+            total = frontier.total()
+            yield from in_steps(what, frontier.records(), self._on_step, total)
+
+    def _page_of(self, record: UrlRecord, archived: Archived) -> PageContent:
+        assert record.outcome is not None
+        fetched_at = datetime.fromtimestamp(record.finished_at or 0, UTC)
+        page = PageContent(
+            record.url,
+            record.outcome.title,
+            fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            record.outcome.digest,
+            base=record.url,
+        )
+        fetched = archived.find(record.url)
+        if fetched is not None:
+            self._fill(page, fetched, archived)
+        return page
+
+    def _fill(self, page: PageContent, fetched: Fetched, archived: Archived) -> None:
+        content_type = fetched.headers.get("Content-Type", "")
+        markup, _ = decode_html(fetched.body, content_type)
+        body, base = main_content(
+            markup, is_xml=is_xml(content_type), whole_page=self._whole_page
+        )
+        page.body = page.body if body is None else body
+        page.base = join_or_nothing(page.url, base) or page.url
+        page.description = _description_of(fetched, content_type)
+        page.usage = self._usage_of(page.url, fetched, archived)
+
+    def _usage_of(self, url: str, fetched: Fetched, archived: Archived) -> str:
+        """Return what the robots.txt of a page, and the page's headers, say of its use."""
+        origin = origin_of(url)
+        if origin not in self._usage_by_origin:
+            if len(self._usage_by_origin) >= MAX_ORIGINS:
+                self._usage_by_origin.clear()
+            robots = archived.find(f"{origin}/robots.txt")
+            body = robots.body if robots is not None and robots.status == 200 else b""
+            rules = parse_rules(body, self._config.user_agent, origin)
+            self._usage_by_origin[origin] = "; ".join(rules.usage)
+        header = fetched.headers.get("Content-Usage", "")
+        own = f"Content-Usage: {header}" if header else ""
+        return "; ".join(filter(None, (self._usage_by_origin[origin], own)))
+
+
+def _is_text_page(record: UrlRecord) -> bool:
+    outcome = record.outcome
+    return outcome is not None and is_page(outcome) and not outcome.redirect_to
+
+
+def _description_of(fetched: Fetched, content_type: str) -> str:
+    page = parse_html(fetched.body, content_type, with_metadata=True)
+    return page.metadata.description if page.metadata is not None else ""

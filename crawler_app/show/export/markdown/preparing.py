@@ -1,0 +1,147 @@
+"""Changes a tree so that its rendering as Markdown loses nothing.
+
+Pure.  The renderer knows the elements of HTML, but not how tools write code with colors,
+formulas or footnotes.  What is to be in the Markdown as it is becomes a `RAW` element.
+"""
+
+import re
+from collections.abc import Iterator
+
+from turbohtml import Element, Node, Text
+
+__all__ = ["RAW", "prepare"]
+
+RAW = "x-raw"
+
+# "highlight-python" is Sphinx's, "highlight-source-python" GitHub's, "sourceCode" pandoc's.
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:highlight-source-|highlight-|language-|lang-|brush:\s*|sourceCode )"
+    r"([A-Za-z0-9_+#-]+)"
+)
+_NO_LANGUAGES = ("default", "none", "notranslate", "plaintext", "text")
+
+# Around a block of code, elements may say its language.
+MAX_STEPS = 3
+
+_LINE_NUMBERS = ".linenos, .linenodiv, .lineno, .gutter, .line-numbers-rows"
+_CODE_TABLE = "table.highlighttable, table.rouge-table"
+_TEX = 'annotation[encoding="application/x-tex"]'
+_FOOTNOTE_LINKS = (
+    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, sup > a[href^="#fn"]'
+)
+_BACK_LINKS = '[role="doc-backlink"], a.footnote-backref, a.fn-backref'
+
+
+def prepare(body: Element) -> None:
+    """Change a tree for the renderer.
+
+    >>> from turbohtml import parse
+    >>> page = parse("<h2>A<a href=#a>#</a></h2><div class=highlight-c><pre>x</pre></div>")
+    >>> prepare(page.root[1])
+    >>> page.root[1].inner_html
+    '<h2>A</h2><div class="highlight-c"><pre class="language-c">x</pre></div>'
+    """
+    _number_footnotes(body)
+    _take_anchors(body)
+    _show_code(body)
+    _show_formulas(body)
+    for box in list(body.select('li input[type="checkbox" i]')):
+        is_checked = box.attr("checked") is not None
+        box.replace_with(_raw("[x]" if is_checked else "[ ]"), Text(" "))
+
+
+def _raw(text: str) -> Element:
+    return Element(RAW, None, [Text(text)])
+
+
+def _take_anchors(body: Element) -> None:
+    """Take out the links of headings to themselves, such as a pilcrow."""
+    for link in list(body.select('a[href*="#"]')):
+        if not any(map(str.isalnum, link.text)) and not link.find("img"):
+            link.decompose()
+
+
+def _show_code(body: Element) -> None:
+    body.remove(_LINE_NUMBERS)
+    for table in list(body.select(_CODE_TABLE)):
+        if (code := table.find("pre")) is not None:
+            table.replace_with(code.extract())
+    for code in list(body.find_all("pre")):
+        code.remove("button")
+        language = _language_of(code)
+        if language and not _LANGUAGE.search(code.attr("class") or ""):
+            code.attrs["class"] = f"language-{language}"
+
+
+def _language_of(code: Element) -> str:
+    """Return the language that a block of code, or what is around or in it, says."""
+    nearest = [code, *code.find_all("code", limit=1), *_around(code)]
+    for element in nearest:
+        found = _LANGUAGE.search(element.attr("class") or "")
+        said = element.attr("data-lang") or element.attr("data-language")
+        name = said or (found[1] if found else "")
+        if name and name not in _NO_LANGUAGES:
+            return name
+    return ""
+
+
+def _around(element: Element) -> Iterator[Element]:
+    node: Node | None = element.parent
+    for _ in range(MAX_STEPS):
+        if not isinstance(node, Element) or len(node.find_all("pre", limit=2)) > 1:
+            return
+        yield node
+        node = node.parent
+
+
+def _show_formulas(body: Element) -> None:
+    for formula in list(body.select(".katex-display, .katex, math")):
+        tex = formula.select_one(_TEX)
+        source = tex.text if tex is not None else formula.attr("alttext")
+        if source and formula.parent is not None:
+            is_block = (
+                formula.has_class("katex-display") or formula.attr("display") == "block"
+            )
+            mark = "$$" if is_block else "$"
+            formula.replace_with(_raw(f"{mark}{source.strip()}{mark}"))
+    # Sphinx and MkDocs leave TeX in the page, for MathJax.
+    for formula in list(body.select(".math, .arithmatex")):
+        if formula.parent is not None:
+            formula.replace_with(
+                Element(formula.tag, None, [_raw(formula.text.strip())])
+            )
+
+
+def _number_footnotes(body: Element) -> None:
+    """Turn links to footnotes into ``[^1]``, and the notes into ``[^1]: ...``."""
+    label_by_id: dict[str, str] = {}
+    for link in list(body.select(_FOOTNOTE_LINKS)):
+        target = (link.attr("href") or "").partition("#")[2]
+        if target:
+            label = label_by_id.setdefault(target, str(len(label_by_id) + 1))
+            parent = link.parent
+            is_alone = isinstance(parent, Element) and parent.tag == "sup"
+            (parent if is_alone and parent else link).replace_with(_raw(f"[^{label}]"))
+    if not label_by_id:
+        return
+    body.remove(_BACK_LINKS)
+    for note in list(body.select("[id]")):
+        number = label_by_id.get(note.attr("id") or "")
+        if number is not None:
+            _show_note(note, number)
+
+
+def _show_note(note: Element, label: str) -> None:
+    note.remove("span.label")  # Sphinx writes the number there
+    found = note.find(["p", "dd"])
+    first = note if found is None else found
+    first.insert(0, Text(" "))
+    first.insert(0, _raw(f"[^{label}]:"))
+    if note.tag != "li":
+        return
+    parent = note.parent
+    note.tag = "div"
+    if isinstance(parent, Element) and parent.tag in ("ol", "ul"):
+        siblings = [each for each in parent if isinstance(each, Element)]
+        if all(each.tag == "div" for each in siblings):
+            parent.tag = "div"

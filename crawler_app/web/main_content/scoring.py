@@ -1,0 +1,202 @@
+"""How probably each block of a page is main content, and which blocks are kept.
+
+Pure.  First each block is scored by itself: by its signs, its length, its place, and the two
+blocks around it.  Then it is scored again by the scores of its neighbors, and of what is around
+it, so that a short paragraph of an article stays and a long one of a menu goes.
+
+The points are log odds; see `crawler_app.web.main_content.signs`.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from crawler_app.web.main_content.blocks import Block
+from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
+
+__all__ = ["main_blocks"]
+
+_START = 3.1
+_POINTS_BY_TAG = {
+    "p": 0.7,
+    "h1": -0.7,
+    "h2": 1.2,
+    "h3": 1.0,
+    "li": 0.5,
+    "th": 1.3,
+    "figcaption": -2.2,
+}
+
+# For each unit of the natural logarithm of a length in characters.
+_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.31, 0.18, 0.16, -0.69
+_PAGE_BLOCKS = 0.40
+_LINKED_SHARE = -1.0
+
+# By the part of the page's text that comes before; and for what comes before its title.
+_PLACE, _BEFORE_TITLE = -1.66, -1.53
+
+# For being outside the ``<main>`` or all ``<article>`` elements of a page that has some.
+_NOT_IN_MAIN, _NOT_IN_ARTICLE = -0.83, -0.58
+
+# Of the block around it, and of the block around the block around that: log of the
+# characters, share of them in links, log of the blocks with text, share of long paragraphs.
+_NEAR = (0.08, -0.31, 0.13, 0.87)
+_FAR = (0.51, 0.09, -0.57, -0.74)
+_NEAR_STEPS, _FAR_STEPS = 2, 4
+
+# The second scoring: the first one, the mean scores of two blocks around it, of its
+# neighbors, and of the page, and the highest one of the page.
+_AGAIN_START = 4.1
+_AGAIN_OWN = 0.56
+_AGAIN_AROUND = {1: 1.91, 2: -0.12}
+_AGAIN_NEIGHBORS, _AGAIN_PAGE, _AGAIN_HIGHEST = 1.41, 1.01, -6.80
+
+_SENTENCE_END = re.compile(r"[.!?:;。！？…][\"'”’)\]]*$")
+
+# A block is kept if that is more probable than half of the quality that can be expected.
+MAX_THRESHOLD = 0.5
+ROUNDS = 8
+
+
+def main_blocks(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks that are main content, in document order; sets the scores of all.
+
+    >>> from turbohtml import parse
+    >>> from crawler_app.web.main_content.blocks import blocks_of
+    >>> page = parse(
+    ...     "<nav><a href=b>Home</a></nav><article><h1>News</h1><p>It is a long story, and"
+    ...     " this is all of it.</article><footer class=legal>Imprint</footer>"
+    ... )
+    >>> [each.text for each in main_blocks(blocks_of(page.root[1]))]
+    ['News', 'It is a long story, and this is all of it.']
+    """
+    with_text = [block for block in blocks if block.text]
+    if not with_text:
+        return []
+    _score(with_text, blocks[0])
+    _score_again(with_text, blocks)
+    threshold = _threshold_of(with_text)
+    return [block for block in with_text if block.score > threshold]
+
+
+def _score(blocks: Sequence[Block], page: Block) -> None:
+    start = _START
+    start += _PAGE_BLOCKS * math.log1p(page.all_blocks)
+    start += _PAGE_CHARS * math.log1p(page.all_chars)
+    places = 0
+    for block in blocks:
+        places |= block.signs
+    title = next((each for each in blocks if each.element.tag == "h1"), None)
+    around: dict[Block, float] = {}
+    before, is_before_title = 0, title is not None
+    for block in blocks:
+        if block is title:
+            is_before_title = False
+        points = start + _points_of_signs(block.signs, places) + _points_of_text(block)
+        points += _PLACE * before / page.all_chars
+        points += _BEFORE_TITLE * is_before_title
+        parent = block.parent or block
+        if parent not in around:
+            around[parent] = _points_around(parent)
+        points += around[parent]
+        block.score = _probability(points)
+        before += len(block.text)
+
+
+@lru_cache(maxsize=10_000)
+def _points_of_signs(signs: int, signs_on_page: int) -> float:
+    points = sum(sign.points for at, sign in enumerate(SIGNS) if signs >> at & 1)
+    outside = signs_on_page & ~signs
+    points += _NOT_IN_MAIN * bool(outside & MAIN)
+    return points + _NOT_IN_ARTICLE * bool(outside & ARTICLE)
+
+
+def _points_of_text(block: Block) -> float:
+    chars = len(block.text)
+    length = math.log1p(chars)
+    points = _POINTS_BY_TAG.get(block.element.tag, 0.0) + _ALL_CHARS * length
+    points += _UNLINKED_CHARS * math.log1p(chars - block.linked)
+    points += _LINKED_SHARE * block.linked / chars
+    if _SENTENCE_END.search(block.text, chars - 8 if chars > 8 else 0):
+        points += _SENTENCE_CHARS * length
+    return points
+
+
+def _points_around(parent: Block) -> float:
+    near = _around(parent, _NEAR_STEPS - 1)
+    far = _around(near, _FAR_STEPS - _NEAR_STEPS)
+    return _points_of_sums(near, _NEAR) + _points_of_sums(far, _FAR)
+
+
+def _points_of_sums(block: Block, points: tuple[float, float, float, float]) -> float:
+    chars = block.all_chars or 1
+    return (
+        points[0] * math.log1p(block.all_chars)
+        + points[1] * block.all_linked / chars
+        + points[2] * math.log1p(block.all_blocks)
+        + points[3] * block.all_prose / chars
+    )
+
+
+def _around(block: Block, steps: int) -> Block:
+    """Return an ancestor of a block, or the body if there are fewer."""
+    for _ in range(steps):
+        if block.parent is None:
+            break
+        block = block.parent
+    return block
+
+
+def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
+    """Replace each score by one that also depends on those around it."""
+    for block in reversed(blocks):  # children before their parents
+        if block.all_chars:
+            block.all_score += block.score * len(block.text)
+            if block.parent is not None:
+                block.parent.all_score += block.all_score
+    scores = [0.0, *(block.score for block in with_text), 0.0]
+    start = _AGAIN_START + _AGAIN_PAGE * _mean(blocks[0]) + _AGAIN_HIGHEST * max(scores)
+    around: dict[Block, float] = {}
+    for at, block in enumerate(with_text):
+        parent = block.parent or block
+        if parent not in around:
+            around[parent] = sum(
+                points * _mean(_around(parent, steps - 1))
+                for steps, points in _AGAIN_AROUND.items()
+            )
+        points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
+        points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
+        block.score = _probability(points)
+
+
+def _mean(block: Block) -> float:
+    return block.all_score / block.all_chars
+
+
+def _threshold_of(blocks: Sequence[Block]) -> float:
+    """Return the probability from which keeping a block raises the expected F1.
+
+    That is half of the F1 itself.  Source: Lipton et al., Optimal Thresholding of Classifiers
+    to Maximize F1 Measure, 2014.
+    """
+    weighted = [(block.score, len(block.text)) for block in blocks]
+    expected = sum(score * chars for score, chars in weighted)
+    threshold = 0.45
+    for _ in range(ROUNDS):
+        kept = [(score, chars) for score, chars in weighted if score > threshold]
+        hits = sum(score * chars for score, chars in kept)
+        former = threshold
+        threshold = hits / max(1.0, sum(chars for _, chars in kept) + expected)
+        if threshold == former:
+            break
+    return min(threshold, MAX_THRESHOLD)
+
+
+def _probability(points: float) -> float:
+    return 1 / (1 + math.exp(-points))
+
+
+def _log_odds(probability: float) -> float:
+    bounded = min(max(probability, 0.0025), 0.9975)
+    return math.log(bounded / (1 - bounded))

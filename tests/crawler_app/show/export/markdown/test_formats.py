@@ -1,0 +1,93 @@
+"""The text of the pages of a crawl, in each format."""
+
+import json
+
+import pytest
+
+STORY = "It was a long day, and at the end of it nobody had seen the bridge. " * 5
+MENU = "<nav><a href=/>Home</a> <a href=/old>About</a></nav>"
+
+
+@pytest.fixture
+def crawled(site, cli):
+    """A crawl of two pages with text, a redirect, and an empty page."""
+    site.answer(
+        "/robots.txt",
+        b"User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /",
+        headers={"Content-Type": "text/plain"},
+    )
+    links = (
+        "<a href='old#why'>about</a> <a href=/empty>empty</a> <a href='//b.test/'>b</a>"
+    )
+    description = "<meta name=description content='All [of] it'>"
+    head = f"<title>The &quot;bridge&quot;</title>{description}"
+    for path, title, body in (
+        ("/", head, f"<h1>Bridge</h1><p>{STORY}{links}"),
+        ("/about/us.html", "<title>Us</title>", f"<h1>Us</h1><p>{STORY}"),
+    ):
+        page = f"<!doctype html>{title}{MENU}<main>{body}</main>".encode()
+        site.answer(path, page)
+    site.redirect("/old", "/about/us.html")
+    site.page("/empty")
+    assert cli("crawl").status == 0
+    return cli
+
+
+def test_markdown_files_lead_to_each_other(crawled, site, tmp_path):
+    out = tmp_path / "out"
+
+    assert crawled("export", "--format", "markdown", "--output", out).status == 0
+
+    host = site.url.split("/")[2].replace(":", "_")
+    files = {str(each.relative_to(out)) for each in out.rglob("*.md")}
+    assert files == {f"{host}/index.md", f"{host}/about/us.md", f"{host}/empty.md"}
+    text = (out / host / "index.md").read_text()
+    head, body = text.removeprefix("---\n").split("---\n", 1)
+    known = dict(line.split(": ", 1) for line in head.splitlines())
+    assert known["url"] == f'"{site.url}"' and known["title"] == '"The \\"bridge\\""'
+    assert set(known) == {"url", "date", "digest", "title", "description", "usage"}
+    assert known["usage"] == '"Content-Signal: search=yes, ai-train=no"'
+    assert body.startswith("\n# Bridge\n\nIt was") and "Home" not in body
+    assert "[about](about/us.md#why)" in body
+    assert "[empty](empty.md) [b](http://b.test/)" in body
+    assert (out / host / "empty.md").read_text().endswith("\n---\n\n\n")
+
+
+def test_list_of_pages_has_their_titles_and_descriptions(crawled, site):
+    text = crawled("export", "--format", "llms").out
+
+    assert text.startswith(
+        '# The "bridge"\n\n> Content-Signal: search=yes, ai-train=no\n'
+    )
+    assert f'- [The "bridge"]({site.url}): All (of) it\n' in text
+    assert f"/about\n\n- [Us]({site.url}about/us.html)\n" in text
+    assert "empty" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "has_menu"), [([], False), (["--whole-page"], True)]
+)
+def test_texts_keep_their_lines(crawled, site, options, has_menu):
+    lines = crawled("export", "--format", "texts", *options).out.splitlines()
+
+    first, second = map(json.loads, lines)
+    assert (first["url"], second["title"]) == (site.url, "Us")
+    assert second["text"].endswith(f"Us\n\n{STORY.strip()}")
+    assert second["markdown"].endswith(f"# Us\n\n{STORY.strip()}\n")
+    assert ("Home" in second["text"]) is has_menu
+
+
+def test_full_text_has_all_pages(crawled, site):
+    text = crawled("export", "--format", "llms-full").out
+
+    assert text.count("---\nurl: ") == 2
+    assert text.index("# Bridge\n") < text.index("# Us\n")
+    assert f"[about]({site.url}old#why)" in text
+
+
+def test_directory_that_is_not_empty_is_refused(crawled, tmp_path):
+    (tmp_path / "mine").touch()
+
+    ended = crawled("export", "--format", "markdown", "--output", tmp_path)
+
+    assert ended.status == 2 and "is not empty" in ended.err

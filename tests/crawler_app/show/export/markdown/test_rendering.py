@@ -1,0 +1,103 @@
+"""Pages as Markdown: what tools write, and what it becomes."""
+
+import pytest
+
+from crawler_app.show.export.markdown.file_names import FileNames
+from crawler_app.show.export.markdown.rendering import markdown_of
+from crawler_app.web.main_content import main_content
+
+
+def markdown(markup):
+    body, _ = main_content(markup, whole_page=True)
+    return markdown_of(body, "http://a.test/docs/b", str).rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        # Sphinx, MkDocs, Docusaurus, GitHub, with numbers of lines
+        ("<div class='highlight-c notranslate'><div><pre>a</pre></div></div>", "c"),
+        ("<div class='language-c highlight'><pre><code>a</code></pre></div>", "c"),
+        (
+            "<pre class='prism-code language-c'><code><span>a<br></span></code></pre>",
+            "c",
+        ),
+        ("<div class='highlight highlight-source-c'><pre>a</pre></div>", "c"),
+        ("<pre><code data-lang=c>a</code></pre>", "c"),
+        ("<div class='highlight-default'><pre>a</pre></div>", ""),
+        (
+            (
+                "<div class=highlight-c><table class=highlighttable><tr><td class=linenos>"
+                "<pre>1</pre><td class=code><pre>a</pre></table></div>"
+            ),
+            "c",
+        ),
+    ],
+)
+def test_code_keeps_its_language(markup, expected):
+    assert markdown(markup) == f"```{expected}\na\n```"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<h2 id=a>A<a class=headerlink href=#a>¶</a></h2>", "## A"),
+        ("<p><span class=math>\\(a_b*c\\)</span>", "\\(a_b*c\\)"),
+        (
+            ("<p><span class=katex><span><math><semantics><mi>x</mi><annotation encoding="
+            "'application/x-tex'>x_1</annotation></semantics></math></span><span>x1</span>"
+            "</span>"),
+            "$x_1$",
+        ),
+        ("<ul><li><input type=checkbox checked>Done<li><input type=checkbox>Not</ul>",
+         "- [x] Done\n- [ ] Not"),
+        ("<p><a href=../c?d#e>x</a> <a href=#f>y</a> <a href=mailto:a@b.test>z</a>",
+         "[x](http://a.test/c?d#e) [y](#f) [z](mailto:a@b.test)"),
+        ("<p>A <img src=i.png alt=Map> <img src='data:image/png,xx' alt=Dot>",
+         "A ![Map](http://a.test/docs/i.png) ![Dot](<>)"),
+        ("<table><tr><th>A<th>B<tr><td>1<td>2</table>",
+         "| A | B |\n| --- | --- |\n| 1 | 2 |"),
+        (
+            ("<p>So<sup id=r><a class=footnote-ref href=#n>7</a></sup>.<div class=footnote>"
+            "<ol><li id=n><p>Why <a class=footnote-backref href=#r>↩</a></ol></div>"),
+            "So[^1].\n\n[^1]: Why",
+        ),
+    ],
+)  # fmt: skip
+def test_markup_as_markdown(markup, expected):
+    assert markdown(markup) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", "index"),
+        ("a/", "a/index"),
+        ("a/b.html", "a/b"),
+        ("a%20b?c=d", "a b@c=d"),
+        ("a.md/b", "a.md_/b"),
+    ],
+)
+def test_file_name_is_that_of_the_url(path, expected):
+    assert FileNames().add(f"http://a.test/{path}") == f"a.test/{expected}.md"
+
+
+@pytest.mark.parametrize(
+    "path", ["con", "a:b", "%2e%2e/a", "a.", "a%00", "x" * 500, "%F0%9F%98%80" * 90]
+)
+def test_illegal_names_are_changed_and_marked(path):
+    name = FileNames().add(f"http://a.test/{path}")
+
+    assert "~" in name and ".." not in name.split("/")
+    assert all(len(part.encode()) < 140 for part in name.split("/"))
+
+
+def test_no_two_urls_have_one_file():
+    names = FileNames()
+    urls = [
+        f"http://a.test/{path}" for path in ("a", "A", "a.html", "a.php", "a/index")
+    ]
+
+    found = [names.add(url).lower() for url in urls]
+
+    assert len(set(found)) == len(urls)

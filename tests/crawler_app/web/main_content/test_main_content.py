@@ -1,0 +1,98 @@
+"""Which parts of a page are its main content."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.web.main_content import main_content
+from crawler_app.web.main_content.embedded import embedded_text
+
+SENTENCE = "The bridge was closed in spring, and nobody knows when it will open again. "
+STORY = f"<h1>The bridge</h1>{f'<p>{SENTENCE * 3}</p>' * 5}"
+AROUND = {
+    "nav": "<nav><ul><li><a href=a>AROUND</a><li><a href=b>Sports</a></ul></nav>",
+    "menu": "<div class='main-menu'><a href=a>AROUND</a> <a href=b>Sports</a></div>",
+    "footer": "<footer><p>© 2026 AROUND. All rights reserved.</p></footer>",
+    "cookies": "<div id=cookieConsent><p>We use cookies. AROUND <button>Yes</button></div>",
+    "aside": "<aside><h2>AROUND</h2><ul><li><a href=c>More</a></ul></aside>",
+    "related": "<div class=related-posts><h3>AROUND</h3><a href=f>Tunnel</a></div>",
+    "sign up": "<form class=newsletter><label>AROUND</label><button>Go</button></form>",
+    "hidden": "<div role=dialog style='display: none'><p>AROUND</p></div>",
+}
+
+
+def text_of(markup, **options):
+    body, _ = main_content(markup, **options)
+    return "" if body is None else " ".join(body.to_text().split())
+
+
+@pytest.mark.parametrize("frame", ["{}", "<main>{}</main>", "<div class=post>{}</div>"])
+def test_what_is_around_a_story_is_left_out(frame):
+    above = "".join(AROUND[name] for name in ("cookies", "hidden", "menu", "nav"))
+    below = "".join(AROUND[name] for name in ("related", "aside", "sign up", "footer"))
+    page = f"{above}{frame.format(STORY)}{below}"
+
+    assert text_of(page) == text_of(STORY, whole_page=True)
+    assert text_of(page, whole_page=True).count("AROUND") == 8
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<ul><li>One span</ul>",
+        "<table><tr><th>Span<td>90 m<tr><th>Year<td>1911</table>",
+        "<pre><code>bridge.close()</code></pre>",
+        "<blockquote><p>It is safe.</blockquote>",
+        "<dl><dt>Span<dd>90 m</dl>",
+        "<h2>Why</h2>",
+        "<details><summary>Figures</summary><p>It is 90 m long.</details>",
+    ],
+)
+def test_parts_of_a_story_stay(part):
+    page = f"{AROUND['nav']}<main>{STORY}{part}{STORY}</main>{AROUND['footer']}"
+
+    assert text_of(page) == text_of(f"{STORY}{part}{STORY}", whole_page=True)
+
+
+def test_images_stay_with_the_text_before_them():
+    body, _ = main_content(
+        f"<nav><a href=/><img src=logo></a></nav>{STORY}<figure><img src=b></figure>"
+    )
+
+    assert [each.attr("src") for each in body.find_all("img")] == ["b"]
+
+
+@pytest.mark.parametrize("quote", ["&quot;", '\\"'])
+def test_posts_that_only_a_script_shows(quote):
+    post = f'{{"posts": "[{{\\"cooked\\": \\"<p>{SENTENCE}</p>\\"}}]"}}'
+    if quote == "&quot;":
+        page = f'<div data-preloaded="{post.replace(chr(34), quote)}"></div>'
+    else:
+        page = f"<script type='application/json'>{post}</script>"
+
+    assert text_of(page) == SENTENCE.strip()
+
+
+def test_noscript_is_read_if_there_is_nothing_else():
+    page = f"<div id=app></div><noscript>{STORY}</noscript>"
+
+    assert text_of(page) == text_of(STORY, whole_page=True)
+
+
+@pytest.mark.parametrize("markup", ["", "<frameset><frame src=a></frameset>", "<p> "])
+def test_page_without_text_has_no_main_content(markup):
+    assert main_content(markup)[0] is None
+
+
+def test_base_is_returned():
+    assert main_content("<base href=/docs/>" + STORY)[1] == "/docs/"
+
+
+@given(st.text(alphabet="<>/=\"'{}[]:,adivptrulscn jo\\", max_size=200))
+def test_any_markup_is_accepted(markup):
+    main_content(markup)
+    embedded_text(markup)
+
+
+def test_elements_may_be_nested_by_the_thousand():
+    assert text_of("<div>" * 5000 + STORY) == text_of(STORY, whole_page=True)
