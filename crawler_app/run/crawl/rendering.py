@@ -95,7 +95,9 @@ class PageRenderer:
             return None
         began_at = time.monotonic()
         rendering: Rendering = yield from self._pool.render(
-            fetched, scrolls=self._context.config.scroll
+            fetched,
+            scrolls=self._context.config.scroll,
+            pictures=self._context.config.screenshots,
         )
         stats = self._context.stats
         stats.add("render/pages")
@@ -103,6 +105,10 @@ class PageRenderer:
         stats.add("render/requests", rendering.requests)
         if rendering.is_cut:
             stats.add("render/cut")
+        for name, picture in rendering.pictures.items():
+            stats.add("render/pictures")
+            place = f"urn:{name}:{fetched.url}"
+            yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None and rendering.problems:
             self._observer.saw_problems(fetched.url, rendering.problems)
         return _rendered_response(fetched, rendering)
@@ -232,8 +238,8 @@ class PageRenderer:
                 headers,
                 method=request.method,
                 body=request.body,
-                # The archive finds a response by its URL alone.
-                is_archived=request.method == "GET",
+                # What is replayed is looked up without these.
+                is_archived=request.method not in ("HEAD", "OPTIONS"),
             )
         )
 

@@ -17,6 +17,7 @@ From the event loop to the disk::
     totals          counts and sizes
     recovery        makes the table agree with the files when the archive is opened
     replay          a capture -> Fetched
+    lookup          URLs by which a POST and its like are looked up    pure
     surt, cdxj, wacz  exports for other tools
 
 Rule: once `flush` has returned, everything written before is in the files and in the

@@ -23,6 +23,7 @@ from crawler_app.store.archive.captures import (
     Captures,
     table_errors,
 )
+from crawler_app.store.archive.lookup import split_lookup_url
 from crawler_app.store.archive.record import digits_of
 from crawler_app.store.archive.warc_files import file_name, labelled
 
@@ -61,8 +62,9 @@ def merged_lines(
 
 
 def _line_of(key: str, capture: Capture, prefix: str) -> str:
+    url, method, body = split_lookup_url(capture.url)
     fields = {
-        "url": capture.url,
+        "url": url,
         "mime": capture.mime if capture.kind == RESPONSE else REVISIT_MIME,
         "status": str(capture.status),
         "digest": f"sha1:{capture.digest}",
@@ -72,6 +74,8 @@ def _line_of(key: str, capture: Capture, prefix: str) -> str:
     }
     if not fields["mime"]:
         del fields["mime"]
+    if method:
+        fields |= {"method": method, "requestBody": body}
     return f"{key} {digits_of(capture.at)} {json.dumps(fields)}\n"
 
 

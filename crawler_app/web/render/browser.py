@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
-    "--window-size=1280,900",
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-gpu",

@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import pytest
+from warcio import ArchiveIterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
@@ -73,6 +74,22 @@ class Rendered:
 @pytest.fixture
 def rendered(site, run_sync, directory):
     return Rendered(site, run_sync, directory)
+
+
+@pytest.fixture
+def records(directory):
+    """Return the URL and the block of each record of a type."""
+
+    def read(kind):
+        path = directory / "archive-00001.warc.gz"
+        with path.open("rb") as file:
+            return [
+                (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
+                for record in ArchiveIterator(file, no_record_parse=True)
+                if record.rec_type == kind
+            ]
+
+    return read
 
 
 def answer_script(site, path, source):
@@ -156,10 +173,10 @@ def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendere
         # A web component, with a slot.
         (
             """customElements.define("x-menu", class extends HTMLElement {
-            connectedCallback() { this.attachShadow({mode: "open"}).innerHTML =
+            connectedCallback() { this.attachShadow({mode: "closed"}).innerHTML =
             "<a href=/in>in</a><slot></slot>"; }});""",
             "<x-menu><a href=/slotted>slotted</a></x-menu>",
-            ["/in", "/slotted"],
+            ["/slotted", "/in"],
         ),
         # Changes after the page has loaded.
         (
@@ -315,7 +332,7 @@ def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
 
 
 @pytest.mark.parametrize("client", ["pooled", "simple", "requests"])
-def test_data_is_posted_if_that_is_allowed(site, rendered, client):
+def test_data_is_posted_if_that_is_allowed(site, rendered, records, client):
     script = """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
       .then(text => document.body.innerHTML = text)"""
     answer_page(site, "/", script)
@@ -326,6 +343,37 @@ def test_data_is_posted_if_that_is_allowed(site, rendered, client):
     assert found.links("/") == ["/found"]
     assert site.methods[site.paths.index("/query")] == "POST"
     assert dict(site.requests)["/query"]["Content-Length"] == "2"
+    (request,) = (each for each in records("request") if each[0].endswith("/query"))
+    assert request[1].startswith(b"POST /query")
+    assert request[1].endswith(b"\r\n\r\n{}")
+
+
+def test_screenshots_are_kept_in_the_archive(site, rendered, records):
+    answer_page(site, "/", "document.body.innerHTML = '<h1>Made'")
+
+    found = rendered(max_pages=1, screenshots=True)
+
+    pictures = dict(records("resource"))
+    assert set(pictures) == {f"urn:{kind}:{site.url}" for kind in ("view", "thumbnail")}
+    sizes = []
+    for picture in pictures.values():  # WebP: in the extended format, each less 1
+        assert picture[:4] + picture[8:16] == b"RIFFWEBPVP8X"
+        width, height = (
+            int.from_bytes(picture[at : at + 3], "little") for at in (24, 27)
+        )
+        sizes.append((width + 1, height + 1))
+    assert sorted(sizes) == [(640, 360), (1280, 720)]
+    assert found.stats["render/pictures"] == 2
+
+
+@pytest.mark.parametrize("options", [["--no-archive", "--render", "auto"], []])
+def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
+    command = ["crawl", site.url, "--into", directory, "--screenshots", *options]
+
+    ended = gencrawl(*command)
+
+    assert ended.status == 2
+    assert "--render auto" in ended.err
 
 
 def test_robots_txt_and_patterns_bind_the_browser(site, rendered):
