@@ -32,6 +32,9 @@ __all__ = ["index_lines", "merged_lines", "write_cdxj"]
 # Stands for the MIME type of a revisit, which has no payload.
 REVISIT_MIME = "warc/revisit"
 
+# How ReplayWeb.page looks up a request with nothing in its body; pywb looks at the key only.
+NO_BODY = "__wb_post_data="
+
 
 def index_lines(
     captures: Captures, prefix: str = "", on_step: OnStep = no_step
@@ -75,7 +78,7 @@ def _line_of(key: str, capture: Capture, prefix: str) -> str:
     if not fields["mime"]:
         del fields["mime"]
     if method:
-        fields |= {"method": method, "requestBody": body}
+        fields |= {"method": method, "requestBody": body or NO_BODY}
     return f"{key} {digits_of(capture.at)} {json.dumps(fields)}\n"
 
 

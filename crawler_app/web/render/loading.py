@@ -11,7 +11,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.devtools import DevTools, RenderError
 from crawler_app.web.render.problems import ScriptProblem, request_problem
-from crawler_app.web.render.requests import BrowserRequest, encoded_body, fields_of
+from crawler_app.web.render.requests import BrowserRequest, fields_of
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
 
@@ -90,7 +90,14 @@ class Load:
             if fetched is None:
                 refuse(self._devtools, params, session)
             else:
-                _fulfill(self._devtools, params, session, fetched)
+                self._devtools.tell(
+                    "Fetch.fulfillRequest",
+                    session,
+                    fetched.body,
+                    requestId=params["requestId"],
+                    responseCode=fetched.status,
+                    responseHeaders=fields_of(fetched),
+                )
         except FetchError as exc:
             refuse(self._devtools, params, session)
             if problem := request_problem(params, str(exc)):
@@ -132,19 +139,6 @@ class Load:
         return False
 
 
-def _fulfill(
-    devtools: DevTools, params: dict[str, Any], session: str, fetched: Fetched
-) -> None:
-    devtools.send_body(
-        encoded_body(fetched),
-        "Fetch.fulfillRequest",
-        session,
-        requestId=params["requestId"],
-        responseCode=fetched.status,
-        responseHeaders=fields_of(fetched),
-    ).add_done_callback(_retrieve)
-
-
 def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     """Refuse a paused request."""
     # Aborted: the document that asks to be left stays.
@@ -154,8 +148,3 @@ def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     devtools.tell(
         "Fetch.failRequest", session, requestId=request_id, errorReason=reason
     )
-
-
-def _retrieve(answer: "gen.Future[Any]") -> None:
-    if not answer.cancelled():
-        answer.exception()

@@ -116,7 +116,9 @@ class BrowserPool:
             with self._tab(seat, browser) as tab:
                 if not tab.pages:
                     yield from tab.open()
-                return (yield from tab.render(fetched, **options))
+                rendering = yield from tab.render(fetched, **options)
+                rendering.chromium_s, rendering.python_s = browser.spent_s()
+                return rendering
         except BrowserGoneError:
             browser.is_broken = True
             raise

@@ -42,8 +42,12 @@ _NOSCRIPT = re.compile(
 )
 
 # Set on each page, and on each frame and worker that has a process of its own.
-PAUSE_ALL = {"patterns": [{"urlPattern": "*"}]}
-ATTACH_ALL = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
+ATTACH_ALL: dict[str, Any] = {
+    "autoAttach": True,
+    "waitForDebuggerOnStart": True,
+    "flatten": True,
+}
 
 
 @dataclass(slots=True)
@@ -57,6 +61,8 @@ class Rendering:
         requests: How many requests it has made.
         is_cut: Whether it was not done at its limit.
         problems: Errors of its scripts, and requests of scripts that failed.
+        chromium_s: CPU time of the browser since the last page was done.
+        python_s: That of the crawl for talking to it.
         pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
     """
 
@@ -67,6 +73,8 @@ class Rendering:
     is_cut: bool = False
     problems: list[ScriptProblem] = field(default_factory=list)
     pictures: dict[str, bytes] = field(default_factory=dict)
+    chromium_s: float = 0.0
+    python_s: float = 0.0
 
 
 class Tab:
