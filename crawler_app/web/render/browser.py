@@ -47,7 +47,7 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-sync",
-    "--disable-features=MediaRouter,OptimizationHints,Prerender2,Translate",
+    "--disable-features=BackForwardCache,MediaRouter,OptimizationHints,Prerender2,Translate",
     "--dns-prefetch-disable",
     "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.

@@ -1,5 +1,6 @@
 """A page under way in a tab: its requests, and what is known of it until it is done."""
 
+import re
 import time
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
@@ -16,6 +17,9 @@ from crawler_app.web.render.settling import Settling
 from gencoro import gen
 
 __all__ = ["FetchForBrowser", "Load", "refuse"]
+
+# In seconds or milliseconds since 1970, as scripts add it to a URL against caches.
+_TIME = re.compile(r"\d{10,13}")
 
 # Each page that is loaded again asks for itself: a cookie is set, or a version has changed.
 MAX_RELOADS = 2
@@ -60,6 +64,7 @@ class Load:
         self._fetch = fetch
         self._navigations = 0
         self._answers: set[gen.Future[None]] = set()
+        self._asked: set[str] = set()
 
     def fail(self, error: RenderError) -> None:
         """Note that the page cannot be rendered."""
@@ -84,7 +89,8 @@ class Load:
 
     @gen.coroutine
     def _serve(self, params: dict[str, Any], session: str) -> Generator[Any, Any, None]:
-        self.settling.begin_request()
+        is_new = self._is_new(params["request"])
+        self.settling.begin_request(is_new=is_new)
         try:
             fetched = yield from self._response(params)
             if fetched is None:
@@ -103,8 +109,14 @@ class Load:
             if problem := request_problem(params, str(exc)):
                 self.add_problem(problem)
         finally:
-            self.settling.end_request(time.monotonic())
+            self.settling.end_request(time.monotonic(), is_new=is_new)
             self.changed.notify_all()
+
+    def _is_new(self, request: dict[str, Any]) -> bool:
+        """Return whether the page asks for this the first time, the time of day left aside."""
+        known, url = len(self._asked), _TIME.sub("", request["url"])
+        self._asked.add(url)
+        return len(self._asked) > known or request["method"] != "GET"
 
     def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""

@@ -1,7 +1,7 @@
 """What runs beside the scripts of a page.
 
 `GUARD` runs among them, before them, and turns off what must not be: windows, peers, service
-workers.  `READER` has a world of its own, in which a page can change nothing; it sees the same
+workers, other pages of the tab.  `READER` has a world of its own, in which a page can change nothing; it sees the same
 document.
 """
 
@@ -13,6 +13,8 @@ GUARD = """(() => {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) delete window[name];
   window.open = () => null;
   window.print = () => {};
+  // Before the page is another one, of the same tab.
+  for (const name of ["back", "forward", "go"]) History.prototype[name] = () => {};
   // A worker would answer requests that the archive has to have, and outlive the page.
   if (window.ServiceWorkerContainer)
     ServiceWorkerContainer.prototype.register = () => new Promise(() => {});

@@ -137,7 +137,7 @@ class BrowserPool:
             return
         if not seat.pages % PAGES_PER_LOOK:
             browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
-        if tab.pages >= PAGES_PER_TAB:
+        if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
             return
         if not self._waiting:

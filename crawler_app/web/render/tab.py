@@ -43,6 +43,7 @@ _NOSCRIPT = re.compile(
 
 # Set on each page, and on each frame and worker that has a process of its own.
 PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
+ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 ATTACH_ALL: dict[str, Any] = {
     "autoAttach": True,
     "waitForDebuggerOnStart": True,
@@ -82,10 +83,12 @@ class Tab:
 
     Attributes:
         pages: How many pages it has rendered.
+        is_worn: Whether to render no more: dialogs of one page hold up the next.
     """
 
     def __init__(self, devtools: DevTools, fetch: FetchForBrowser) -> None:
         self.pages = 0
+        self.is_worn = False
         self._devtools = devtools
         self._fetch = fetch
         self._session = self._target = self._context = ""
@@ -111,7 +114,6 @@ class Tab:
         )
         self._session = attached["sessionId"]
         self._devtools.listen(self._session, self._on_event)
-        add = "Page.addScriptToEvaluateOnNewDocument"
         commands = [
             send(
                 "Browser.setDownloadBehavior",
@@ -121,8 +123,10 @@ class Tab:
             self._send("Page.enable"),
             self._send("Page.setLifecycleEventsEnabled", enabled=True),
             self._send("Runtime.enable"),
-            self._send(add, source=page_script.GUARD),
-            self._send(add, source=page_script.READER, worldName=page_script.WORLD),
+            self._send(ADD_SCRIPT, source=page_script.GUARD),
+            self._send(
+                ADD_SCRIPT, source=page_script.READER, worldName=page_script.WORLD
+            ),
             self._send("Emulation.setFocusEmulationEnabled", enabled=True),
             self._send(
                 "Emulation.setDeviceMetricsOverride",
@@ -198,14 +202,14 @@ class Tab:
         settling = load.settling
         while True:
             yield from self._settle(load)
-            before = settling.requests
+            before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
             expression = page_script.REST.format(
                 quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
                 limit_ms=int(MAX_CHANGING_S * 1000),
             )
             url: str | None = yield from self._value(load, expression)
-            if url is not None and (is_over or settling.requests == before):
+            if url is not None and (is_over or settling.new_requests == before):
                 html = yield from self._document(load)
                 if html is not None:
                     return html, url
@@ -224,10 +228,10 @@ class Tab:
         for _ in range(MAX_SCREENS):
             if settling.is_over(time.monotonic()):
                 return
-            before = settling.requests
+            before = settling.new_requests
             if not (yield from self._value(load, page_script.SCROLL)):
                 yield from self._settle(load)
-                if settling.requests == before:
+                if settling.new_requests == before:
                     return
 
     def _document(self, load: Load) -> Subgenerator[str | None]:
@@ -317,6 +321,7 @@ class Tab:
             self._attach(params)
         elif method == "Page.javascriptDialogOpening":
             # "Leave this page?" is the only question with one right answer.
+            self.is_worn = True
             accept = params["type"] == "beforeunload"
             self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
         elif load is None:
@@ -324,6 +329,10 @@ class Tab:
         elif method == "Page.lifecycleEvent":
             if params["name"] == "networkIdle" and params["loaderId"] == load.document:
                 load.settling.note_idle()
+                load.changed.notify_all()
+        elif method == "Page.frameStoppedLoading":
+            if params["frameId"] == self._target:
+                load.settling.note_loaded(time.monotonic())
                 load.changed.notify_all()
         elif method == "Page.frameNavigated":
             if params["frame"]["id"] == self._target:
@@ -354,6 +363,7 @@ class Tab:
             # A window, or what would answer instead of the site: it never begins.
             tell("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
+        tell(ADD_SCRIPT, session, source=page_script.GUARD)
         tell("Fetch.enable", session, **PAUSE_ALL)
         tell("Target.setAutoAttach", session, **ATTACH_ALL)
         tell("Runtime.runIfWaitingForDebugger", session)
