@@ -668,12 +668,3 @@ def test_without_chromium_an_error_says_how_to_install_it(
     assert ended.status == 2
     assert "apt install chromium" in ended.err
     assert not directory.exists()
-
-
-def test_a_system_without_network_namespaces_is_used_as_it_is(
-    site, rendered, monkeypatch
-):
-    monkeypatch.setattr(launcher, "ISOLATED", launcher.NETWORKED)
-    answer_page(site, "/", "document.body.innerHTML = '<a href=/a>x</a>'")
-
-    assert rendered(max_pages=1).links("/") == ["/a"]
