@@ -97,7 +97,7 @@ class Capture:
     """One captured response.
 
     Attributes:
-        url: The canonical URL; of a request with a body, that of `lookup.lookup_url`.
+        url: The canonical URL; of a request with a body, that by which it is looked up.
         at: When the exchange began, in whole seconds since the epoch.
         kind: RESPONSE; REVISIT, if the same payload had been captured before;
             NOT_MODIFIED, if the server said that it has not changed.
