@@ -136,6 +136,7 @@ class Fetched:
         body: The body after decompression.
         took_s: Time from the request to the end of the body.
         request_head: Request line and header block as sent, including the blank line.
+        request_body: As sent; empty if there was none.
         raw_head: Status line and header block as received, including the blank line.
         encoded_body: The body before decompression, and without the framing of a
             transfer coding.
@@ -153,6 +154,7 @@ class Fetched:
     encoded_body: bytes = b""
     peer: str = ""
     notes: tuple[str, ...] = ()
+    request_body: bytes = b""
     _digest: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def digest(self) -> bytes:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from crawler_app.base.models import State
 from crawler_app.base.reasons import WALLS, Reason, words_of_scripted
 from crawler_app.base.text.escaping import printable
-from crawler_app.base.text.formatting import number, seconds, size
+from crawler_app.base.text.formatting import number, size
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
+from crawler_app.run.results.rendered_pages import RenderedPage, render_words
 from crawler_app.run.results.summary import Summary
 
 __all__ = ["LISTED", "render_summary"]
@@ -109,12 +110,8 @@ def _rendered_lines(summary: Summary, rendering: Mapping[str, int]) -> list[str]
         return []
     text = "pages whose scripts were run in a browser"
     if rendering:
-        taken = seconds(rendering.get("ms", 0) / 1000)
-        text += (
-            f"; {rendering.get('gained', 0):,} had more then, "
-            f"{number(rendering.get('links', 0), 'more link')} in all; "
-            f"{number(rendering.get('requests', 0), 'request')}, {taken}"
-        )
+        total = RenderedPage(*(rendering.get(name, 0) for name in RenderedPage._fields))
+        text += f"; {render_words(total)}"
     return [_row(Reason.RENDERED, rendered, text)]
 
 

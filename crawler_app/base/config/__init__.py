@@ -406,6 +406,12 @@ class CrawlConfig:
         group=FETCHING,
         is_resumable=True,
     )
+    screenshots: bool = option(
+        False,
+        "keep a picture of each rendered page, and a small one, in the archive",
+        group=FETCHING,
+        is_resumable=True,
+    )
     # A request that is not GET may order, send or delete something.
     render_post: bool = option(
         False,

@@ -175,6 +175,7 @@ class Fetching:
                     fetched: Fetched = yield self._fetcher.fetch(url, headers)
                 else:
                     fetched = yield self._fetcher.fetch(url, headers, method, body)
+                    fetched.request_body = body or b""
                 break
             except StaleConnectionError as exc:
                 stale = exc
@@ -188,6 +189,16 @@ class Fetching:
         if self._archive is not None and is_archived:
             yield self._archive.write(fetched, began_at)
         return fetched
+
+    def keep(self, url: str, content_type: str, body: bytes) -> Subgenerator[None]:
+        """Archive what no server has sent, if there is an archive.
+
+        Raises:
+            ArchiveError: the archive cannot be written.
+        """
+        if self._archive is not None:
+            kept = Fetched(url, 200, {"Content-Type": content_type}, body, 0.0)
+            yield self._archive.write(kept, self._context.clock())
 
     def _turn(self, host: str) -> Subgenerator[float]:
         """Wait until a host may be asked; return the time."""

@@ -298,11 +298,14 @@ class Interpreter:
         self, renderer: "PageRenderer", fetched: Fetched, outcome: Outcome, page: Page
     ) -> Subgenerator[Page | None]:
         """Return a page as its scripts make it; None if it does not need that."""
-        response = yield from renderer.render(fetched, page)
-        if response is None:
+        rendered = yield from renderer.render(fetched, page)
+        if rendered is None:
             return None
+        response, rendering = rendered
         read = yield from self._parsed(response, response.headers["Content-Type"])
-        renderer.learn(fetched, page, read, outcome)
+        renderer.learn(fetched, rendering, page, read, outcome)
+        if read.outline is not None:
+            read.outline.is_rendered = True
         return read
 
     def _settle(self, new: _NewLinks) -> None:

@@ -23,6 +23,7 @@ from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.scope import Scope
+from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.web import politeness
 from crawler_app.web.documents.html import Page
 from crawler_app.web.render.choosing import (
@@ -79,7 +80,9 @@ class PageRenderer:
     def __exit__(self, *exc_info: object) -> None:
         self._pool.close()
 
-    def render(self, fetched: Fetched, page: Page) -> Subgenerator[Fetched | None]:
+    def render(
+        self, fetched: Fetched, page: Page
+    ) -> Subgenerator[tuple[Fetched, Rendering] | None]:
         """Return a response with a page as its scripts make it; None if it does not need that.
 
         Args:
@@ -95,26 +98,35 @@ class PageRenderer:
             return None
         began_at = time.monotonic()
         rendering: Rendering = yield from self._pool.render(
-            fetched, scrolls=self._context.config.scroll
+            fetched,
+            scrolls=self._context.config.scroll,
+            pictures=self._context.config.screenshots,
         )
         stats = self._context.stats
-        stats.add("render/pages")
         stats.add("render/ms", int((time.monotonic() - began_at) * 1000))
-        stats.add("render/requests", rendering.requests)
         if rendering.is_cut:
             stats.add("render/cut")
+        for name, picture in rendering.pictures.items():
+            stats.add("render/pictures")
+            place = f"urn:{name}:{fetched.url}"
+            yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None and rendering.problems:
             self._observer.saw_problems(fetched.url, rendering.problems)
-        return _rendered_response(fetched, rendering)
+        return _rendered_response(fetched, rendering), rendering
 
     def take_missed(self) -> list[str]:
         """Return the pages that are to be fetched again, to be rendered."""
         return [] if self._choice is None else self._choice.take_missed()
 
     def learn(
-        self, fetched: Fetched, before: Page, after: Page, outcome: Outcome
+        self,
+        fetched: Fetched,
+        rendering: Rendering,
+        before: Page,
+        after: Page,
+        outcome: Outcome,
     ) -> None:
-        """Note what rendering a page has found.
+        """Note what rendering a page has found and cost.
 
         Args:
             outcome: Gets the reason, and the digest of what is read now: the pages that one script
@@ -124,9 +136,19 @@ class PageRenderer:
         links = _targets(url, after) - _targets(url, before)
         texts = len(before.text), len(after.text)
         has_gained = bool(links) or texts[1] > max(1.2 * texts[0], NEARLY_EMPTY_CHARS)
-        if has_gained:
-            self._context.stats.add("render/gained")
-            self._context.stats.add("render/links", len(links))
+        words = len(after.text.split()) - len(before.text.split())
+        cost = RenderedPage(
+            len(links),
+            max(0, words),
+            rendering.requests,
+            round(rendering.chromium_s * 1000),
+            round(rendering.python_s * 1000),
+            pages=1,
+            gained=int(bool(links) or words > 0),
+        )
+        for name, count in cost._asdict().items():
+            self._context.stats.add(f"render/{name}", count)
+        outcome.add_note(cost.note)
         if self._choice is not None:
             was_empty = texts[0] < NEARLY_EMPTY_CHARS
             self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)
@@ -232,8 +254,8 @@ class PageRenderer:
                 headers,
                 method=request.method,
                 body=request.body,
-                # The archive finds a response by its URL alone.
-                is_archived=request.method == "GET",
+                # What is replayed is looked up without these.
+                is_archived=request.method not in ("HEAD", "OPTIONS"),
             )
         )
 

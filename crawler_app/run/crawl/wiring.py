@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tornado.util import import_object
 
 from crawler_app.base.config import NEVER, CrawlConfig
+from crawler_app.base.errors import ConfigError
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.external_cache import ExternalCache
@@ -76,9 +77,17 @@ class CrawlParts:
 
 
 def check_renderer(config: CrawlConfig) -> None:
-    """Raise ConfigError if pages are to be rendered, and there is no browser for it."""
+    """Raise ConfigError if pages are to be rendered, and there is no browser for it.
+
+    Also if screenshots are to be taken, and there is nothing to take or to keep.
+    """
     if config.render != NEVER:
         import_object(CHROMIUM_PATH)()
+    if config.screenshots and (config.render == NEVER or not config.archive):
+        raise ConfigError(
+            "screenshots are those of rendered pages, and kept in the archive: add "
+            "`--render auto` or `--render always`, and leave out `--no-archive`"
+        )
 
 
 def wire(

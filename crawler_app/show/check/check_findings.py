@@ -64,6 +64,7 @@ class CheckFinding:
         reason: In one word.
         meaning: In words.
         end: The end of its redirects; empty if there are none.
+        rendered: Whether the place is in the page as its scripts have made it.
     """
 
     kind: FindingKind
@@ -77,6 +78,7 @@ class CheckFinding:
     reason: str
     meaning: str
     end: str = ""
+    rendered: bool = False
 
     @property
     def place(self) -> str:

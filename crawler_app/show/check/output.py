@@ -85,7 +85,7 @@ class Csv(Output):
 
     COLUMNS = (
         *("kind", "page", "line", "column", "text", "href", "target", "status"),
-        *("reason", "meaning", "end"),
+        *("reason", "meaning", "end", "rendered"),
     )
 
     def begin(self) -> None:
@@ -200,7 +200,8 @@ def problem_of(finding: CheckFinding) -> str:
     """Return what is wrong, in a few words."""
     is_elsewhere = finding.end and finding.kind is not FindingKind.REDIRECT
     where = f" (redirected to {finding.end})" if is_elsewhere else ""
-    return printable(finding.meaning + where)
+    is_marked = finding.rendered and finding.kind is not FindingKind.SCRIPT
+    return printable(finding.meaning + where + " (rendered)" * is_marked)
 
 
 def line_of(finding: CheckFinding) -> str:

@@ -131,6 +131,7 @@ class ReferenceTracker:
         self.summary = CheckSummary()
         self._report = report
         self._seeds = frozenset(seeds)
+        self._rendered: set[str] = set()
         self._own_hosts = frozenset(map(host_of, seeds))
         self._name_of = name_of
         self._served_at = served_at
@@ -162,6 +163,8 @@ class ReferenceTracker:
     def saw_document(self, url: str, outline: Outline, *, has_ids: bool = True) -> None:
         """Record a document's references and ids."""
         self.summary.pages += 1
+        if outline.is_rendered:
+            self._rendered.add(url)
         base = join_or_nothing(url, outline.base) or url
         if has_ids:
             self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
@@ -194,6 +197,7 @@ class ReferenceTracker:
                 None,
                 f"script_{each.kind}",
                 each.text if is_here else place + each.text,
+                rendered=True,
             )
             self._report(finding)
 
@@ -480,6 +484,7 @@ class ReferenceTracker:
                 reason,
                 meaning,
                 self._name_of(redirected_to) if redirected_to else "",
+                page in self._rendered,
             )
             self._report(finding)
 

@@ -29,8 +29,15 @@ COUNTERS = (
     ("render/pages", "rendered_pages", "Pages whose scripts were run in a browser."),
     ("render/gained", "rendered_gains", "Those that had more links or text then."),
     ("render/links", "rendered_links", "Links that only these scripts made."),
+    ("render/words", "rendered_words", "Words that only these scripts made."),
     ("render/requests", "rendered_requests", "Requests that these pages made."),
     ("render/ms", "rendered_milliseconds", "Time that rendering them took."),
+    (
+        "render/chromium_ms",
+        "rendered_browser_cpu_milliseconds",
+        "CPU time of Chromium.",
+    ),
+    ("render/python_ms", "rendered_cpu_milliseconds", "CPU time for talking to it."),
 )
 REASON_COUNTERS = (
     ("failed", "failed", "URLs that failed after all tries."),

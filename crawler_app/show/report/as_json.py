@@ -77,6 +77,7 @@ def to_json(report: Report) -> dict[str, Any]:
             for failure in report.not_checked
         ],
         "compared": report.comparison and report.comparison.to_json(),
+        "rendering": report.rendering._asdict(),
         "kept": report.kept.to_json(),
     }
 

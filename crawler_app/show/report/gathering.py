@@ -19,6 +19,7 @@ from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.comparison import compare
 from crawler_app.run.results.ranking import Ranked, Ranking
 from crawler_app.run.results.redirects import Redirects
+from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.run.results.summary import FINISHED, Summary, state_of, summarize
 from crawler_app.show.report.archived import open_archives
 from crawler_app.show.report.link_targets import LinkTargets
@@ -87,6 +88,8 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
             add_url(report.shape, record)
             url_lists.add(record)
             reader.add(record)
+            if record.outcome is not None and record.outcome.reason == Reason.RENDERED:
+                report.rendering += RenderedPage.of_note(record.outcome.note)
         reader.end()
         tables.end()
         add_redirects(report.shape, summary.redirects)

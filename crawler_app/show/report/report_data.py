@@ -12,6 +12,7 @@ from crawler_app.base.reasons import AnyReason
 from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
+from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.run.results.summary import Summary
 from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.shape import Shape
@@ -220,6 +221,7 @@ class Report:
         kept: The contents of the directory besides the frontier.
         shape: The structure of the site.
         options: The options that differ from their defaults.
+        rendering: What rendering pages has gained and cost.
         broken: Broken URLs, including redirect loops; the largest reach first.
         pages_with_broken_links: Number of pages with links to these.
         has_archive: Whether there is an archive, from which the pages can be read again.
@@ -251,6 +253,7 @@ class Report:
     kept: CrawlSizes
     shape: Shape
     options: dict[str, Any] = field(default_factory=dict)
+    rendering: RenderedPage = field(default_factory=RenderedPage)
     broken: list[Broken] = field(default_factory=list)
     pages_with_broken_links: int = 0
     has_archive: bool = True

@@ -20,6 +20,7 @@ From the event loop to the disk::
     replay          a capture -> Fetched
     secrets         leaves passwords and cookies out of what is shared
     reading         the archives of other processes
+    lookup          URLs by which a POST and its like are looked up    pure
     surt, cdxj, wacz  exports for other tools
 
 Rule: once `flush` has returned, everything written before is in the files and in the

@@ -20,6 +20,7 @@ from crawler_app.store.checkpoints import Checkpoints
 __all__ = [
     "ELSEWHERE",
     "NOT_MODIFIED",
+    "RESOURCES",
     "RESPONSE",
     "REVISIT",
     "Capture",
@@ -69,6 +70,10 @@ SCHEMA = database.Schema(
     cure="delete it, and it will be rebuilt from the files of the archive",
 )
 
+# What no server has sent, such as a screenshot: ``urn:view:http://a.test/``.  The kind of such a
+# capture is RESPONSE.
+RESOURCES = "urn:"
+
 RESPONSE = "response"
 REVISIT = "revisit"
 NOT_MODIFIED = "not_modified"
@@ -96,7 +101,7 @@ class Capture:
     """One captured response.
 
     Attributes:
-        url: The canonical URL.
+        url: The canonical URL; of a request with a body, that by which it is looked up.
         at: When the exchange began, in whole seconds since the epoch.
         kind: RESPONSE; REVISIT, if the same payload had been captured before;
             NOT_MODIFIED, if the server said that it has not changed.
@@ -183,7 +188,7 @@ class Captures:
                 payload_key,
             ),
         )
-        self._captures += 1
+        self._captures += not capture.url.startswith(RESOURCES)
         self._revisits += capture.kind != RESPONSE
 
     def commit(self) -> None:
@@ -270,9 +275,9 @@ class Captures:
 
     def _drop(self, condition: str, *values: int) -> int:
         dropped: int
-        dropped, revisits = self._db.execute(
-            f"SELECT count(*), count(*) FILTER (WHERE {IS_REVISIT}) FROM capture"
-            f" WHERE {condition}",
+        dropped, resources, revisits = self._db.execute(
+            f"SELECT count(*), count(*) FILTER (WHERE url GLOB '{RESOURCES}*'),"
+            f" count(*) FILTER (WHERE {IS_REVISIT}) FROM capture WHERE {condition}",
             values,
         ).fetchone()
         if dropped:
@@ -283,7 +288,7 @@ class Captures:
                 f"UPDATE capture SET refers_to = NULL WHERE {IS_REVISIT}"
                 " AND refers_to > 0 AND refers_to NOT IN (SELECT id FROM capture)"
             )
-            self._captures -= dropped
+            self._captures -= dropped - resources
             self._revisits -= revisits
         return dropped
 
@@ -331,7 +336,7 @@ class Captures:
             raise errors[0] if errors else exc from None
 
     def counts(self) -> tuple[int, int]:
-        """Return how many captures are committed, and how many of them are revisits."""
+        """Return how many exchanges are committed, and how many of them are revisits."""
         captures, revisits = self._db.execute("SELECT * FROM tally").fetchone()
         return captures, revisits
 

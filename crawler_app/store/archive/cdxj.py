@@ -23,6 +23,7 @@ from crawler_app.store.archive.captures import (
     Captures,
     table_errors,
 )
+from crawler_app.store.archive.lookup import split_lookup_url
 from crawler_app.store.archive.record import digits_of
 from crawler_app.store.archive.warc_files import file_name, labelled
 
@@ -30,6 +31,9 @@ __all__ = ["index_lines", "merged_lines", "write_cdxj"]
 
 # Stands for the MIME type of a revisit, which has no payload.
 REVISIT_MIME = "warc/revisit"
+
+# How ReplayWeb.page looks up a request with nothing in its body; pywb looks at the key only.
+NO_BODY = "__wb_post_data="
 
 
 # Returns a capture with its place in files that are copied with changes.
@@ -72,8 +76,9 @@ def merged_lines(
 
 
 def _line_of(key: str, capture: Capture, prefix: str) -> str:
+    url, method, body = split_lookup_url(capture.url)
     fields = {
-        "url": capture.url,
+        "url": url,
         "mime": capture.mime if capture.kind == RESPONSE else REVISIT_MIME,
         "status": str(capture.status),
         "digest": f"sha1:{capture.digest}",
@@ -83,6 +88,8 @@ def _line_of(key: str, capture: Capture, prefix: str) -> str:
     }
     if not fields["mime"]:
         del fields["mime"]
+    if method:
+        fields |= {"method": method, "requestBody": body or NO_BODY}
     return f"{key} {digits_of(capture.at)} {json.dumps(fields)}\n"
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "parse_date",
     "parse_record",
     "request_record",
+    "resource_record",
     "sha1_of",
     "urn_of",
     "warcinfo_record",
@@ -46,12 +47,15 @@ class Stamp(NamedTuple):
             date there.
         warcinfo_id: Id of the warcinfo record; 16 bytes, as from `new_record_id`.
         peer: IP address of the server; may be empty.
+        concurrent_to: Id of the other record of the exchange, where that comes first; may be
+            empty.
     """
 
     url: str
     at: int
     warcinfo_id: bytes
     peer: str = ""
+    concurrent_to: bytes = b""
 
 
 class RevisitReference(NamedTuple):
@@ -226,11 +230,13 @@ def capture_record(
 
 def _stamp_fields(stamp: Stamp) -> str:
     peer = f"WARC-IP-Address: {stamp.peer}\r\n" if stamp.peer else ""
+    other = stamp.concurrent_to
+    concurrent = f"WARC-Concurrent-To: {urn_of(other)}\r\n" if other else ""
     return (
         f"WARC-Warcinfo-ID: {urn_of(stamp.warcinfo_id)}\r\n"
         f"WARC-Target-URI: {stamp.url}\r\n"
         f"WARC-Date: {format_date(stamp.at)}\r\n"
-        f"{peer}"
+        f"{peer}{concurrent}"
     )
 
 
@@ -245,22 +251,33 @@ def _revisit_fields(refers_to: RevisitReference) -> str:
     )
 
 
-def request_record(
-    record_id: bytes, stamp: Stamp, head: bytes, concurrent_to: bytes
-) -> bytes:
+def request_record(record_id: bytes, stamp: Stamp, message: bytes) -> bytes:
     """Return the record of a request.
 
     Args:
-        concurrent_to: Id of the record of its response.
+        message: Head and body.
     """
     fields = (
         "WARC-Type: request\r\n"
         f"WARC-Record-ID: {urn_of(record_id)}\r\n"
         f"{_stamp_fields(stamp)}"
-        f"WARC-Concurrent-To: {urn_of(concurrent_to)}\r\n"
         "Content-Type: application/http; msgtype=request\r\n"
     )
-    return _record(fields, head)
+    return _record(fields, message)
+
+
+def resource_record(
+    record_id: bytes, stamp: Stamp, content_type: str, payload: bytes, digest: str
+) -> bytes:
+    """Return the record of something that no server has sent, such as a screenshot."""
+    fields = (
+        "WARC-Type: resource\r\n"
+        f"WARC-Record-ID: {urn_of(record_id)}\r\n"
+        f"{_stamp_fields(stamp)}"
+        f"Content-Type: {content_type}\r\n"
+        f"WARC-Payload-Digest: sha1:{digest}\r\n"
+    )
+    return _record(fields, payload)
 
 
 def _record(fields: str, *block: bytes) -> bytes:

@@ -10,6 +10,7 @@ from crawler_app.store.archive.block import HeadFacts, block_of
 from crawler_app.store.archive.captures import (
     ELSEWHERE,
     NOT_MODIFIED,
+    RESOURCES,
     RESPONSE,
     REVISIT,
     Capture,
@@ -17,12 +18,14 @@ from crawler_app.store.archive.captures import (
 )
 from crawler_app.store.archive.gzip_members import compress, is_compressed
 from crawler_app.store.archive.known_payloads import KnownPayloads
+from crawler_app.store.archive.lookup import has_method, lookup_url
 from crawler_app.store.archive.record import (
     RevisitReference,
     Stamp,
     capture_record,
     new_record_id,
     request_record,
+    resource_record,
     sha1_of,
 )
 from crawler_app.store.archive.secrets import has_secrets
@@ -65,24 +68,54 @@ class Recorder:
         self._known = known
 
     def take(self, fetched: Fetched, began_at: float) -> None:
-        """Write the records of an exchange and its capture."""
+        """Write the records of an exchange, or of a resource, and its capture."""
         at = int(began_at)
         self._files.begin(at)
         stamp = Stamp(fetched.url, at, self._files.warcinfo_id, fetched.peer)
         record_id = new_record_id()
-        self._take_response(record_id, stamp, fetched)
-        if fetched.request_head:
-            if not self._files.is_private and has_secrets(fetched.request_head):
-                self._files.make_private()
+        head = fetched.request_head
+        if head and not self._files.is_private and has_secrets(head):
+            self._files.make_private()
+        if stamp.url.startswith(RESOURCES):
+            self._take_resource(record_id, stamp, fetched)
+        elif has_method(head):
+            # First: without it, recovery would take the response for one to a GET.
             request_id = new_record_id()
-            head = fetched.request_head
-            request = request_record(request_id, stamp, head, record_id)
-            self._files.append(compress(request))
+            self._take_request(request_id, stamp, head + fetched.request_body)
+            url = lookup_url(stamp.url, head, fetched.request_body)
+            stamp = stamp._replace(concurrent_to=request_id)
+            self._take_response(record_id, stamp, fetched, url)
+        else:
+            self._take_response(record_id, stamp, fetched, stamp.url)
+            if head:
+                stamp = stamp._replace(concurrent_to=record_id)
+                self._take_request(new_record_id(), stamp, head)
 
-    def _take_response(self, record_id: bytes, stamp: Stamp, fetched: Fetched) -> None:
+    def _take_request(self, request_id: bytes, stamp: Stamp, message: bytes) -> None:
+        self._files.append(compress(request_record(request_id, stamp, message)))
+
+    def _take_resource(self, record_id: bytes, stamp: Stamp, fetched: Fetched) -> None:
+        mime, digest = fetched.headers["Content-Type"], sha1_of(fetched.body)
+        record = resource_record(record_id, stamp, mime, fetched.body, digest)
+        member = compress(record, is_stored=True)
+        number, offset = self._files.number, self._files.append(member)
+        capture = Capture(
+            *(stamp.url, stamp.at, RESPONSE, 200, mime, digest, "", ""),
+            *(number, offset, len(member), record_id),
+        )
+        self._captures.add(capture, None)
+
+    def _take_response(
+        self, record_id: bytes, stamp: Stamp, fetched: Fetched, url: str
+    ) -> None:
+        """Write a response.
+
+        Args:
+            url: By which it is looked up.
+        """
         head, payload, facts = block_of(fetched)
         key = payload_key(payload, fetched)
-        original = self._original(stamp.url, facts, key)
+        original = self._original(url, facts, key)
         refers_to = None
         digest = sha1_of(payload)
         original_id = None if original is None else original.id
@@ -103,7 +136,7 @@ class Recorder:
         is_stored = refers_to is None and is_compressed(facts, len(payload))
         member = compress(record, is_stored=is_stored)
         capture = Capture(
-            stamp.url,
+            url,
             stamp.at,
             kind,
             facts.status,

@@ -16,12 +16,13 @@ deleted.
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.safe_files import open_regular
-from crawler_app.store.archive.block import facts_of, split_block
+from crawler_app.store.archive.block import HeadFacts, facts_of, split_block
 from crawler_app.store.archive.captures import (
     ELSEWHERE,
     NOT_MODIFIED,
@@ -37,7 +38,8 @@ from crawler_app.store.archive.gzip_members import (
     members,
     read_member,
 )
-from crawler_app.store.archive.record import parse_date
+from crawler_app.store.archive.lookup import has_method, lookup_url
+from crawler_app.store.archive.record import Record, parse_date, urn_of
 from crawler_app.store.archive.recorder import payload_key
 from crawler_app.store.archive.warc_files import file_number, paths_of, uploaded
 
@@ -101,9 +103,11 @@ def _recover_file(
         logger.warning("%s: %d captures are missing from it", path, dropped)
     entered = 0
     end = last.offset + last.length if last else 0
+    request: Record | None = None
     for member in members(path, end, max_record_bytes):
         end = member.offset + member.length
-        entered += _enter(member, number, captures)
+        entered += _enter(member, number, captures, request)
+        request = member.record if member.record.kind == "request" else None
         if entered % COMMITTED_CAPTURES == 0:
             captures.commit()
     if not end:
@@ -141,13 +145,21 @@ def _last_whole(
     return None
 
 
-def _enter(member: Member, number: int, captures: Captures) -> bool:
-    """Add a record to the table; return whether it is a capture."""
+def _enter(
+    member: Member, number: int, captures: Captures, request: Record | None
+) -> bool:
+    """Add a record to the table; return whether it is a capture.
+
+    Args:
+        request: The record before it, if that is a request.
+    """
     record = member.record
-    if record.kind not in ("response", "revisit"):
+    if record.kind not in ("resource", "response", "revisit"):
         return False
     try:
         capture, key = _capture_of(member, number, captures)
+        if request is not None:
+            capture = _looked_up(capture, record, request)
     except (ArchiveError, KeyError) as exc:
         logger.warning(
             "the record at byte %d was not written by this crawler: %s",
@@ -159,12 +171,25 @@ def _enter(member: Member, number: int, captures: Captures) -> bool:
     return True
 
 
+def _looked_up(capture: Capture, response: Record, request: Record) -> Capture:
+    """Return a capture with the URL by which it is looked up."""
+    if response.fields.get("warc-concurrent-to") != urn_of(request.record_id):
+        return capture
+    head, body = split_block(request.block)
+    if not has_method(head):
+        return capture
+    return replace(capture, url=lookup_url(capture.url, head, body))
+
+
 def _capture_of(
     member: Member, number: int, captures: Captures
 ) -> tuple[Capture, bytes | None]:
     record = member.record
-    head, payload = split_block(record.block)
-    facts = facts_of(head)
+    if record.kind == "resource":
+        facts, payload = HeadFacts(200, record.fields["content-type"]), b""
+    else:
+        head, payload = split_block(record.block)
+        facts = facts_of(head)
     kind, original, elsewhere = RESPONSE, None, None
     if refers_to := record.refers_to:
         elsewhere = None if refers_to.record_id else ELSEWHERE

@@ -63,6 +63,8 @@ def _surt_origin(origin: str) -> str:
 
 
 def _surt(url: str) -> str:
+    if url.startswith("urn:"):
+        return url.lower().removesuffix("/")
     try:
         parts = urlsplit(url)
         port = parts.port

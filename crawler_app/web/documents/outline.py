@@ -78,12 +78,14 @@ class Outline:
     Attributes:
         base: The ``<base href>`` as written; empty if there is none.
         is_partial: Whether the document was too large to be read.
+        is_rendered: Whether it is what the scripts of a page have made of it.
     """
 
     base: str = ""
     mentions: list[Mention] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     is_partial: bool = False
+    is_rendered: bool = False
     _by_link: dict[str, list[Mention]] | None = field(
         default=None, init=False, repr=False, compare=False
     )

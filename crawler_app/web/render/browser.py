@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
-    "--window-size=1280,900",
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-gpu",
@@ -48,7 +47,7 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-sync",
-    "--disable-features=MediaRouter,OptimizationHints,Prerender2,Translate",
+    "--disable-features=BackForwardCache,MediaRouter,OptimizationHints,Prerender2,Translate",
     "--dns-prefetch-disable",
     "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.
@@ -82,6 +81,7 @@ class Browser:
         self.is_broken = False
         self._process = process
         self._home = home
+        self._spent_s = (0.0, 0.0)
 
     @property
     def is_usable(self) -> bool:
@@ -108,6 +108,12 @@ class Browser:
     def memory_bytes(self) -> int:
         """Return how much memory its processes have for themselves."""
         return sum(map(_private_bytes, _descendants(self._process.pid)))
+
+    def spent_s(self) -> tuple[float, float]:
+        """Return the CPU time since the last call: of its processes, and ours for it."""
+        spent = sum(map(_cpu_s, _descendants(self._process.pid))), self.devtools.cpu_s
+        before, self._spent_s = self._spent_s, spent
+        return max(0.0, spent[0] - before[0]), spent[1] - before[1]
 
 
 def start_browser(program: str) -> Subgenerator[Browser]:
@@ -187,6 +193,14 @@ def _children(pid: int) -> list[int]:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
         return [int(each) for each in text.split()]
     return []
+
+
+def _cpu_s(pid: int) -> float:
+    """Return the CPU time of a process, and of those of its children that have ended."""
+    with contextlib.suppress(OSError):  # as above
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def _private_bytes(pid: int) -> int:

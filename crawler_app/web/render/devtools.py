@@ -6,7 +6,10 @@ Rule: a command gets a result or an error; if the browser ends, every waiting co
 import asyncio
 import itertools
 import json
-from collections.abc import Callable
+import time
+from base64 import b64encode
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from crawler_app.base.errors import FetchError
@@ -15,6 +18,9 @@ from gencoro import gen
 from gencoro.concurrent import future_set_result_unless_cancelled
 
 __all__ = ["BrowserGoneError", "DevTools", "OnEvent", "RenderError"]
+
+# Of a long body, that is held in memory once more; base64 takes three bytes at a time.
+PIECE_BYTES = 3 * 2**17
 
 OnEvent: TypeAlias = Callable[[str, dict[str, Any]], None]
 
@@ -35,15 +41,21 @@ class DevTools(asyncio.Protocol):
 
     Attributes:
         is_lost: Whether the browser has ended.
+        cpu_s: The CPU time of this thread for it: for reading and writing, and for what follows
+            an event at once.
     """
 
     def __init__(self) -> None:
         self.is_lost = False
+        self.cpu_s = 0.0
         self._transport: asyncio.Transport | None = None
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
         self._on_event_by_session: dict[str, OnEvent] = {}
         self._received: list[bytes] = []
+        # Messages, each in pieces.
+        self._unwritten: deque[Iterator[bytes]] = deque()
+        self._is_paused = False
 
     def listen(self, session: str, on_event: OnEvent) -> None:
         """Call a function with each event of a session, by method and parameters."""
@@ -54,23 +66,16 @@ class DevTools(asyncio.Protocol):
         self._on_event_by_session.pop(session, None)
 
     def send(
-        self, method: str, session: str = "", **params: Any
+        self, method: str, session: str = "", body: bytes = b"", **params: Any
     ) -> "gen.Future[dict[str, Any]]":
         """Send a command, and return a Future for its result.
+
+        Args:
+            body: A parameter of that name, which may be long; it is sent in base64.
 
         Raises:
             BrowserGoneError: the browser has ended.
             RenderError: the command failed.
-        """
-        return self.send_body(b"", method, session, **params)
-
-    def send_body(
-        self, body: bytes, method: str, session: str = "", **params: Any
-    ) -> "gen.Future[dict[str, Any]]":
-        """Send a command with a long parameter, ``body``, as `send` does.
-
-        Args:
-            body: In base64, so nothing in it need be escaped; empty for none.
         """
         answer: gen.Future[dict[str, Any]] = gen.Future()
         if self._transport is None or self.is_lost:
@@ -81,18 +86,28 @@ class DevTools(asyncio.Protocol):
         message: dict[str, Any] = {"id": number, "method": method}
         if session:
             message["sessionId"] = session
-        if not body:
-            self._transport.write(json.dumps(message | {"params": params}).encode())
-        else:  # of megabytes, perhaps
-            start = json.dumps(message).encode()[:-1] + b', "params": '
-            params_start = json.dumps(params).encode()[:-1] + b', "body": "'
-            self._transport.writelines((start, params_start, body, b'"}}'))
-        self._transport.write(b"\0")
+        text = json.dumps(message | {"params": params}).encode()
+        self._unwritten.append(_pieces(text, body))
+        self._write_on()
         return answer
 
-    def tell(self, method: str, session: str = "", **params: Any) -> None:
+    def tell(
+        self, method: str, session: str = "", body: bytes = b"", **params: Any
+    ) -> None:
         """Send a command whose failure does not matter, such as one to a closed frame."""
-        self.send(method, session, **params).add_done_callback(_retrieve)
+        self.send(method, session, body, **params).add_done_callback(_retrieve)
+
+    def _write_on(self) -> None:
+        """Write what the browser takes; a long body is encoded as it is written."""
+        assert self._transport is not None
+        began_s = time.thread_time()
+        while self._unwritten and not self._is_paused:
+            piece = next(self._unwritten[0], None)
+            if piece is None:
+                self._unwritten.popleft()
+            else:
+                self._transport.write(piece)
+        self.cpu_s += time.thread_time() - began_s
 
     def close(self) -> None:
         """Close the connection, which also ends the browser."""
@@ -105,8 +120,16 @@ class DevTools(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
+    def pause_writing(self) -> None:
+        self._is_paused = True
+
+    def resume_writing(self) -> None:
+        self._is_paused = False
+        self._write_on()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_lost = True
+        self._unwritten.clear()
         answers, self._answer_by_number = self._answer_by_number, {}
         for answer in answers.values():
             if not answer.done():
@@ -118,10 +141,13 @@ class DevTools(asyncio.Protocol):
         if b"\0" not in data:
             self._received.append(data)
             return
+        began_s, before_s = time.thread_time(), self.cpu_s
         *messages, rest = b"".join([*self._received, data]).split(b"\0")
         self._received = [rest]
         for message in messages:
             self._take(json.loads(message))
+        # What was written meanwhile is a part of this.
+        self.cpu_s = before_s + time.thread_time() - began_s
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")
@@ -137,6 +163,16 @@ class DevTools(asyncio.Protocol):
             answer.set_exception(RenderError(message["error"]["message"]))
         else:
             future_set_result_unless_cancelled(answer, message["result"])
+
+
+def _pieces(message: bytes, body: bytes) -> Iterator[bytes]:
+    """Return a message in pieces, with a body as its last parameter."""
+    if body:
+        yield message[:-2] + b', "body": "'
+        for at in range(0, len(body), PIECE_BYTES):
+            yield b64encode(body[at : at + PIECE_BYTES])
+        message = b'"}}'
+    yield message + b"\0"
 
 
 def _retrieve(answer: "gen.Future[Any]") -> None:

@@ -1,5 +1,6 @@
 """A page under way in a tab: its requests, and what is known of it until it is done."""
 
+import re
 import time
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
@@ -11,11 +12,14 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.devtools import DevTools, RenderError
 from crawler_app.web.render.problems import ScriptProblem, request_problem
-from crawler_app.web.render.requests import BrowserRequest, encoded_body, fields_of
+from crawler_app.web.render.requests import BrowserRequest, fields_of
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
 
 __all__ = ["FetchForBrowser", "Load", "refuse"]
+
+# In seconds or milliseconds since 1970, as scripts add it to a URL against caches.
+_TIME = re.compile(r"\d{10,13}")
 
 # Each page that is loaded again asks for itself: a cookie is set, or a version has changed.
 MAX_RELOADS = 2
@@ -60,6 +64,7 @@ class Load:
         self._fetch = fetch
         self._navigations = 0
         self._answers: set[gen.Future[None]] = set()
+        self._asked: set[str] = set()
 
     def fail(self, error: RenderError) -> None:
         """Note that the page cannot be rendered."""
@@ -84,20 +89,34 @@ class Load:
 
     @gen.coroutine
     def _serve(self, params: dict[str, Any], session: str) -> Generator[Any, Any, None]:
-        self.settling.begin_request()
+        is_new = self._is_new(params["request"])
+        self.settling.begin_request(is_new=is_new)
         try:
             fetched = yield from self._response(params)
             if fetched is None:
                 refuse(self._devtools, params, session)
             else:
-                _fulfill(self._devtools, params, session, fetched)
+                self._devtools.tell(
+                    "Fetch.fulfillRequest",
+                    session,
+                    fetched.body,
+                    requestId=params["requestId"],
+                    responseCode=fetched.status,
+                    responseHeaders=fields_of(fetched),
+                )
         except FetchError as exc:
             refuse(self._devtools, params, session)
             if problem := request_problem(params, str(exc)):
                 self.add_problem(problem)
         finally:
-            self.settling.end_request(time.monotonic())
+            self.settling.end_request(time.monotonic(), is_new=is_new)
             self.changed.notify_all()
+
+    def _is_new(self, request: dict[str, Any]) -> bool:
+        """Return whether the page asks for this the first time, the time of day left aside."""
+        known, url = len(self._asked), _TIME.sub("", request["url"])
+        self._asked.add(url)
+        return len(self._asked) > known or request["method"] != "GET"
 
     def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""
@@ -132,19 +151,6 @@ class Load:
         return False
 
 
-def _fulfill(
-    devtools: DevTools, params: dict[str, Any], session: str, fetched: Fetched
-) -> None:
-    devtools.send_body(
-        encoded_body(fetched),
-        "Fetch.fulfillRequest",
-        session,
-        requestId=params["requestId"],
-        responseCode=fetched.status,
-        responseHeaders=fields_of(fetched),
-    ).add_done_callback(_retrieve)
-
-
 def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     """Refuse a paused request."""
     # Aborted: the document that asks to be left stays.
@@ -154,8 +160,3 @@ def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     devtools.tell(
         "Fetch.failRequest", session, requestId=request_id, errorReason=reason
     )
-
-
-def _retrieve(answer: "gen.Future[Any]") -> None:
-    if not answer.cancelled():
-        answer.exception()

@@ -1,11 +1,11 @@
 """What runs beside the scripts of a page.
 
 `GUARD` runs among them, before them, and turns off what must not be: windows, peers, service
-workers.  `READER` has a world of its own, in which a page can change nothing; it sees the same
+workers, other pages of the tab.  `READER` has a world of its own, in which a page can change nothing; it sees the same
 document.
 """
 
-__all__ = ["GUARD", "READ", "READER", "SCROLL", "WORLD"]
+__all__ = ["GUARD", "READER", "REST", "SCROLL", "WORLD"]
 
 WORLD = "gencrawl"
 
@@ -13,6 +13,8 @@ GUARD = """(() => {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) delete window[name];
   window.open = () => null;
   window.print = () => {};
+  // Before the page is another one, of the same tab.
+  for (const name of ["back", "forward", "go"]) History.prototype[name] = () => {};
   // A worker would answer requests that the archive has to have, and outlive the page.
   if (window.ServiceWorkerContainer)
     ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
@@ -25,38 +27,14 @@ READER = """(() => {
     subtree: true, childList: true, characterData: true,
     attributes: true, attributeFilter: ["href", "src", "srcset"]});
 
-  const restedFor = async (quietMs, limitMs) => {
+  const rest = async (quietMs, limitMs) => {
     const endsAt = performance.now() + limitMs;
     for (;;) {
       const now = performance.now();
       const leftMs = Math.min(changedAt + quietMs, endsAt) - now;
-      if (leftMs <= 0) return;
+      if (leftMs <= 0) return location.href;
       await new Promise(resolve => setTimeout(resolve, leftMs));
     }
-  };
-
-  // The copy belongs to a document without scripts, so copying starts none.  What is in a shadow
-  // tree comes before the content of its host, as a reader of the text meets it.
-  const withShadows = (from, to) => {
-    const hosts = from.querySelectorAll("*"), copies = to.querySelectorAll("*");
-    for (let i = 0; i < hosts.length; i++) {
-      if (!hosts[i].shadowRoot) continue;
-      const inside = to.ownerDocument.createElement("div");
-      for (const child of hosts[i].shadowRoot.childNodes)
-        inside.append(to.ownerDocument.importNode(child, true));
-      withShadows(hosts[i].shadowRoot, inside);
-      copies[i].prepend(...inside.childNodes);
-    }
-  };
-
-  const read = async (quietMs, limitMs) => {
-    await restedFor(quietMs, limitMs);
-    const inert = document.implementation.createHTMLDocument("");
-    const copy = inert.importNode(document.documentElement, true);
-    withShadows(document.documentElement, copy);
-    // Shown without scripts only.
-    for (const each of copy.querySelectorAll("noscript")) each.remove();
-    return {html: copy.outerHTML, url: location.href};
   };
 
   // An observer of what is seen is told with the next frame; a hidden page has none.
@@ -73,8 +51,9 @@ READER = """(() => {
     return root.scrollTop > before || root.scrollHeight > height;
   };
 
-  globalThis.gencrawl = {read, scroll};
+  globalThis.gencrawl = {rest, scroll};
 })();"""
 
-READ = "gencrawl.read({quiet_ms}, {limit_ms})"
+# The URL of a document that has rested.
+REST = "gencrawl.rest({quiet_ms}, {limit_ms})"
 SCROLL = "gencrawl.scroll()"

@@ -67,10 +67,8 @@ class BrowserPool:
         self._waiting = 0
         self._is_closed = False
 
-    def render(
-        self, fetched: Fetched, *, scrolls: bool = False
-    ) -> Subgenerator[Rendering]:
-        """Render a page.
+    def render(self, fetched: Fetched, **options: bool) -> Subgenerator[Rendering]:
+        """Render a page, with options of `Tab.render`.
 
         Raises:
             RenderError: the page cannot be rendered, or no browser be started.
@@ -79,7 +77,7 @@ class BrowserPool:
         try:
             for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
                 try:
-                    return (yield from self._render_in(seat, fetched, scrolls))
+                    return (yield from self._render_in(seat, fetched, options))
                 except BrowserGoneError:
                     if not tries_left or self._is_closed:
                         raise
@@ -111,14 +109,16 @@ class BrowserPool:
             self._waiting -= 1
 
     def _render_in(
-        self, seat: _Seat, fetched: Fetched, scrolls: bool
+        self, seat: _Seat, fetched: Fetched, options: dict[str, bool]
     ) -> Subgenerator[Rendering]:
         browser = yield self._running(seat)
         try:
             with self._tab(seat, browser) as tab:
                 if not tab.pages:
                     yield from tab.open()
-                return (yield from tab.render(fetched, scrolls=scrolls))
+                rendering = yield from tab.render(fetched, **options)
+                rendering.chromium_s, rendering.python_s = browser.spent_s()
+                return rendering
         except BrowserGoneError:
             browser.is_broken = True
             raise
@@ -137,7 +137,7 @@ class BrowserPool:
             return
         if not seat.pages % PAGES_PER_LOOK:
             browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
-        if tab.pages >= PAGES_PER_TAB:
+        if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
             return
         if not self._waiting:

@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler_app.base.models import Fetched
 
-__all__ = ["BrowserRequest", "encoded_body", "fields_of"]
+__all__ = ["BrowserRequest", "fields_of"]
 
 # Kinds of requests that no page needs to be read: they end late or never, or report.
 REFUSED_KINDS = frozenset(
@@ -118,8 +118,3 @@ def fields_of(fetched: Fetched) -> list[dict[str, str]]:
         for name, value in get_all()
         if name.lower() not in WIRE_HEADERS
     ]
-
-
-def encoded_body(fetched: Fetched) -> bytes:
-    """Return the body of a response for ``Fetch.fulfillRequest``."""
-    return base64.b64encode(fetched.body)

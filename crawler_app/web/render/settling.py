@@ -3,14 +3,18 @@
 Pure: times are arguments, in seconds on one clock.  A page is done when the browser calls its network
 idle, which means that it has loaded and then had no request under way for half a second, and when we
 have answered nothing for as long.  The browser alone knows whether a page has received what we
-have answered, and we alone know of requests after that.  A page that never rests is read at its limit as
-it is then.
+have answered, and we alone know of requests after that.  A page that asks for the same again and
+again, or that stopped its own loading, is done when it has asked for nothing new for two seconds.
+One that never rests is read at its limit as it is then.
 """
 
 __all__ = ["LIMIT_S", "QUIET_S", "Settling"]
 
 # That of the browser itself.  Precedents: Puppeteer's networkidle0 500 ms, browsertrix 2 s.
 QUIET_S = 0.5
+
+# Longer than most pages take between two requests.
+STEADY_S = 2.0
 
 # Since the start, or since a request was last held back by us, for a gap or a retry.
 # Precedents: Puppeteer 30 s, Scrapy's rendering services 30 to 90 s.
@@ -26,6 +30,7 @@ class Settling:
     Attributes:
         is_idle: Whether its network was idle once.
         requests: How many requests it has made.
+        new_requests: Those that are not repeated.
 
     >>> page = Settling(100.0)
     >>> page.wait_s(101.0)
@@ -36,26 +41,33 @@ class Settling:
     """
 
     def __init__(self, now: float) -> None:
-        self.is_idle = False
-        self.requests = 0
+        self.is_idle = self._is_loaded = False
+        self.requests = self.new_requests = 0
         self._pending = 0
         self._quiet_since = now
         self._limit_at = now + LIMIT_S
         self._last_limit_at = now + MAX_LIMIT_S
 
-    def begin_request(self) -> None:
+    def begin_request(self, *, is_new: bool = True) -> None:
         """Note a request."""
         self.requests += 1
-        self._pending += 1
+        self.new_requests += is_new
+        self._pending += is_new
 
-    def end_request(self, now: float) -> None:
+    def end_request(self, now: float, *, is_new: bool = True) -> None:
         """Note that a request was answered or refused."""
-        self._pending -= 1
-        self._quiet_since = now
+        if is_new:
+            self._pending -= 1
+            self._quiet_since = now
 
     def restart(self) -> None:
         """Note that the document is loaded again."""
-        self.is_idle = False
+        self.is_idle = self._is_loaded = False
+
+    def note_loaded(self, now: float) -> None:
+        """Note that its document does not load any further."""
+        self._is_loaded = True
+        self._quiet_since = now
 
     def note_idle(self) -> None:
         """Note that its network is idle, or will not be."""
@@ -72,6 +84,7 @@ class Settling:
     def wait_s(self, now: float) -> float:
         """Return how long to wait before asking again; 0 if it is done, or over."""
         left_s = self._limit_at - now
-        if self.is_idle and not self._pending:
-            left_s = min(left_s, self._quiet_since + QUIET_S - now)
+        if (self.is_idle or self._is_loaded) and not self._pending:
+            quiet_s = QUIET_S if self.is_idle else STEADY_S
+            left_s = min(left_s, self._quiet_since + quiet_s - now)
         return max(0.0, round(left_s, 3))

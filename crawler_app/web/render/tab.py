@@ -4,7 +4,9 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 `RenderError`, after which the tab is closed.
 """
 
+import base64
 import datetime
+import re
 import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -31,9 +33,22 @@ COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 # Of a page that is scrolled to its end, which may have none.
 MAX_SCREENS = 100
 
+# The window: 16 to 9, as that of browsertrix, whose thumbnails are of half this width too.
+WIDTH, HEIGHT = 1280, 720
+
+# A whole element, and what may hold the text of its tags; no other has "<" in it.
+_NOSCRIPT = re.compile(
+    r"(<(script|style|xmp)\b.*?</\2>|<!--.*?-->)|<noscript\b.*?</noscript>", re.DOTALL
+)
+
 # Set on each page, and on each frame and worker that has a process of its own.
-PAUSE_ALL = {"patterns": [{"urlPattern": "*"}]}
-ATTACH_ALL = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
+ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
+ATTACH_ALL: dict[str, Any] = {
+    "autoAttach": True,
+    "waitForDebuggerOnStart": True,
+    "flatten": True,
+}
 
 
 @dataclass(slots=True)
@@ -41,12 +56,15 @@ class Rendering:
     """A rendered page.
 
     Attributes:
-        html: The document when it was done, shadow trees included.
+        html: The document when it was done; shadow trees are templates in it.
         url: Its URL by then, which a script may have changed.
         led_to: Where a script wanted to take the visitor; empty for nowhere.
         requests: How many requests it has made.
         is_cut: Whether it was not done at its limit.
         problems: Errors of its scripts, and requests of scripts that failed.
+        chromium_s: CPU time of the browser since the last page was done.
+        python_s: That of the crawl for talking to it.
+        pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
     """
 
     html: str
@@ -55,6 +73,9 @@ class Rendering:
     requests: int = 0
     is_cut: bool = False
     problems: list[ScriptProblem] = field(default_factory=list)
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    chromium_s: float = 0.0
+    python_s: float = 0.0
 
 
 class Tab:
@@ -62,10 +83,12 @@ class Tab:
 
     Attributes:
         pages: How many pages it has rendered.
+        is_worn: Whether to render no more: dialogs of one page hold up the next.
     """
 
     def __init__(self, devtools: DevTools, fetch: FetchForBrowser) -> None:
         self.pages = 0
+        self.is_worn = False
         self._devtools = devtools
         self._fetch = fetch
         self._session = self._target = self._context = ""
@@ -91,7 +114,6 @@ class Tab:
         )
         self._session = attached["sessionId"]
         self._devtools.listen(self._session, self._on_event)
-        add = "Page.addScriptToEvaluateOnNewDocument"
         commands = [
             send(
                 "Browser.setDownloadBehavior",
@@ -101,9 +123,18 @@ class Tab:
             self._send("Page.enable"),
             self._send("Page.setLifecycleEventsEnabled", enabled=True),
             self._send("Runtime.enable"),
-            self._send(add, source=page_script.GUARD),
-            self._send(add, source=page_script.READER, worldName=page_script.WORLD),
+            self._send(ADD_SCRIPT, source=page_script.GUARD),
+            self._send(
+                ADD_SCRIPT, source=page_script.READER, worldName=page_script.WORLD
+            ),
             self._send("Emulation.setFocusEmulationEnabled", enabled=True),
+            self._send(
+                "Emulation.setDeviceMetricsOverride",
+                width=WIDTH,
+                height=HEIGHT,
+                deviceScaleFactor=1,
+                mobile=False,
+            ),
             # Without a network, a page would be told that it is offline.
             self._send(
                 "Network.emulateNetworkConditions",
@@ -127,9 +158,13 @@ class Tab:
             )
 
     def render(
-        self, fetched: Fetched, *, scrolls: bool = False
+        self, fetched: Fetched, *, scrolls: bool = False, pictures: bool = False
     ) -> Subgenerator[Rendering]:
         """Render a page that was fetched.
+
+        Args:
+            scrolls: Whether to scroll it to its end.
+            pictures: Whether to take pictures of it.
 
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
@@ -140,40 +175,44 @@ class Tab:
             done = yield _answered(self._send("Page.navigate", url=fetched.url))
             if "errorText" in done and not load.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
-            read = yield from self._read_settled(load)
+            html, url = yield from self._read_settled(load)
+            taken = (yield from self._pictures()) if pictures else {}
             if scrolls:
                 yield from self._scroll(load)
-                read = yield from self._read_settled(load)
+                html, url = yield from self._read_settled(load)
         finally:
             self._load = None
             load.leave()
         return Rendering(
-            f"<!DOCTYPE html>{read['html']}",
-            read["url"],
+            _NOSCRIPT.sub(r"\1", html),
+            url,
             load.led_to,
             load.settling.requests,
             load.settling.is_over(time.monotonic()),
             list(load.problems),
+            taken,
         )
 
     def rest(self) -> None:
         """Leave the page, whose scripts would go on."""
         self._devtools.tell("Page.navigate", self._session, url="about:blank")
 
-    def _read_settled(self, load: Load) -> Subgenerator[dict[str, str]]:
-        """Return the document once it has loaded and rests."""
+    def _read_settled(self, load: Load) -> Subgenerator[tuple[str, str]]:
+        """Return the document once it has loaded and rests, and its URL."""
         settling = load.settling
         while True:
             yield from self._settle(load)
-            before = settling.requests
+            before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
-            expression = page_script.READ.format(
+            expression = page_script.REST.format(
                 quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
                 limit_ms=int(MAX_CHANGING_S * 1000),
             )
-            found: dict[str, str] | None = yield from self._evaluate(load, expression)
-            if found is not None and (is_over or settling.requests == before):
-                return found
+            url: str | None = yield from self._value(load, expression)
+            if url is not None and (is_over or settling.new_requests == before):
+                html = yield from self._document(load)
+                if html is not None:
+                    return html, url
 
     def _settle(self, load: Load) -> Subgenerator[None]:
         while (wait_s := load.settling.wait_s(time.monotonic())) > 0:
@@ -189,41 +228,81 @@ class Tab:
         for _ in range(MAX_SCREENS):
             if settling.is_over(time.monotonic()):
                 return
-            before = settling.requests
-            if not (yield from self._evaluate(load, page_script.SCROLL)):
+            before = settling.new_requests
+            if not (yield from self._value(load, page_script.SCROLL)):
                 yield from self._settle(load)
-                if settling.requests == before:
+                if settling.new_requests == before:
                     return
 
-    def _evaluate(self, load: Load, expression: str) -> Subgenerator[Any]:
-        """Return the value of an expression in our world; None if the document has changed."""
+    def _document(self, load: Load) -> Subgenerator[str | None]:
+        """Return the document as HTML; None if it has changed."""
+        # By the browser, which a page cannot deceive, and which sees closed shadow trees.
+        found = yield from self._evaluated(load, "document")
+        if found is None:
+            return None
+        answer = yield from self._asked(
+            load, "DOM.getOuterHTML", objectId=found["objectId"], includeShadowDOM=True
+        )
+        return None if answer is None else answer["outerHTML"]
+
+    def _pictures(self) -> Subgenerator[dict[str, bytes]]:
+        """Return pictures of what is shown now, by name; none if they cannot be taken."""
+        taken = {}
+        for name, scale in (("view", 1), ("thumbnail", 0.5)):
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
+            shot = self._send("Page.captureScreenshot", format="webp", clip=clip)
+            try:
+                taken[name] = base64.b64decode(
+                    (yield _answered(shot, RenderError))["data"]
+                )
+            except BrowserGoneError:
+                raise
+            except RenderError:
+                break
+        return taken
+
+    def _value(self, load: Load, expression: str) -> Subgenerator[Any]:
+        """Return the value of an expression; None if the document has changed."""
+        found = yield from self._evaluated(load, expression, returnByValue=True)
+        return None if found is None else found["value"]
+
+    def _evaluated(
+        self, load: Load, expression: str, **options: Any
+    ) -> Subgenerator[dict[str, Any] | None]:
+        """Evaluate an expression in our world."""
         if not self._world:
             # It is made before any script, so there is no document, or it is a picture.
             raise load.error or RenderError("the browser shows no document")
+        answer = yield from self._asked(
+            load,
+            "Runtime.evaluate",
+            expression=expression,
+            contextId=self._world,
+            awaitPromise=True,
+            **options,
+        )
+        if answer is not None and "exceptionDetails" in answer:
+            raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
+        return None if answer is None else answer["result"]
+
+    def _asked(
+        self, load: Load, method: str, **params: Any
+    ) -> Subgenerator[dict[str, Any] | None]:
+        """Return the result of a command; None if the document has changed meanwhile."""
         world = self._world
         try:
-            answer = yield _answered(
-                self._send(
-                    "Runtime.evaluate",
-                    expression=expression,
-                    contextId=world,
-                    awaitPromise=True,
-                    returnByValue=True,
-                ),
-                # The browser is well: this page has a script that does not end.
-                error=RenderError,
+            # The browser is well: this page has a script that does not end.
+            answer: dict[str, Any] = yield _answered(
+                self._send(method, **params), RenderError
             )
         except BrowserGoneError:
             raise
         except RenderError:
             if load.error is not None or self._world == world:
-                raise load.error or RenderError(
-                    "its scripts did not let it be read"
-                ) from None
+                error = RenderError("its scripts did not let it be read")
+                raise load.error or error from None
             return None
-        if "exceptionDetails" in answer:
-            raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
-        return answer["result"]["value"]
+        return answer
 
     def _send(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
         return self._devtools.send(method, self._session, **params)
@@ -242,6 +321,7 @@ class Tab:
             self._attach(params)
         elif method == "Page.javascriptDialogOpening":
             # "Leave this page?" is the only question with one right answer.
+            self.is_worn = True
             accept = params["type"] == "beforeunload"
             self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
         elif load is None:
@@ -249,6 +329,10 @@ class Tab:
         elif method == "Page.lifecycleEvent":
             if params["name"] == "networkIdle" and params["loaderId"] == load.document:
                 load.settling.note_idle()
+                load.changed.notify_all()
+        elif method == "Page.frameStoppedLoading":
+            if params["frameId"] == self._target:
+                load.settling.note_loaded(time.monotonic())
                 load.changed.notify_all()
         elif method == "Page.frameNavigated":
             if params["frame"]["id"] == self._target:
@@ -279,6 +363,7 @@ class Tab:
             # A window, or what would answer instead of the site: it never begins.
             tell("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
+        tell(ADD_SCRIPT, session, source=page_script.GUARD)
         tell("Fetch.enable", session, **PAUSE_ALL)
         tell("Target.setAutoAttach", session, **ATTACH_ALL)
         tell("Runtime.runIfWaitingForDebugger", session)

@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import pytest
+from warcio import ArchiveIterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.skipif(
 SHELL = (
     b"<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>"
 )
+A = "<a href=/a>x</a>"
 SCRIPT = {"Content-Type": "text/javascript"}
 DATA = {"Content-Type": "application/json"}
 
@@ -42,13 +44,44 @@ draw();
 """
 
 
+# Every way by which a page can make a browser connect to a service.
+PRIVATE_SCRIPT = """
+const at = "%(at)s", url = `http://${at}/`, quiet = () => {};
+fetch(url).catch(quiet); fetch("/redirect").catch(quiet); fetch("file:///etc/passwd").catch(quiet);
+fetch(url.replace("127.0.0.1", "localhost")).catch(quiet);
+fetch(url.replace("127.0.0.1", "2130706433")).catch(quiet);
+fetch(url.replace("127.0.0.1", "[::ffff:127.0.0.1]")).catch(quiet);
+navigator.sendBeacon(url, "x"); new EventSource(url); new WebSocket(`ws://${at}/`); open(url);
+try { new WebTransport(`https://${at}/`); } catch { }
+import(url).catch(quiet); document.fonts.add(new FontFace("x", `url(${url})`)); new Audio(url).load();
+for (const source of [`fetch("${url}")`, `importScripts("${url}")`, `new WebSocket("ws://${at}/")`])
+  new Worker(URL.createObjectURL(new Blob([source])));
+const frame = document.createElement("iframe"); document.body.append(frame);
+for (const Peer of [window.RTCPeerConnection, frame.contentWindow.RTCPeerConnection]) try {
+  const peer = new Peer({iceServers: [{urls: `stun:${at}`},
+    {urls: `turn:${at}?transport=tcp`, username: "x", credential: "x"}]});
+  peer.createDataChannel("x"); peer.createOffer().then(o => peer.setLocalDescription(o));
+} catch { }
+link.click(); document.title = "done"; setTimeout(() => { location = url }, 300);
+"""
+PRIVATE_BODY = """<img src=http://%(at)s/><iframe src=http://%(at)s/></iframe>
+<object data=http://%(at)s/></object><embed src=http://%(at)s/><video src=http://%(at)s/></video>
+<link rel=preconnect href=http://%(at)s/><link rel=prefetch href=http://%(at)s/>
+<link rel=dns-prefetch href=//%(at)s><link rel=stylesheet href=http://%(at)s/>
+<link rel=icon href=http://%(at)s/><link rel=manifest href=http://%(at)s/>
+<style>body { background: url(http://%(at)s/) }</style><script src=http://%(at)s/></script>
+<a id=link ping=http://%(at)s/ href=http://%(at)s/ download>x</a>
+<script type=speculationrules>{"prerender": [{"urls": ["http://%(at)s/"], "eagerness": "immediate"}]}
+</script>"""
+
+
 class Rendered:
     """What a crawl with ``--render`` has found on the site."""
 
     def __init__(self, site, run_sync, directory):
         self._site, self._run_sync, self._directory = site, run_sync, directory
 
-    def __call__(self, *paths, **options):
+    def __call__(self, *paths, own_hosts=(), **options):
         site = self._site
         seeds = tuple(site.url + path for path in paths or ("",))
         self.pages = {}
@@ -58,7 +91,7 @@ class Rendered:
 
         options = {"render": "always", "into": str(self._directory)} | options
         config = CrawlConfig(seeds, retry_pause_s=0.05, **options)
-        self.crawler = Crawler(config, on_page=on_page)
+        self.crawler = Crawler(config, on_page=on_page, own_hosts=own_hosts)
         self.summary = self._run_sync(self.crawler.run).summary
         self.stats = dict(self.crawler._crawl.stats)
         return self
@@ -73,6 +106,22 @@ class Rendered:
 @pytest.fixture
 def rendered(site, run_sync, directory):
     return Rendered(site, run_sync, directory)
+
+
+@pytest.fixture
+def records(directory):
+    """Return the URL and the block of each record of a type."""
+
+    def read(kind):
+        path = directory / "archive-00001.warc.gz"
+        with path.open("rb") as file:
+            return [
+                (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
+                for record in ArchiveIterator(file, no_record_parse=True)
+                if record.rec_type == kind
+            ]
+
+    return read
 
 
 def answer_script(site, path, source):
@@ -150,53 +199,88 @@ def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendere
     assert {f"/late{name}" for name in names} <= set(found.pages)
 
 
-@pytest.mark.parametrize(
-    ("script", "body", "links"),
-    [
-        # A web component, with a slot.
-        (
-            """customElements.define("x-menu", class extends HTMLElement {
-            connectedCallback() { this.attachShadow({mode: "open"}).innerHTML =
-            "<a href=/in>in</a><slot></slot>"; }});""",
-            "<x-menu><a href=/slotted>slotted</a></x-menu>",
-            ["/in", "/slotted"],
-        ),
-        # Changes after the page has loaded.
-        (
-            "setTimeout(() => document.body.innerHTML = '<a href=/late>x</a>', 400)",
-            "",
-            ["/late"],
-        ),
-        # A clock never rests.
-        (
-            "setInterval(() => { document.title = Date.now() }, 50)",
-            "<a href=/a>x</a>",
-            ["/a"],
-        ),
-        # Another route is shown in the end, and links are relative to it.
-        (
-            """history.replaceState({}, "", "/deep/er/");
-            document.body.innerHTML = "<a href=x>x</a>" """,
-            "",
-            ["/deep/er/x"],
-        ),
-        ("throw new Error('broken')", "<a href=/a>x</a>", ["/a"]),
-        (
-            """alert(1); confirm(2); prompt(3); onbeforeunload = () => "stay";
-            document.body.innerHTML = "<a href=/after>x</a>" """,
-            "",
-            ["/after"],
-        ),
-        # The text for browsers without scripts is not there.
-        ("", "<noscript><a href=/no>x</a></noscript><a href=/a>x</a>", ["/a"]),
-    ],
-)
-def test_the_document_is_read_as_the_scripts_leave_it(
-    site, rendered, script, body, links
-):
-    answer_page(site, "/", script, body)
+# By name: the script of a page, the rest of its body, and the links that Chromium has then.
+DOCUMENTS = {
+    "closed_shadow": (
+        """customElements.define("x-menu", class extends HTMLElement {
+        connectedCallback() { this.attachShadow({mode: "closed"}).innerHTML =
+        "<a href=/in>in</a><slot></slot>"; }});""",
+        "<x-menu><a href=/slotted>slotted</a></x-menu>",
+        ["/slotted", "/in"],
+    ),
+    "late": (
+        "setTimeout(() => document.body.innerHTML = '<a href=/late>x</a>', 400)",
+        "",
+        ["/late"],
+    ),
+    "clock": ("setInterval(() => { document.title = Date.now() }, 50)", A, ["/a"]),
+    # Another route is shown in the end, and links are relative to it.
+    "route": (
+        """history.replaceState({}, "", "/deep/er/");
+        document.body.innerHTML = "<a href=x>x</a>" """,
+        "",
+        ["/deep/er/x"],
+    ),
+    "base": (
+        "document.head.innerHTML = '<base href=/other/>'",
+        "<a href=x>x</a>",
+        ["/other/x"],
+    ),
+    "exception": ("throw new Error('broken')", A, ["/a"]),
+    "dialogs": (
+        """alert(1); confirm(2); prompt(3); onbeforeunload = () => "stay";
+        document.body.innerHTML = "<a href=/after>x</a>" """,
+        "",
+        ["/after"],
+    ),
+    "endless_dialogs": ("setInterval(() => alert(1), 1)", A, ["/a"]),
+    # The text for browsers without scripts is not there, but scripts that speak of it are.
+    "noscript": (
+        "const x = '<noscript>'",
+        f"<noscript><a href=/no>x</a></noscript>{A}",
+        ["/a"],
+    ),
+    "written": ("document.write('<a href=/written>x</a>')", "", ["/written"]),
+    "polling": ("setInterval(() => fetch('/poll?' + Date.now()), 200)", A, ["/a"]),
+    "stopped": ("stop()", A, ["/a"]),
+    "closed": ("close()", A, ["/a"]),
+    "back": ("setTimeout(() => history.back(), 100)", A, ["/a"]),
+    "hostile": ("Element.prototype.attachShadow = JSON.stringify = null", A, ["/a"]),
+    "import_map": (
+        "",
+        """<script type=importmap>{"imports": {"lib": "/lib.js"}}</script>
+        <script type=module>import "lib"</script>""",
+        ["/lib"],
+    ),
+    "blob_worker": (
+        """const url = URL.createObjectURL(new Blob(["postMessage('<a href=/w>x</a>')"]));
+        new Worker(url).onmessage = event => { document.body.innerHTML = event.data }""",
+        "",
+        ["/w"],
+    ),
+    "sign_in": (
+        """fetch("/in").then(() => fetch("/secret")).then(r => r.text())
+        .then(text => { document.body.innerHTML = document.cookie && text })""",
+        "",
+        ["/inside"],
+    ),
+}
 
-    assert rendered(max_pages=1).links("/") == links
+
+def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
+    for name, (script, body, _) in DOCUMENTS.items():
+        answer_page(site, f"/{name}", script, body)
+    site.answer("/poll", b"")
+    answer_script(site, "/lib.js", b"document.body.innerHTML = '<a href=/lib>x</a>'")
+    site.answer("/in", b"", headers={"Set-Cookie": "id=1"})
+    site.answer("/secret", b"<a href=/inside>x</a>", needs_cookie="id=1")
+
+    found = rendered(*DOCUMENTS, max_depth=0)
+
+    assert {name: found.links(f"/{name}") for name in DOCUMENTS} == {
+        name: links for name, (_, _, links) in DOCUMENTS.items()
+    }
+    assert "render/cut" not in found.stats
 
 
 def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(site, rendered):
@@ -265,6 +349,7 @@ def test_frames_and_workers_ask_through_the_crawl(site, rendered):
 def test_nothing_reaches_the_network_in_any_other_way(
     site, rendered, monkeypatch, mode
 ):
+    """Neither what is refused of the own site, nor a private address by any path."""
     monkeypatch.setattr(launcher, "ISOLATED", mode)
     script = """
     const port = location.port, at = "127.0.0.1:" + port;
@@ -294,6 +379,31 @@ def test_nothing_reaches_the_network_in_any_other_way(
     assert set(site.paths) == {"/robots.txt", "/"}
 
 
+@pytest.mark.parametrize("mode", [launcher.ISOLATED, launcher.NETWORKED])
+def test_a_private_service_is_reached_by_no_path(site, rendered, monkeypatch, mode):
+    monkeypatch.setattr(launcher, "ISOLATED", mode)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as service,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+    ):
+        at = f"127.0.0.1:{service.getsockname()[1]}"
+        datagrams.bind(service.getsockname())
+        site.redirect("/redirect", f"http://{at}/redirected")
+        answer_page(site, "/", PRIVATE_SCRIPT % {"at": at}, PRIVATE_BODY % {"at": at})
+        for each in (service, datagrams):
+            each.setblocking(False)
+
+        own = {site.url.removeprefix("http://").rstrip("/")}
+        found = rendered(max_depth=0, deny_private=True, own_hosts=own)
+
+        with pytest.raises(BlockingIOError):
+            service.accept()
+        with pytest.raises(BlockingIOError):
+            datagrams.recv(1)
+    assert found.pages["/"].title == "done"
+    assert "/redirect" in site.paths
+
+
 def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
     answer_page(site, "/", "fetch('/look')")
     found = []
@@ -315,7 +425,7 @@ def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
 
 
 @pytest.mark.parametrize("client", ["pooled", "simple", "requests"])
-def test_data_is_posted_if_that_is_allowed(site, rendered, client):
+def test_data_is_posted_if_that_is_allowed(site, rendered, records, client):
     script = """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
       .then(text => document.body.innerHTML = text)"""
     answer_page(site, "/", script)
@@ -326,6 +436,37 @@ def test_data_is_posted_if_that_is_allowed(site, rendered, client):
     assert found.links("/") == ["/found"]
     assert site.methods[site.paths.index("/query")] == "POST"
     assert dict(site.requests)["/query"]["Content-Length"] == "2"
+    (request,) = (each for each in records("request") if each[0].endswith("/query"))
+    assert request[1].startswith(b"POST /query")
+    assert request[1].endswith(b"\r\n\r\n{}")
+
+
+def test_screenshots_are_kept_in_the_archive(site, rendered, records):
+    answer_page(site, "/", "document.body.innerHTML = '<h1>Made'")
+
+    found = rendered(max_pages=1, screenshots=True)
+
+    pictures = dict(records("resource"))
+    assert set(pictures) == {f"urn:{kind}:{site.url}" for kind in ("view", "thumbnail")}
+    sizes = []
+    for picture in pictures.values():  # WebP: in the extended format, each less 1
+        assert picture[:4] + picture[8:16] == b"RIFFWEBPVP8X"
+        width, height = (
+            int.from_bytes(picture[at : at + 3], "little") for at in (24, 27)
+        )
+        sizes.append((width + 1, height + 1))
+    assert sorted(sizes) == [(640, 360), (1280, 720)]
+    assert found.stats["render/pictures"] == 2
+
+
+@pytest.mark.parametrize("options", [["--no-archive", "--render", "auto"], []])
+def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
+    command = ["crawl", site.url, "--into", directory, "--screenshots", *options]
+
+    ended = gencrawl(*command)
+
+    assert ended.status == 2
+    assert "--render auto" in ended.err
 
 
 def test_robots_txt_and_patterns_bind_the_browser(site, rendered):
@@ -527,12 +668,3 @@ def test_without_chromium_an_error_says_how_to_install_it(
     assert ended.status == 2
     assert "apt install chromium" in ended.err
     assert not directory.exists()
-
-
-def test_a_system_without_network_namespaces_is_used_as_it_is(
-    site, rendered, monkeypatch
-):
-    monkeypatch.setattr(launcher, "ISOLATED", launcher.NETWORKED)
-    answer_page(site, "/", "document.body.innerHTML = '<a href=/a>x</a>'")
-
-    assert rendered(max_pages=1).links("/") == ["/a"]

@@ -13,6 +13,7 @@ from crawler_app.base.models import State
 from crawler_app.base.reasons import meaning_of
 from crawler_app.base.text.formatting import cut, duration, number, sentence, size
 from crawler_app.run.results.comparison import Vanished
+from crawler_app.run.results.rendered_pages import render_words
 from crawler_app.run.results.summary import FINISHED
 from crawler_app.show.report.tables import Cell, Table, TableMaker, shown
 from crawler_app.show.report.verdict import unchecked
@@ -125,6 +126,9 @@ def crawl(maker: TableMaker) -> Table:
             f"{number(archive.captures, 'capture')}, "
             f"{number(archive.revisits, 'revisit')}, {size(archive.size_bytes)}"
         )
+    if report.rendering.pages:
+        pages = number(report.rendering.pages, "page")
+        values["Rendered"] = f"{pages}; {render_words(report.rendering)}"
     if report.kept.pages is not None:
         values["Index"] = number(report.kept.pages, "page")
     for name, value in report.options.items():

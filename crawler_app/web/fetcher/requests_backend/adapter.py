@@ -214,12 +214,15 @@ class _Connection(HTTPConnection):
         """Undo the normalization of requests and urllib3."""
         if wanted := _wire().url:
             url = target_of(wanted) if url.startswith("/") else wanted
+        _wire().request_head = b""
         super().putrequest(method, url, *args, **kwargs)
 
     def send(self, data: Any) -> None:
         # Afterwards, because it may first connect, and send the request for a tunnel.
         super().send(data)
-        _wire().request_head = bytes(data)
+        sent = _wire().request_head
+        if not sent or sent.startswith(b"CONNECT "):  # otherwise this is the body
+            _wire().request_head = bytes(data)
 
 
 class _SecureConnection(_Connection, HTTPSConnection):

@@ -52,6 +52,7 @@ FULL = CrawlConfig(
     cookies=False,
     render="auto",
     scroll=True,
+    screenshots=True,
     render_post=True,
     browsers=2,
     cookie_file="cookies.txt",

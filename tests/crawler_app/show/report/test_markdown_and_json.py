@@ -139,6 +139,7 @@ def test_json_has_these_keys(crawl):
         "skipped",
         "not_checked",
         "compared",
+        "rendering",
         "kept",
     ]
     assert found["crawl"]["state"] == "finished"

@@ -31,6 +31,8 @@ def make_exchange(
     is_chunked=False,
     is_gzipped=False,
     peer="192.0.2.1",
+    method="GET",
+    sent=b"",
 ):
     """Return what our client gives for a response."""
     encoded = gzip.compress(body, mtime=0) if is_gzipped else body
@@ -52,10 +54,12 @@ def make_exchange(
         headers,
         body,
         0.25,
-        f"GET {url.partition('.test')[2]} HTTP/1.1\r\nHost: a.test\r\n\r\n".encode(),
+        f"{method} {url.partition('.test')[2]} HTTP/1.1\r\nHost: a.test\r\n"
+        "Content-Type: application/json\r\n\r\n".encode(),
         f"HTTP/1.1 {status} Fine\r\n{''.join(lines)}\r\n".encode("latin-1"),
         encoded,
         peer,
+        request_body=sent,
     )
 
 

@@ -111,6 +111,32 @@ def test_a_line_is_as_cdxj_indexer_writes_it(archived):
     assert "mime" not in split(next(line for line in lines if ")/gone" in line))[2]
 
 
+def test_request_with_a_body_has_the_line_that_pywb_gives_it(archive_of, exchange):
+    sent = b'{"id": 7, "tags": ["x", "y"]}'
+    directory = archive_of(exchange("http://a.test/Q?b", method="POST", sent=sent))
+
+    key, _, fields = split(index_of(directory))
+
+    assert key == "test,a)/q?__wb_method=post&b&id=7&tags=x&tags.2_=y"
+    assert fields["url"] == "http://a.test/Q?b"
+    assert fields["method"] == "POST"
+    assert fields["requestBody"] == "id=7&tags=x&tags.2_=y"
+
+
+def test_screenshot_is_a_resource_that_is_no_page(archive_of, exchange, read_records):
+    package_file = io.BytesIO()
+    url = "urn:view:http://a.test/"
+    directory = archive_of(exchange(url, b"RIFF", mime="image/webp"))
+    write_wacz(directory, package_file, software="test")
+
+    assert split(index_of(directory))[0] == url.removesuffix("/")
+    record = read_records()[-1]
+    assert record.field("WARC-Type") == "resource"
+    assert record.field("WARC-Target-URI") == url
+    assert record.field("Content-Type") == "image/webp"
+    assert url.encode() not in zipfile.ZipFile(package_file).read("pages/pages.jsonl")
+
+
 def test_there_is_no_export_without_an_archive(tmp_path):
     with pytest.raises(ArchiveError, match="unable to open"):
         write_wacz(tmp_path, io.BytesIO(), software="test")

@@ -45,7 +45,8 @@ def rows(directory):
     """Return the contents of the table without the ids, which may differ."""
     captures = Captures(directory, read_only=True)
     with contextlib.closing(captures):
-        kinds = [row.kind for row in captures.in_order()]
+        exchanges = (row for row in captures.in_order() if row.url.startswith("http"))
+        kinds = [row.kind for row in exchanges]
         assert captures.counts() == (len(kinds), len(kinds) - kinds.count(RESPONSE))
         url_by_id = {row.id: row.url for row in captures.in_order()}
         return [
@@ -85,8 +86,11 @@ def archived(archive_of, exchange):
         exchange("http://a.test/4"),
         exchange("http://a.test/1", b"", status=304, fields=etag),
         exchange("http://a.test/4", b"", status=304),
+        exchange("http://a.test/6", b"{}", method="DELETE"),
+        exchange("urn:view:http://a.test/4", bytes(99), mime="image/webp"),
+        exchange("http://a.test/4", method="POST", sent=b'{"id": 7}'),
         exchange("http://a.test/5", b"", mime=""),
-        max_file_bytes=3200,
+        max_file_bytes=3400,
     )
 
 
@@ -110,7 +114,7 @@ def test_lost_table_is_rebuilt(archived, open_archive, has_log):
     if has_log:
         (archived / f"{TABLE}-wal").write_bytes(log or bytes(4000))
 
-    assert recover_in(archived) == Recovery(0, 7, is_rebuilt=True)
+    assert recover_in(archived) == Recovery(0, 10, is_rebuilt=True)
 
     assert rows(archived) == before
     assert payload_keys(archived) == keys
@@ -146,7 +150,7 @@ def test_a_file_cut_off_anywhere_keeps_what_is_whole(
         shutil.copyfile(other, copy / other.name)
 
     near = {end + n for end in ends for n in range(-near_bytes, near_bytes)}
-    sizes = range(ends[-7] - 1, len(data))
+    sizes = range(ends[-7:][0] - 1, len(data))
     for size_bytes in [0, 1, *(n for n in sizes if n in near or n % EVERY == 0)]:
         forget_table(copy)
         if is_table_kept:

@@ -26,6 +26,7 @@ KEYS = {
     "http://a.test/?b=2&a=1&B=1&a": "test,a)/?a&a=1&b=1&b=2",
     "http://a.test/?q=%26%2541": "test,a)/?a&q=",
     "http://a.test/?PHPSESSID=0123456789abcdef0123456789abcdef&a=1": "test,a)/?a=1",
+    "urn:view:http://a.test/B?c": "urn:view:http://a.test/b?c",
     "http://a.test/(S(4hqa0555fwsecu455xqckv45))/x.aspx": "test,a)/x.aspx",
 }
 
