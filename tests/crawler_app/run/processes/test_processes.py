@@ -3,7 +3,6 @@
 import asyncio
 import collections
 import contextlib
-import json
 import os
 import random
 import signal
