@@ -162,10 +162,17 @@ class Server:
                 cwd=self.directory,
                 **self._identity,
             )
-        ready = [self._binaries / "pg_isready", "-q", "-h", self.directory, "-U", USER]
-        ready += ["-p", str(self._settings.get("port", 5432))]
-        while subprocess.run(ready, check=False).returncode:
+        while not self._is_ready():
             assert self.process.poll() is None, (self.directory / "log").read_text()
+            time.sleep(0.005)
+
+    def _is_ready(self):
+        """Return whether it takes connections; a standby, to read."""
+        try:
+            lines = (self.directory / "data" / "postmaster.pid").read_text().split()
+        except FileNotFoundError:
+            return False
+        return lines[0] == str(self.process.pid) and lines[-1] in ("ready", "standby")
 
     def stop(self, how=FAST):
         """Stop the server, with the sessions that it has."""

@@ -273,7 +273,7 @@ def test_killed_repeatedly_and_resumed_misses_nothing(
     gencrawl, site, directory, captures
 ):
     # A tree of pages, with redirects in it; each page links to its children.
-    kills = examples(10)
+    kills = examples(6)
     pages = 40 * kills
     for i in range(pages):
         children = [f"/{c}" for c in range(4 * i + 1, 4 * i + 5) if c < pages]

@@ -183,18 +183,6 @@ def test_report_fails_without_storage(gencrawl, begin, server, faulty):
 SEVERAL = ("--processes", 2, "--concurrency", 4)
 
 
-def test_each_process_has_its_own_store(
-    gencrawl, begin, small_files, small_tree, server, s3, tmp_path
-):
-    ended = begin(f"{s3.url}/docs", *SEVERAL, *small_files)
-
-    assert ended.status == OK and "2 workers made" in ended.out
-    assert s3.names().count("catalogue.json") == 2
-    assert not list((tmp_path / "cache").rglob("*.warc.gz"))
-    shutil.rmtree(tmp_path / "cache")  # read from another machine
-    assert_all_is_read(gencrawl, small_tree, server, tmp_path)
-
-
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_process_waiting_for_storage_can_be_stopped_and_killed(
     gencrawl, small_tree, server, tmp_path, monkeypatch, is_killed
@@ -231,5 +219,6 @@ def test_process_waiting_for_storage_can_be_stopped_and_killed(
     else:
         assert gencrawl("postgres", "work", url, *into).status == OK
 
+    shutil.rmtree(tmp_path / "cache")  # read from another machine
     assert_all_is_read(gencrawl, small_tree, server, tmp_path)
     assert len(pages_of(small_tree)) == PAGES

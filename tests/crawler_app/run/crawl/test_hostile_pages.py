@@ -38,10 +38,9 @@ def hostile_site(site):
     site.answer("/reopened", REOPENED.encode())
     links = "".join(f"<a href=//b.test/{n}?x>{n}</a>" for n in range(LINKS))
     site.answer("/links", links.encode())
-    for _ in range(2):
-        for path, first, last in (("/words", 0x80, 0xD7FF), ("/han", 0x4E00, 0x9FFF)):
-            text = "".join(map(chr, words.choices(range(first, last), k=300_000)))
-            site.answer(path, f"<p>{text}".encode(), times=1)
+    for path, first, last in (("/words", 0x80, 0xD7FF), ("/han", 0x4E00, 0x9FFF)):
+        text = "".join(map(chr, words.choices(range(first, last), k=300_000)))
+        site.answer(path, f"<p>{text}".encode())
     site.answer("/marks", ("<p>a" + "\u0301\u0323" * 150_000).encode())
     brackets = "".join(f"<a href=/{n}{'[' * 2100}>x</a>" for n in range(300))
     site.answer("/brackets", brackets.encode())
@@ -66,14 +65,13 @@ def test_no_document_blocks_the_crawl(site, run_sync, tmp_path):
     )
     shown = []
 
-    for _ in range(2):  # the second time, every word of the index is replaced
-        crawler = Crawler(
-            config, watch=in_turns, on_page=lambda page: None, on_link=shown.append
-        )
-        assert run_sync(crawler.run).summary.failed == 0
+    crawler = Crawler(
+        config, watch=in_turns, on_page=lambda page: None, on_link=shown.append
+    )
+    assert run_sync(crawler.run).summary.failed == 0
 
     assert {"/found", "/page", "/words", "/han", "/marks"} <= set(site.paths)
-    assert len(shown) > 2 * LINKS
+    assert len(shown) > LINKS
 
 
 def test_indexing_many_words_does_not_block_the_crawl(site, run_sync, tmp_path):
@@ -92,7 +90,7 @@ def test_indexing_many_words_does_not_block_the_crawl(site, run_sync, tmp_path):
 
 
 def test_slow_on_link_blocks_the_loop_for_one_link_at_a_time(site, run_sync):
-    site.page("/", *map(str, range(100)))
+    site.page("/", *map(str, range(40)))
     config = CrawlConfig((site.url,), robots=False, max_pages=1)
 
     def work(link):

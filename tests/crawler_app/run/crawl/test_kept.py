@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import threading
+import time
 import zipfile
 
 import pytest
@@ -249,6 +250,7 @@ def test_index_can_be_searched_during_the_crawl(site, cli, directory):
     try:
         while "/slow" not in site.paths or cli("search", "home")[0] != 0:
             assert running.poll() is None
+            time.sleep(0.1)
         assert cli("status")[0] == 0
     finally:
         site.let_go("/slow")

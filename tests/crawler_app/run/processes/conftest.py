@@ -10,11 +10,11 @@ import pytest
 from tests.helpers.site import Site
 
 
-def wait_until(condition, seconds=60.0):
+def wait_until(condition, seconds=60.0, every_s=0.005):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.005)
+        time.sleep(every_s)
 
 
 class Web:
@@ -36,23 +36,23 @@ class Web:
             if path != "/robots.txt"
         )
 
-    def tree(self, pages):
-        """A tree of pages on all hosts, with redirects in it; return their URLs.
+    def tree(self, pages, hosts=4):
+        """A tree of pages on several hosts, with redirects in it; return their URLs.
 
         Each page links to its four children, most of which are on other hosts.
         """
         urls = []
         for i in range(pages):
             children = [
-                self.url(c % 4, str(c))
+                self.url(c % hosts, str(c))
                 for c in range(4 * i + 1, 4 * i + 5)
                 if c < pages
             ]
-            site, path = self.sites[i % 4], f"/{i}"
+            site, path = self.sites[i % hosts], f"/{i}"
             if i % 7 == 3:
-                site.redirect(path, to=self.url((i + 1) % 4, f"r{i}"))
-                urls.append(self.url(i % 4, str(i)))
-                site, path = self.sites[(i + 1) % 4], f"/r{i}"
+                site.redirect(path, to=self.url((i + 1) % hosts, f"r{i}"))
+                urls.append(self.url(i % hosts, str(i)))
+                site, path = self.sites[(i + 1) % hosts], f"/r{i}"
             site.page(path, *children)
             urls.append(f"{site.url}{path[1:]}")
         return urls
@@ -87,10 +87,10 @@ def children_of(pid):
     for thread in pathlib.Path("/proc").glob(f"{pid}/task/*/children"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
             found += thread.read_text().split()
-    return [int(child) for child in found if _is_running(child)]
+    return [int(child) for child in found if is_running(child)]
 
 
-def _is_running(pid):
+def is_running(pid):
     """Return whether a process has not ended; a zombie has."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()

@@ -1,5 +1,6 @@
 """One dashboard shows, searches and controls all processes."""
 
+import functools
 import json
 import subprocess
 import urllib.error
@@ -11,6 +12,9 @@ from tests.crawler_app.run.processes.conftest import wait_until
 from tests.helpers.scripts import start_python
 
 TOKEN = "a-token-of-enough-characters"
+
+# Each question takes both sides some time.
+wait_until = functools.partial(wait_until, every_s=0.05)
 
 
 def started(seeds, tmp_path, monkeypatch, *options):
@@ -33,67 +37,43 @@ def started(seeds, tmp_path, monkeypatch, *options):
     return running, ask
 
 
-def test_pace_reaches_all_processes(web, tmp_path, monkeypatch):
-    for site in web.sites:
-        site.page("/", *(f"/held/{number}" for number in range(9)))
-        for number in range(9):
-            site.page(f"/held/{number}")
-            site.hold(f"/held/{number}")
-    seeds = [web.url(number, "") for number in range(4)]
-    options = ("--concurrency", 2, "--no-robots")
-    running, ask = started(seeds, tmp_path, monkeypatch, *options)
-
-    def held():
-        paths = [path for site in web.sites for path in site.paths]
-        return sum("held" in path for path in paths)
-
-    wait_until(lambda: held() == 2)
-    ask("/pace", b"concurrency=13&per-host=5")
-    wait_until(lambda: held() == 13)
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        ask("/pace", b"concurrency=1")
-    assert b"it must be at least their number, 2" in refused.value.read()
-    state = json.loads(ask("/state"))
-    assert state["pace"]["concurrency"] == 13
-    wait_until(lambda: len(json.loads(ask("/state"))["under_way"]) == 13)
-
-    ask("/stop", b"")
-    for site in web.sites:
-        for number in range(9):
-            site.let_go(f"/held/{number}")
-    _, err = running.communicate()
-    assert running.returncode == 130, err
-
-
 def test_dashboard_shows_searches_and_controls_all_processes(
     web, tmp_path, monkeypatch, gencrawl
 ):
-    for number in (2, 3):
-        web.sites[number].page(f"/{number}", title="Telescope")
-    web.tree(40)
-    for number in range(2):
-        web.sites[number].hold(f"/{number + 4}")
-    seeds = [web.url(number, str(number)) for number in range(4)]
-    running, ask = started(seeds, tmp_path, monkeypatch)
+    held = [f"/held/{number}" for number in range(9)]
+    for site in web.sites:
+        site.page("/", *held, title="Telescope")
+        for path in held:
+            site.page(path)
+            site.hold(path)
+    seeds = [site.url for site in web.sites]
+    options = ("--concurrency", 2, "--no-robots")
+    running, ask = started(seeds, tmp_path, monkeypatch, *options)
 
-    def has_both_under_way():
-        state = json.loads(ask("/state"))
-        return state["count_by_state"]["under_way"] == 2 and state["fetched"] > 5
+    def state():
+        return json.loads(ask("/state"))
 
-    def finds_pages():
-        return json.loads(ask("/search?q=telescope"))["total"] == 2
+    def has_under_way(number):
+        return len(state()["under_way"]) == number
 
-    wait_until(has_both_under_way)
-    assert json.loads(ask("/state"))["hosts"] == 2
-    wait_until(finds_pages)
-    assert 'gencrawl_urls{state="under_way"} 2.0' in ask("/metrics")
+    wait_until(lambda: has_under_way(2) and state()["hosts"] == 2)
+    ask("/pace", b"concurrency=13&per-host=5")
+    wait_until(lambda: has_under_way(13))
+    wait_until(lambda: json.loads(ask("/search?q=telescope"))["total"] == 4)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask("/pace", b"concurrency=1")
+    assert b"it must be at least their number, 2" in refused.value.read()
+    assert state()["pace"]["concurrency"] == 13
+
     ask("/pause", b"")
-    assert json.loads(ask("/state"))["phase"] == "paused"
-    for number in range(2):
-        web.sites[number].let_go(f"/{number + 4}")
-    wait_until(lambda: json.loads(ask("/state"))["count_by_state"]["under_way"] == 0)
-    left = json.loads(ask("/state"))["count_by_state"]["queued"]
+    assert state()["phase"] == "paused"
+    for site in web.sites:
+        for path in held:
+            site.let_go(path)
+    wait_until(lambda: state()["count_by_state"]["under_way"] == 0)
+    left = state()["count_by_state"]["queued"]
     assert left > 0
+    assert f'gencrawl_urls{{state="queued"}} {left}.0' in ask("/metrics")
     ask("/stop", b"")
 
     out, err = running.communicate()

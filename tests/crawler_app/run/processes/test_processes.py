@@ -3,7 +3,6 @@
 import asyncio
 import collections
 import contextlib
-import json
 import os
 import random
 import signal
@@ -18,7 +17,7 @@ from crawler_app.commands.interruptible import SAME_SIGNAL_S
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.frontier.commit_group import MAX_ENDS
-from tests.crawler_app.run.processes.conftest import children_of, wait_until
+from tests.crawler_app.run.processes.conftest import children_of, is_running, wait_until
 from tests.helpers.fuzzing import examples
 from tests.helpers.scripts import start_python
 
@@ -39,57 +38,11 @@ def options_of(web, tmp_path, name="crawl"):
     return ["crawl", web.url(0, "0"), "--scope", "any", "--into", tmp_path / name]
 
 
-@pytest.fixture
-def odd_web(web):
-    """Everything that leads from one host to another, or is refused."""
-    urls = web.tree(60)
-    robots = f"User-agent: *\nDisallow: /secret\nSitemap: {web.url(1, 'map.xml')}\n"
-    for site in web.sites:
-        site.answer(
-            "/robots.txt", robots.encode(), headers={"Content-Type": "text/plain"}
-        )
-    entries = "".join(f"<url><loc>{web.url(n, 'listed')}</loc></url>" for n in range(4))
-    web.sites[1].answer(
-        "/map.xml",
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode(),
-        headers={"Content-Type": "application/xml"},
-    )
-    for number in range(4):
-        refused = [web.url(n, path) for n in range(4) for path in ("secret", "missing")]
-        queries = [web.url(n, f"q?{number}{i}") for n in range(4) for i in range(5)]
-        web.sites[number].page("/listed", *refused, *queries)
-    return urls
-
-
-@pytest.mark.parametrize("limits", [[], ["--max-depth", "2"]])
-def test_several_processes_find_what_one_finds(
-    web, odd_web, gencrawl, tmp_path, limits
-):
-    limits = [*limits, "--quiet"]
-
-    one = gencrawl(*options_of(web, tmp_path, "one"), *limits)
-    requests = web.requests
-    three = gencrawl(*options_of(web, tmp_path, "three"), *limits, "--processes", 3)
-
-    assert (one.status, three.status) == (0, 0), three.err
-    assert records_of(tmp_path / "three") == records_of(tmp_path / "one")
-    assert web.requests == requests + requests
-    summaries = [
-        gencrawl.json("status", tmp_path / name, "--json") for name in ("one", "three")
-    ]
-    for summary in summaries:
-        del summary["last_at"], summary["archive"]["bytes"], summary["archive"]["files"]
-        summary["failures"].sort(key=json.dumps)
-        for failure in summary["failures"]:
-            assert failure.pop("via")
-    assert summaries[0] == summaries[1]
-
-
 def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
     web.tree(120)
     command = [*options_of(web, tmp_path), "--processes", 2, "--no-robots"]
 
-    for max_pages in (0, 1, 40):
+    for max_pages in (0, 40):
         ended = gencrawl(*command, "--quiet", "--max-pages", max_pages)
 
         assert ended.status == 0
@@ -161,6 +114,9 @@ def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tm
                 os.kill(child, signal.SIGKILL)
         running.kill()
         running.communicate()
+        if kill % 4 == 1:  # else they are still there when the next run begins
+            left = [*children, server_of(tmp_path)]
+            wait_until(lambda left=left: not any(map(is_running, left)))
         deaths += processes
         assert running.returncode == -signal.SIGKILL, f"it had ended before kill {kill}"
         command = ["resume", tmp_path / "crawl"]
@@ -189,20 +145,6 @@ def server_of(tmp_path):
         return None
 
 
-def test_processes_and_server_end_when_the_main_process_is_killed(web, tmp_path):
-    web.tree(50)
-    web.sites[1].hold("/1")
-    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
-    wait_until(lambda: len(web.requests) > 5)
-    children = [*children_of(running.pid), server_of(tmp_path)]
-    assert len(children) == 3
-
-    running.kill()
-    running.communicate()
-
-    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children))
-
-
 def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
     wanted = web.tree(50)
     web.sites[1].hold("/1")
@@ -221,8 +163,8 @@ def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
     assert set(web.requests) == set(wanted)
 
 
-def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp_path):
-    wanted = web.tree(30)
+def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, tmp_path):
+    web.tree(30)
     web.sites[1].hold("/1")
     running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
@@ -238,12 +180,10 @@ def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, gencrawl, tmp
 
     assert running.returncode == 130
     assert not os.path.exists(f"/proc/{hanging}")
-    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
-    assert set(web.requests) == set(wanted)
 
 
-def test_process_that_dies_repeatedly_ends_the_crawl(web, gencrawl, tmp_path):
-    wanted = web.tree(30)
+def test_process_that_dies_repeatedly_ends_the_crawl(web, tmp_path):
+    web.tree(30)
     web.sites[1].hold("/1")  # so that it cannot end before
     running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
 
@@ -260,14 +200,10 @@ def test_process_that_dies_repeatedly_ends_the_crawl(web, gencrawl, tmp_path):
 
     assert running.returncode == 1
     assert "has died 5 times, the last time with signal SIGKILL" in err
-    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
-    assert set(web.requests) == set(wanted)
 
 
-def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(
-    web, gencrawl, tmp_path, run_sync
-):
-    wanted = web.tree(60)
+def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(web, tmp_path, run_sync):
+    web.tree(60)
     config = CrawlConfig(
         (web.url(0, "0"),), into=str(tmp_path / "crawl"), scope="any", processes=2
     )
@@ -300,12 +236,11 @@ def test_stopped_by_its_owner_ends_all_and_keeps_the_rest(
 
     assert result.was_stopped
     assert result.summary.left > 0
-    assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == 0
-    assert set(web.requests) == set(wanted)
+    assert result.summary.count_by_state[State.CLAIMED] == 0
     assert set(web.requests.values()) == {1}
 
 
-@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("processes", [1, 2])
 def test_redirect_is_fetched_again_after_a_cookie_from_another_host(
     web, gencrawl, tmp_path, processes
 ):
@@ -350,12 +285,13 @@ def test_what_needs_one_process_is_refused(tmp_path, changes, words):
         Crawler(config, **changes)
 
 
-def test_directory_of_several_processes_is_not_that_of_one(web, gencrawl, tmp_path):
-    web.tree(2)
-    command = [*options_of(web, tmp_path), "--quiet", "--no-robots", "--max-pages", 1]
-    gencrawl(*command, "--processes", 2)
+def test_directory_of_several_processes_is_not_that_of_one(gencrawl, tmp_path):
+    config = CrawlConfig(("http://a.test/",), processes=2)
+    with CrawlDirectory.create(tmp_path / "crawl", config):
+        pass
+    again = ("crawl", *config.seeds, "--into", tmp_path / "crawl")
 
-    ended = gencrawl(*command, "--processes", 1)
+    ended = gencrawl(*again, "--processes", 1, "--quiet")
 
     assert ended.status == 2 and "was begun with --processes 2" in ended.err
 

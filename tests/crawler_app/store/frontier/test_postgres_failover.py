@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -55,7 +56,7 @@ def catch_up(primary, replica):
     at = primary.query("SELECT pg_current_wal_flush_lsn()")
     behind = f"SELECT pg_last_wal_replay_lsn() < '{at}'"
     while replica.query(behind) != "f":
-        pass
+        time.sleep(0.05)
 
 
 @pytest.mark.skipif(FACTOR == 1, reason="takes seconds; runs with FUZZ_FACTOR")
@@ -98,7 +99,7 @@ def test_commits_that_a_replica_lacks_are_made_again(pair):
     replica.query("ALTER SYSTEM SET primary_conninfo = ''")
     replica.query("SELECT pg_reload_conf()")
     while replica.query("SELECT count(*) FROM pg_stat_wal_receiver") != "0":
-        pass
+        time.sleep(0.05)
     held = [(w, w.claim(0.0, LEASE_S)) for _ in range(20) for w in workers]
     for worker, claim in held[:20]:
         finish(worker, claim)
@@ -161,7 +162,7 @@ def test_disk_that_is_full_pauses_a_worker(small_disk, caplog):
             exchange = worker.exchange()
             while not worker._sender.is_away:
                 assert not exchange.done()
-                yield gen.moment
+                yield gen.sleep(0.005)
             ballast.unlink()
             if server.process.poll() is not None:
                 server.start()

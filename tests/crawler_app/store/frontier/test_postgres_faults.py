@@ -202,7 +202,7 @@ def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
             exchange = worker.exchange()
             while not worker._sender.is_away:
                 assert not exchange.done()
-                yield gen.moment
+                yield gen.sleep(0.005)
         finally:
             for statement in HEAL:
                 yield connection.execute(statement)
