@@ -27,7 +27,9 @@ from crawler_app.commands.config_options import (
 )
 from crawler_app.commands.exit_status import BROKEN, FAILED
 from crawler_app.commands.parser import CommandParser
+from crawler_app.show.analysis import RESULT_FORMATS
 from crawler_app.show.export.formats import DEFAULT_FORMAT, FORMATS
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, URLS
 
 __all__ = [
     "CSV",
@@ -52,6 +54,7 @@ __all__ = [
     "add_report",
     "add_resume",
     "add_search",
+    "add_sql",
     "add_status",
     "add_work",
 ]
@@ -258,6 +261,13 @@ def add_export(parser: CommandParser) -> None:
         help=f"{formats} (default: by the suffix of FILE, otherwise {DEFAULT_FORMAT})",
     )
     parser.add_argument(
+        "--table",
+        choices=COLUMNS_BY_TABLE,
+        help="the table of jsonl, csv and parquet: all URLs, the pages, the links between "
+        "them, the captures in the archive, or the findings of the report (default: "
+        f"{URLS})",
+    )
+    parser.add_argument(
         "--output",
         metavar="FILE",
         help="output file or, for a format that has many files, a directory "
@@ -283,6 +293,36 @@ def add_export(parser: CommandParser) -> None:
         default=None,
         help="export menus, footers and the like too, not only the main content",
     )
+
+
+def add_sql(parser: CommandParser) -> None:
+    """Add the arguments of `sql`."""
+    parser.description = (
+        "Answer a question in SQL (DuckDB) about the tables urls, pages, links, captures "
+        "and findings; needs the extra `analysis`."
+    )
+    parser.add_argument(
+        "sources",
+        metavar="DIR",
+        nargs="*",
+        help="directories of crawls (crawl --into), URLs of frontiers in PostgreSQL, or WARC "
+        "and WACZ files; and then the query, in quotes, unless --file has it",
+    )
+    parser.add_argument("--file", metavar="FILE", help="read the query from a file")
+    parser.add_argument(
+        "--format",
+        choices=RESULT_FORMATS,
+        help="format of the result (default: by the suffix of FILE, otherwise a table on a "
+        "terminal, and csv elsewhere)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help=f"output file (default: {STDOUT}, which is standard output)",
+    )
+    _add_quiet(parser)
+    _add_crawl_name(parser)
+    _add_cache(parser)
 
 
 def add_demo(parser: CommandParser) -> None:

@@ -30,6 +30,8 @@ examples:
   gencrawl search docs-crawl 'event loop -windows'
   gencrawl export docs-crawl --output urls.csv
   gencrawl export docs-crawl --output docs.wacz
+  gencrawl export docs-crawl --table links --output links.parquet
+  gencrawl sql docs-crawl 'SELECT url, title FROM pages WHERE inlinks = 0'
 """
 
 HERE = "crawler_app.commands"
@@ -128,6 +130,12 @@ COMMANDS: Mapping[str, Command] = {
         "add_export",
         "DIR|URL [OPTIONS]",
         "write all URLs, or the archive, to a file",
+    ),
+    "sql": Command(
+        "sql:sql",
+        "add_sql",
+        "DIR|URL|FILE... QUERY [OPTIONS]",
+        "answer a question in SQL about the pages and links of crawls",
     ),
     "postgres": Command(
         "", "", "COMMAND [ARGUMENTS]", "crawls that many machines share"

@@ -1,6 +1,7 @@
 """Opens the crawl that a command reads: in a directory, or in PostgreSQL."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config.validators import (
@@ -46,7 +47,9 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
 
 
 def stored_at(path: str, **options: Any) -> StoredCrawl:
-    """Return the crawl in a directory; the directory of a worker stands for all of them.
+    """Return the crawl in a directory, or in the WARC or WACZ file of another program.
+
+    The directory of a worker stands for all of them.
 
     Args:
         options: Of a `crawler_app.run.directory.server_crawl.ServerCrawl`.
@@ -54,6 +57,11 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
     Raises:
         ConfigError: there is none, or it cannot be read.
     """
+    if Path(path).is_file():
+        # It reads pages, whose modules other commands do not need.
+        from crawler_app.run.directory.foreign import ForeignCrawl  # noqa: PLC0415
+
+        return ForeignCrawl(Path(path), options.get("on_step", no_step))
     directory = CrawlDirectory.open(path)
     config = directory.config()
     if not config.frontier:

@@ -14,6 +14,7 @@ __all__ = [
     "cut_middle",
     "duration",
     "error_words",
+    "iso_time",
     "number",
     "seconds",
     "sentence",
@@ -152,6 +153,19 @@ def bar_percent(part: float, whole: float) -> float:
     (25.0, 0.5, 0.0)
     """
     return max(round(100 * part / whole, 1), 0.5) if part else 0.0
+
+
+def iso_time(at: float | None) -> str | None:
+    """Return a time as ISO 8601 in UTC; None if there is none.
+
+    >>> iso_time(1_700_000_000.25)
+    '2023-11-14T22:13:20Z'
+    """
+    if at is None:
+        return None
+    return (
+        f"{datetime.datetime.fromtimestamp(int(at), datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+    )
 
 
 def time_of_day(at: float) -> str:

@@ -22,7 +22,8 @@ crawl writes to, and closes it in order; `losses` finds what was lost since the 
 `left_pages` removes from the indexes of processes what is no longer theirs;
 `stored` is read access to a crawl, `union` searches the indexes of several processes, and
 `server_crawl` the directories of workers on many machines; `moving` turns a directory into
-that of a worker.
+that of a worker; `archived` reads the archived responses, and `foreign` the WARC and WACZ
+files of other programs.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
 `uploading` empties it, `table_snapshot` copies its tables, `remote` reads the storage, and
@@ -303,6 +304,11 @@ class CrawlDirectory(StoredCrawl):
     def external_cache_path(self) -> Path:
         """The file of the external URLs that exist, if there is one."""
         return self.path / EXTERNAL_CACHE_NAME
+
+    def state(self) -> str:
+        # A crawl without an archive may begin anew, and end with the same counts.
+        changed = (self.path / FRONTIER_NAME).stat().st_mtime_ns
+        return f"{super().state()}\n{changed}"
 
     def frontier(self) -> FrontierReader:
         self.require_current()

@@ -3,19 +3,23 @@
 import abc
 import contextlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import State
+from crawler_app.base.progress import OnStep, no_step
 from crawler_app.run.directory.union import UnionIndex
+from crawler_app.store.archive.captures import Capture
 from crawler_app.store.archive.totals import ArchiveSummary
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.store.index import PageIndex
 
 if TYPE_CHECKING:
     from crawler_app.run.directory import CrawlDirectory
+    from crawler_app.run.directory.archived import Responses
 
 __all__ = ["CrawlSizes", "StoredCrawl", "resume_command"]
 
@@ -90,6 +94,13 @@ class StoredCrawl(abc.ABC):
             with_more_pages: Whether it has reached ``--max-pages``, which is to be raised.
         """
 
+    def state(self) -> str:
+        """Return a text that changes when the crawl does, at little cost."""
+        with contextlib.closing(self.frontier()) as frontier:
+            counts = [frontier.count(state) for state in State]
+            outcomes = sorted(map(repr, frontier.outcome_counts().items()))
+        return "\n".join([str(counts), *outcomes, repr(self.kept())])
+
     def index(self) -> UnionIndex:
         """Open the full-text index for searching.
 
@@ -117,6 +128,28 @@ class StoredCrawl(abc.ABC):
     def archives(self) -> "list[Path]":
         """Return the directories that have a part of the archive."""
         return [d.archive_path() for d in self.directories() if d.has_archive()]
+
+    def responses(
+        self, max_body_bytes: int
+    ) -> "contextlib.AbstractContextManager[Responses | None]":
+        """Open the archived responses, for reading; None if there is no archive.
+
+        Args:
+            max_body_bytes: Larger bodies, after decompression, are not read.
+
+        Raises:
+            ArchiveError: the table of an archive cannot be read.
+        """
+        # Reading responses takes modules that ``status`` does not need.
+        from crawler_app.run.directory.archived import open_archives  # noqa: PLC0415
+
+        return open_archives(self.archives(), max_body_bytes)
+
+    def captures(self, on_step: OnStep = no_step) -> Iterator[tuple[str, Capture]]:
+        """Yield all captures, each with the name of the file that has it."""
+        from crawler_app.run.directory.archived import captures_in  # noqa: PLC0415
+
+        return captures_in(self.archives(), on_step)
 
 
 def resume_command(path: Path | str, *, with_more_pages: bool) -> str:

@@ -36,8 +36,21 @@ class Format(NamedTuple):
 
 
 FORMATS: Mapping[str, Format] = {
-    "jsonl": Format("tables.urls:write_jsonl", "one URL a line, as JSON"),
-    "csv": Format("tables.urls:write_csv", "one URL a line, as a table"),
+    "jsonl": Format(
+        "tables.exporting:write_jsonl", "a row a line, as JSON", options=("table",)
+    ),
+    "csv": Format("tables.exporting:write_csv", "a table", options=("table",)),
+    "parquet": Format(
+        "tables.exporting:write_parquet",
+        "a table for databases",
+        BINARY,
+        options=("table",),
+    ),
+    "html": Format(
+        "tables.exporting:write_html",
+        "a table with filters, for a browser",
+        options=("table",),
+    ),
     "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
     "wacz": Format(
         "archive_files:write_archive", "the archive", BINARY, True, ("with_secrets",)

@@ -20,8 +20,7 @@ from crawler_app.run.results.comparison import compare
 from crawler_app.run.results.ranking import Ranked, Ranking
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.rendered_pages import RenderedPage
-from crawler_app.run.results.summary import FINISHED, Summary, state_of, summarize
-from crawler_app.show.report.archived import open_archives
+from crawler_app.run.results.summary import Summary, state_of, summarize
 from crawler_app.show.report.link_targets import LinkTargets
 from crawler_app.show.report.page_problems import (
     duplicates_in,
@@ -30,7 +29,7 @@ from crawler_app.show.report.page_problems import (
     problems_in,
     weight_of,
 )
-from crawler_app.show.report.page_reading import DocumentReader
+from crawler_app.show.report.page_reading import DocumentReader, Observer
 from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
@@ -56,12 +55,15 @@ LARGE_BYTES = 200_000
 SLOW_S = 1.0
 
 
-def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
+def gather(
+    crawl: StoredCrawl, on_step: OnStep = no_step, observer: Observer | None = None
+) -> Report:
     """Return the report of a crawl, also while it runs.
 
     Args:
         on_step: Progress callback: the step's name, "reading URLs", how much is done, and
             the total.
+        observer: Sees all that is read.
 
     Raises:
         ConfigError: no crawl has begun there, or it cannot be read.
@@ -74,7 +76,7 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
     with contextlib.ExitStack() as opened:
         frontier = crawl.frontier()
         opened.callback(frontier.close)
-        archived = opened.enter_context(open_archives(crawl, config.max_body_bytes))
+        archived = opened.enter_context(crawl.responses(config.max_body_bytes))
         summary = summarize(frontier)
         report = _report_of(crawl, config, summary, is_running=is_running)
         report.has_archive = archived is not None
@@ -82,7 +84,9 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
         url_lists, tables = _UrlLists(), TempTables()
         find = archived.find if archived else None
         agent = product_token(config.user_agent)
-        reader = DocumentReader(targets, tables, find, agent)
+        reader = DocumentReader(targets, tables, find, agent, observer)
+        if observer is not None:
+            observer.begin(frontier)
         records, total = frontier.records(), frontier.total()
         for record in in_steps("reading URLs", records, on_step, total):
             add_url(report.shape, record)
@@ -101,6 +105,8 @@ def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
         soft_404s = frontier.soft_404s()
     _add_links(report, targets, tables, url_lists)
     _add_problems(report, tables, url_lists, soft_404s)
+    if observer is not None:
+        observer.end(report, tables)
     return report
 
 
@@ -281,9 +287,8 @@ def _add_problems(
     report: Report, tables: TempTables, url_lists: _UrlLists, soft_404s: list[str]
 ) -> None:
     """Add the page-quality problems and the rankings from the tables."""
-    is_whole = report.state == FINISHED and report.has_archive and not report.unread
     report.problems, report.problem_counts = problems_in(
-        tables, knows_all_links=is_whole
+        tables, knows_all_links=report.knows_all_links
     )
     if soft_404s:
         kind, count = ProblemKind.SOFT_404, len(soft_404s)

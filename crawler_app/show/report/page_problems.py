@@ -19,7 +19,14 @@ from crawler_app.show.report.report_data import Duplicates, Heavy, Linked, Probl
 from crawler_app.show.report.site_rules import LISTED, add_site_faults, nearly_same
 from crawler_app.show.report.temp_tables import TempTables, number_of
 
-__all__ = ["duplicates_in", "heavy_among", "most_linked", "problems_in", "weight_of"]
+__all__ = [
+    "duplicates_in",
+    "heavy_among",
+    "most_linked",
+    "pages_by_problem",
+    "problems_in",
+    "weight_of",
+]
 
 # Kept for each kind: subjects, pages of a kind without subjects, and pages of one subject.
 MAX_SUBJECTS = 100
@@ -58,6 +65,10 @@ FAULTY = (
     " LEFT JOIN document ON document.key = document LEFT JOIN entry ON entry.key = document"
     " WHERE fault = ?)"
 )
+ALL_FAULTS = (
+    "SELECT DISTINCT fault, coalesce(document.url, entry.url) FROM fault"
+    " LEFT JOIN document ON document.key = document LEFT JOIN entry ON entry.key = document"
+)
 COLUMN_BY_KIND = {
     ProblemKind.SAME_TITLE: "title",
     ProblemKind.SAME_DESCRIPTION: "description",
@@ -76,9 +87,7 @@ def problems_in(
         knows_all_links: Whether every page was read, so that one without links is an
             orphan.
     """
-    conditions = dict(CONDITION_BY_KIND)
-    if knows_all_links:
-        conditions[ProblemKind.ORPHAN] = ORPHAN
+    conditions = _conditions(knows_all_links)
     found: list[Problem] = []
     count_by_kind: dict[ProblemKind, int] = {}
     for kind, condition in conditions.items():
@@ -105,6 +114,37 @@ def problems_in(
     order = {kind: at for at, kind in enumerate(ProblemKind)}
     found.sort(key=lambda problem: order[problem.kind])
     return found, {kind: count for kind, count in count_by_kind.items() if count}
+
+
+def pages_by_problem(
+    tables: TempTables, *, knows_all_links: bool
+) -> Iterator[tuple[ProblemKind, str, str]]:
+    """Yield every page that has a problem: the kind, the page, and what it shares with others.
+
+    Without the problems of images.
+
+    Args:
+        knows_all_links: As of `problems_in`.
+    """
+    for kind, condition in _conditions(knows_all_links).items():
+        rows = tables.rows(f"SELECT url FROM document WHERE {condition} ORDER BY at")
+        for (url,) in rows:
+            yield kind, url, ""
+    for kind, url in tables.rows(ALL_FAULTS):
+        yield ProblemKind(kind), url, ""
+    for kind, column in COLUMN_BY_KIND.items():
+        rows = tables.rows(
+            f"SELECT url, {column} FROM document WHERE {LISTED} AND {column} IN"
+            f" (SELECT {column} FROM ({_groups(column)})) ORDER BY at"
+        )
+        for url, value in rows:
+            yield kind, url, value
+
+
+def _conditions(knows_all_links: bool) -> dict[ProblemKind, str]:
+    """Return the conditions of pages that have a problem, by its kind."""
+    orphan = {ProblemKind.ORPHAN: ORPHAN} if knows_all_links else {}
+    return {**CONDITION_BY_KIND, **orphan}
 
 
 def _pages(tables: TempTables, condition: str) -> list[str]:

@@ -5,7 +5,7 @@ each crawl a fifth slower.  So a report parses the archived pages again.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crawler_app.base.http_headers import is_html
@@ -23,12 +23,14 @@ from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
 from crawler_app.show.report.near_duplicates import bands_of, sketch_of
 from crawler_app.show.report.page_rules import faults_of_file, faults_of_page
 from crawler_app.show.report.problem_kinds import ProblemKind
+from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.temp_tables import (
     DocumentRow,
     LinkRow,
     TempTables,
     number_of,
 )
+from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, names_place
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.malformed import is_missing, problem_in
@@ -40,7 +42,7 @@ from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sitemap import parse_sitemap
 from crawler_app.web.robots.directives import directives_in_header
 
-__all__ = ["DocumentReader"]
+__all__ = ["DocumentReader", "Observer", "ResolvedLink", "picture_faults"]
 
 # Links whose targets are cached, by directory: about 30 MB.
 MAX_FOUND = 100_000
@@ -49,12 +51,48 @@ MAX_FOUND = 100_000
 FIRST_REDIRECT = 300
 
 
-class _ResolvedLink(NamedTuple):
-    """The target of a reference, and what is wrong with it."""
+class ResolvedLink(NamedTuple):
+    """The target of a reference, and what is wrong with it.
+
+    Attributes:
+        number: The `number_of` the URL where its redirects end.
+        url: The URL that is referred to; empty if it is not one of http(s).
+    """
 
     number: int
+    url: str
     target: LinkTarget | None
     problem: str
+
+
+class Observer:
+    """Sees everything that is read for a report; does nothing with it."""
+
+    def begin(self, frontier: FrontierReader) -> None:
+        """Called before anything is read."""
+
+    def see_links(
+        self,
+        document: DocumentRow,
+        page: Page | None,
+        mentions: Sequence[Mention],
+        found_by_link: Mapping[str, ResolvedLink],
+    ) -> None:
+        """Called with the references of a document, and what they lead to.
+
+        Without the page if the document is another file, or for what its header refers to.
+        """
+
+    def see_page(
+        self, record: UrlRecord, document: DocumentRow, page: Page | None
+    ) -> None:
+        """Called with each page; without its content if it could not be read.
+
+        After `see_links` of the page.
+        """
+
+    def end(self, report: Report, tables: TempTables) -> None:
+        """Called when the report is complete."""
 
 
 class DocumentReader:
@@ -64,6 +102,7 @@ class DocumentReader:
         archived: Returns the response of a URL, or None if it cannot be read; None if there
             is no archive.
         agent: Our product token, by which X-Robots-Tag may address us.
+        observer: Sees what is read.
 
     Attributes:
         unread: Documents that could not be read.
@@ -75,13 +114,15 @@ class DocumentReader:
         tables: TempTables,
         archived: Callable[[str], Fetched | None] | None,
         agent: str,
+        observer: Observer | None = None,
     ) -> None:
         self.unread = 0
         self._targets = targets
         self._tables = tables
         self._archived = archived
         self._agent = agent
-        self._found_by_link: dict[tuple[str, str], _ResolvedLink] = {}
+        self._observer = observer
+        self._found_by_link: dict[tuple[str, str], ResolvedLink] = {}
         self._documents = 0
 
     def add(self, record: UrlRecord) -> None:
@@ -99,12 +140,15 @@ class DocumentReader:
             return
         document = self._document_of(record, outcome)
         fetched = self._archived(record.url) if self._archived else None
+        page = None
         if fetched is not None and is_file:
             self._read_file(document, fetched, outcome.content_type)
         elif fetched is not None:
-            document = self._read_page(document, fetched)
+            page, document = self._read_page(document, fetched)
         elif self._archived is not None:
             self.unread += 1
+        if self._observer is not None and not is_file:
+            self._observer.see_page(record, document, page)
         self._tables.add_document(document)
 
     def _document_of(self, record: UrlRecord, outcome: Outcome) -> DocumentRow:
@@ -147,28 +191,29 @@ class DocumentReader:
         self._take(document, document.url, outline.mentions)
         self._tables.add_faults(faults_of_file(fetched), document.key)
 
-    def _read_page(self, document: DocumentRow, fetched: Fetched) -> DocumentRow:
-        content_type = fetched.headers.get("Content-Type", "")
+    def _read_page(
+        self, document: DocumentRow, fetched: Fetched
+    ) -> tuple[Page, DocumentRow]:
         page = parse_html(
             fetched.body,
-            content_type,
+            fetched.headers.get("Content-Type", ""),
             with_outline=True,
             with_metadata=True,
             with_text=True,
         )
         base = join_or_nothing(document.url, page.base) or document.url
         if page.outline is not None:
-            self._take(document, base, page.outline.mentions)
+            self._take(document, base, page.outline.mentions, page)
             if not page.outline.is_partial:
                 hashes = Ids(page.outline.ids).to_bytes()
                 self._tables.add_rows("ids", [(document.key, hashes)])
         self._take_refresh(document, base, fetched)
         if page.metadata is None:
-            return document
+            return page, document
         self._take_pictures(document, base, page.metadata.pictures)
         if document.is_page:
             self._take_content(document, base, page, fetched)
-        return self._with_metadata(document, page.metadata, fetched)
+        return page, self._with_metadata(document, page.metadata, fetched)
 
     def _take_content(
         self, document: DocumentRow, base: str, page: Page, fetched: Fetched
@@ -192,10 +237,14 @@ class DocumentReader:
         return {number_of(dedup_key(url)) for url in urls if url}
 
     def _take(
-        self, document: DocumentRow, base: str, mentions: Iterable[Mention]
+        self,
+        document: DocumentRow,
+        base: str,
+        mentions: Sequence[Mention],
+        page: Page | None = None,
     ) -> None:
         """Count the references of a document, and store those to subjects."""
-        found_by_link: dict[str, _ResolvedLink] = {}
+        found_by_link: dict[str, ResolvedLink] = {}
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
@@ -227,6 +276,8 @@ class DocumentReader:
                 places.append((found.number, _text(fragment), *place))
             if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, mention))
+        if self._observer is not None:
+            self._observer.see_links(document, page, mentions, found_by_link)
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
         self._tables.add_rows("load", ((url, document.key) for url in loaded))
@@ -256,14 +307,15 @@ class DocumentReader:
                 row = LinkRow(subject, document, line, text, href, "")
                 self._tables.add_rows("link", [row])
 
-    def _find(self, base: str, link: str) -> _ResolvedLink:
+    def _find(self, base: str, link: str) -> ResolvedLink:
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._found_by_link.get(place)
         if found is None:
-            number = number_of(dedup_key(join_or_nothing(base, link) if link else base))
+            url = join_or_nothing(base, link) if link else base
+            number = number_of(dedup_key(url))
             end = self._targets.end_by_number.get(number, number)
             target = self._targets.target_by_number.get(number)
-            found = _ResolvedLink(end, target, problem_in(base, link))
+            found = ResolvedLink(end, url, target, problem_in(base, link))
             if len(self._found_by_link) >= MAX_FOUND:
                 self._found_by_link.clear()
             self._found_by_link[place] = found
@@ -294,13 +346,7 @@ class DocumentReader:
     def _take_pictures(
         self, document: DocumentRow, base: str, pictures: Iterable[Picture]
     ) -> None:
-        faults = {
-            (ProblemKind.NO_ALT, each.src) for each in pictures if not each.has_alt
-        }
-        faults |= {
-            (ProblemKind.NO_SIZE, each.src) for each in pictures if not each.has_size
-        }
-        for fault, src in faults:
+        for fault, src in picture_faults(pictures):
             url = join_or_nothing(base, src)
             if url:
                 self._tables.add_picture(fault, url, document.key)
@@ -320,6 +366,14 @@ class DocumentReader:
 def _is_read(content_type: str) -> bool:
     """Return whether a file is read: what has assets, and scripts for their headers."""
     return may_have_assets(content_type) or "javascript" in content_type
+
+
+def picture_faults(pictures: Iterable[Picture]) -> set[tuple[ProblemKind, str]]:
+    """Return what is wrong with the images of a page, and their URLs as written."""
+    faults = {(ProblemKind.NO_ALT, each.src) for each in pictures if not each.has_alt}
+    return faults | {
+        (ProblemKind.NO_SIZE, each.src) for each in pictures if not each.has_size
+    }
 
 
 def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRow:

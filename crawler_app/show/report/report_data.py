@@ -13,7 +13,7 @@ from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.rendered_pages import RenderedPage
-from crawler_app.run.results.summary import Summary
+from crawler_app.run.results.summary import FINISHED, Summary
 from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.shape import Shape
 
@@ -280,6 +280,11 @@ class Report:
         answered = any(failure.status for failure in self.not_checked)
         found = self.summary.pages or self.summary.files or self.broken
         return not (found or answered)
+
+    @property
+    def knows_all_links(self) -> bool:
+        """Whether every page was read, so that one without links is an orphan."""
+        return self.state == FINISHED and self.has_archive and not self.unread
 
     @property
     def broken_links(self) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "LinkRow",
     "Links",
     "TempTables",
+    "disk_errors",
     "number_of",
     "template_of",
 ]
@@ -208,7 +209,7 @@ def number_of(key: str) -> int:
 
 
 @contextlib.contextmanager
-def _disk_errors() -> Iterator[None]:
+def disk_errors() -> Iterator[None]:
     """Turn errors of the disk into ConfigError."""
     try:
         yield
@@ -306,7 +307,7 @@ class TempTables:
             self._write_counts()
 
     def _write(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        with _disk_errors():
+        with disk_errors():
             self._db.executemany(statement, rows)
 
     def _write_counts(self) -> None:
@@ -320,12 +321,12 @@ class TempTables:
         """Make everything that was added visible to `rows`."""
         self._write_documents()
         self._write_counts()
-        with _disk_errors():
+        with disk_errors():
             self._db.executescript(f"{INDEXES} {WEIGH}")
 
     def rows(self, query: str, *values: Any) -> sqlite3.Cursor:
         """Return the rows of a query."""
-        with _disk_errors():
+        with disk_errors():
             return self._db.execute(query, values)
 
     def places(self) -> sqlite3.Cursor:

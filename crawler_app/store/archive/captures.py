@@ -231,6 +231,12 @@ class Captures:
         """Return whether a payload is in another archive only."""
         return self._one(f"{IS_REVISIT} AND refers_to = ?", ELSEWHERE) is not None
 
+    def first_at(self, url: str) -> int | None:
+        """Return when a URL was captured first; None if it never was."""
+        query = "SELECT min(at) FROM capture WHERE url = ?"
+        at: int | None = self._db.execute(query, (url,)).fetchone()[0]
+        return at
+
     def holds(self, url: str) -> bool:
         """Return whether there is a capture of a URL whose body is not lost."""
         condition = "url = ? AND (kind = 'response' OR refers_to IS NOT NULL)"

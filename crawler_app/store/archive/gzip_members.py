@@ -8,6 +8,7 @@ Source: RFC 1952 (gzip).
 """
 
 import logging
+import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "is_compressed",
     "max_record_bytes",
     "members",
+    "members_in",
     "read_member",
 ]
 
@@ -166,18 +168,29 @@ def members(
         max_bytes: Maximum size of a record; larger ones are skipped too.
     """
     with open(path, "rb", opener=open_regular) as file:
-        next_offset: int | None = offset
-        while next_offset is not None:
-            try:
-                member = read_member(file, next_offset, max_bytes)
-            except ArchiveError as exc:
-                if isinstance(exc, TooLargeError):
-                    logger.warning("%s: %s, and is skipped", path, exc)
-                # Nearly always at the end of the file, where a process was killed.
-                next_offset = _find_magic(file, next_offset + 1)
-                continue
-            yield member
-            next_offset = member.offset + member.length
+        yield from members_in(file, path, offset, max_bytes)
+
+
+def members_in(
+    file: BinaryIO,
+    path: Path,
+    offset: int,
+    max_bytes: int = MAX_RECORD_BYTES,
+    end: float = math.inf,
+) -> Iterator[Member]:
+    """Return the members of an open file that begin before an offset, as `members` does."""
+    next_offset: int | None = offset
+    while next_offset is not None and next_offset < end:
+        try:
+            member = read_member(file, next_offset, max_bytes)
+        except ArchiveError as exc:
+            if isinstance(exc, TooLargeError):
+                logger.warning("%s: %s, and is skipped", path, exc)
+            # Nearly always at the end of the file, where a process was killed.
+            next_offset = _find_magic(file, next_offset + 1)
+            continue
+        yield member
+        next_offset = member.offset + member.length
 
 
 def _find_magic(file: BinaryIO, offset: int) -> int | None:

@@ -1,7 +1,6 @@
 """Reads archives that other processes may be writing to: those of the parts of a crawl."""
 
 import contextlib
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -44,11 +43,13 @@ class ArchiveReader:
 
     def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL that has a body and status 200."""
-        try:
+        with table_errors(self._directory):
             return self._captures.latest(url)
-        except sqlite3.Error:
-            with table_errors(self._directory):
-                raise
+
+    def first_at(self, url: str) -> int | None:
+        """Return when a URL was captured first; None if it never was."""
+        with table_errors(self._directory):
+            return self._captures.first_at(url)
 
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
         """Return an archived response; see `crawler_app.store.archive.store.Archive.read`."""

@@ -21,7 +21,7 @@ from crawler_app.store.archive.warc_files import file_path, open_file
 from crawler_app.web.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.web.httpclient.codings import decoder_of
 
-__all__ = ["read_capture"]
+__all__ = ["decoded_body", "headers_of", "read_capture"]
 
 _LINE_END = re.compile(r"\r?\n")
 _FOLD = re.compile(r"\r?\n[ \t]+")
@@ -43,8 +43,8 @@ def read_capture(
             payload_head = original_head  # the head of a 304 does not describe it
     facts = facts_of(payload_head)
     encoded_body = unframed(payload) if facts.is_chunked else payload
-    body = _decoded(encoded_body, facts.content_encoding, max_body_bytes)
-    headers = _headers_of(head)
+    body = decoded_body(encoded_body, facts.content_encoding, max_body_bytes)
+    headers = headers_of(head)
     if body is not None and (coding := headers.pop("Content-Encoding", None)):
         headers["X-Consumed-Content-Encoding"] = coding  # as Tornado's clients do
     return Fetched(
@@ -103,7 +103,8 @@ def _request_head(file: BinaryIO, response: Member, max_bytes: int) -> bytes:
     return record.block if answered_by == urn_of(response.record.record_id) else b""
 
 
-def _headers_of(head: bytes) -> HTTPHeaders:
+def headers_of(head: bytes) -> HTTPHeaders:
+    """Return the fields in the head of a response."""
     headers = HTTPHeaders()
     text = _FOLD.sub(" ", head.decode("latin-1"))
     for line in _LINE_END.split(text)[1:]:
@@ -115,8 +116,12 @@ def _headers_of(head: bytes) -> HTTPHeaders:
     return headers
 
 
-def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes | None:
-    """Return the decoded body; None if it has no content coding that we support."""
+def decoded_body(body: bytes, content_encoding: str, max_bytes: int) -> bytes | None:
+    """Return the decoded body; None if it has no content coding that we support.
+
+    Raises:
+        ArchiveError: it cannot be decoded, or has more than ``max_bytes``.
+    """
     try:
         decoder = decoder_of(content_encoding, max_bytes, is_lenient=True)
         if decoder is None:

@@ -70,6 +70,7 @@ class PageMetadata:
         description: For search engines, in one line; empty if there is none.
         descriptions: Number of these.
         main_headings: Number of ``<h1>`` elements.
+        heading: The first of them, in one line; empty if there is none.
         robots: The directives for robots in ``<meta>`` elements.
         pictures: The images that a browser shows, in document order.
         structured_data: The JSON-LD in the page, as written.
@@ -94,6 +95,7 @@ class PageMetadata:
     description: str = ""
     descriptions: int = 0
     main_headings: int = 0
+    heading: str = ""
     robots: frozenset[str] = frozenset()
     pictures: list[Picture] = field(default_factory=list)
     structured_data: list[str] = field(default_factory=list)
@@ -133,6 +135,8 @@ def metadata_of(tree: Tree) -> PageMetadata:
         repeated_ids=_repeated_ids(tree),
         unclosed=_unclosed(tree),
     )
+    for element in tree.tags("h1")[:1]:
+        metadata.heading = one_line(element.text, MAX_DESCRIPTION_CHARS)
     _read_metas(metadata, tree)
     _read_links(metadata, tree)
     _read_anchors(metadata, tree)

@@ -10,11 +10,11 @@ from turbohtml import Element
 from crawler_app.base.models import Fetched, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.base.urls import dedup_key, join_or_nothing, origin_of
+from crawler_app.run.directory.archived import Responses
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.export.markdown.file_names import FileNames
-from crawler_app.show.report.archived import Archived, open_archives
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.xhtml import is_xml
@@ -115,7 +115,7 @@ class CrawledPages:
         Raises:
             ArchiveError: a table of captures cannot be read.
         """
-        with open_archives(self._crawl, self._config.max_body_bytes) as archived:
+        with self._crawl.responses(self._config.max_body_bytes) as archived:
             if archived is None:
                 return
             for record in self._records("exporting pages"):
@@ -131,7 +131,7 @@ class CrawledPages:
             total = frontier.total()
             yield from in_steps(what, frontier.records(), self._on_step, total)
 
-    def _page_of(self, record: UrlRecord, archived: Archived) -> PageContent:
+    def _page_of(self, record: UrlRecord, archived: Responses) -> PageContent:
         assert record.outcome is not None
         fetched_at = datetime.fromtimestamp(record.finished_at or 0, UTC)
         page = PageContent(
@@ -146,7 +146,7 @@ class CrawledPages:
             self._fill(page, fetched, archived)
         return page
 
-    def _fill(self, page: PageContent, fetched: Fetched, archived: Archived) -> None:
+    def _fill(self, page: PageContent, fetched: Fetched, archived: Responses) -> None:
         content_type = fetched.headers.get("Content-Type", "")
         markup, _ = decode_html(fetched.body, content_type)
         body, base = main_content(
@@ -157,7 +157,7 @@ class CrawledPages:
         page.description = _description_of(fetched, content_type)
         page.usage = self._usage_of(page.url, fetched, archived)
 
-    def _usage_of(self, url: str, fetched: Fetched, archived: Archived) -> str:
+    def _usage_of(self, url: str, fetched: Fetched, archived: Responses) -> str:
         """Return what the robots.txt of a page, and the page's headers, say of its use."""
         origin = origin_of(url)
         if origin not in self._usage_by_origin:

@@ -15,7 +15,8 @@ from crawler_app.show.check.check_findings import (
     FindingKind,
 )
 from crawler_app.show.check.output import FORMATS
-from crawler_app.show.export.tables.urls import write_urls
+from crawler_app.show.export.tables.exporting import write_csv_rows, write_json_rows
+from crawler_app.show.export.tables.urls import url_row
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.rendering import render_hits
 
@@ -57,9 +58,11 @@ def test_exported_url_of_a_hostile_site_is_harmless(style):
     file = io.StringIO()
     outcome = Outcome(State.DONE, Reason.OK, title=HOSTILE, error=HOSTILE)
 
-    write_urls(
-        [UrlRecord("http://a.test/", State.DONE, 0, outcome=outcome)], file, style
-    )
+    row = url_row(UrlRecord("http://a.test/", State.DONE, 0, outcome=outcome))
+    if style == "csv":
+        write_csv_rows([row], file)
+    else:
+        write_json_rows(list(map(str, range(len(row)))), [row], file)
 
     assert_harmless(file.getvalue())
 

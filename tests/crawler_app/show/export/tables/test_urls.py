@@ -8,11 +8,22 @@ import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
 from crawler_app.base.text.escaping import printable
-from crawler_app.show.export.tables.urls import write_urls
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, URLS
+from crawler_app.show.export.tables.exporting import write_csv_rows, write_json_rows
+from crawler_app.show.export.tables.urls import url_row
 
 
 def url(path):
     return f"http://a.test/{path}"
+
+
+def write_urls(records, file, style):
+    columns = list(COLUMNS_BY_TABLE[URLS])
+    rows = map(url_row, records)
+    if style == "csv":
+        write_csv_rows([columns, *rows], file)
+    else:
+        write_json_rows(columns, rows, file)
 
 
 RECORDS = [
@@ -85,7 +96,7 @@ ROWS = [
         "tries": 1,
         "title": '„Zeile“, "two";\u2028three',
         "role": "link",
-        "finished_at": 1_700_000_000.25,
+        "finished_at": "2023-11-14T22:13:20Z",
     },
     {
         "url": url("z"),
@@ -96,7 +107,7 @@ ROWS = [
         "tries": 0,
         "error": "a\r\nb\rc,\n",
         "role": "link",
-        "finished_at": 5.0,
+        "finished_at": "1970-01-01T00:00:05Z",
     },
     {
         "url": url("n"),

@@ -1,0 +1,83 @@
+"""Archived responses and captures of a crawl, in the directories of all its processes."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from crawler_app.base.errors import ArchiveError
+from crawler_app.base.models import Fetched
+from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.store.archive.captures import Capture, Captures, table_errors
+from crawler_app.store.archive.reading import ArchiveReader, newest, open_readers
+from crawler_app.store.archive.warc_files import file_name, labelled
+
+__all__ = ["Archived", "Responses", "captures_in", "open_archives"]
+
+
+class Responses(Protocol):
+    """Archived responses."""
+
+    def find(self, url: str) -> Fetched | None:
+        """Return the newest response of a URL; None if it is missing, damaged or large."""
+
+    def first_seen(self, url: str) -> int | None:
+        """Return when a URL was captured first, in seconds since the epoch."""
+
+
+class Archived:
+    """The archives of a crawl, or of its parts.
+
+    Args:
+        max_body_bytes: Larger bodies, after decompression, are not read.
+    """
+
+    def __init__(self, archives: list[ArchiveReader], max_body_bytes: int) -> None:
+        self._archives = archives
+        self._max_body_bytes = max_body_bytes
+
+    def find(self, url: str) -> Fetched | None:
+        """Return the newest response of a URL; None if it is missing, damaged or large."""
+        found = newest(url, self._archives)
+        if found is None:
+            return None
+        archive, capture = found
+        try:
+            return archive.read(capture, self._max_body_bytes)
+        except ArchiveError:
+            return None
+
+    def first_seen(self, url: str) -> int | None:
+        """Return when a URL was captured first, in seconds since the epoch."""
+        times = (each.first_at(url) for each in self._archives)
+        return min((at for at in times if at is not None), default=None)
+
+
+@contextlib.contextmanager
+def open_archives(
+    paths: Sequence[Path], max_body_bytes: int
+) -> Iterator[Archived | None]:
+    """Open archives; None if there is none.
+
+    Raises:
+        ArchiveError: a table of captures cannot be read.
+    """
+    with open_readers(list(paths)) as archives:
+        yield Archived(archives, max_body_bytes) if archives else None
+
+
+def captures_in(
+    paths: Sequence[Path], on_step: OnStep
+) -> Iterator[tuple[str, Capture]]:
+    """Yield the captures of archives, with the names of the files that have them."""
+    for label, path in labelled(paths):
+        prefix = f"{label}/" if len(paths) > 1 else ""
+        with (
+            table_errors(path),
+            contextlib.closing(Captures(path, read_only=True)) as captures,
+        ):
+            captures.hold()
+            total, _ = captures.counts()
+            rows = in_steps("reading captures", captures.in_order(), on_step, total)
+            for each in rows:
+                yield prefix + file_name(each.file), each

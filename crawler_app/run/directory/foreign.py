@@ -1,0 +1,319 @@
+"""WARC and WACZ files of other programs, read as a crawl that has finished.
+
+A file says what was answered, and not why it was asked: all URLs are at depth 0, and what was not
+archived is not known.  The newest response of a URL counts.
+
+Rule: the file is not trusted; a damaged record, or one that is too large, is skipped.
+"""
+
+import contextlib
+import datetime
+import functools
+import re
+import struct
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from crawler_app.base.config import CrawlConfig
+from crawler_app.base.errors import (
+    ArchiveError,
+    ConfigError,
+    SearchIndexError,
+    UrlError,
+)
+from crawler_app.base.http_headers import is_html
+from crawler_app.base.models import Candidate, Fetched, Outcome, State, body_digest
+from crawler_app.base.progress import OnStep, megabytes, no_step
+from crawler_app.base.reasons import Reason, reason_of_status
+from crawler_app.base.urls import (
+    canonicalize,
+    dedup_key,
+    host_of,
+    join_or_nothing,
+    redirect_target,
+)
+from crawler_app.run.directory.archived import Responses
+from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl
+from crawler_app.run.directory.union import UnionIndex
+from crawler_app.store.archive.block import facts_of, split_block
+from crawler_app.store.archive.captures import RESPONSE, REVISIT, Capture
+from crawler_app.store.archive.gzip_members import Member, members_in, read_member
+from crawler_app.store.archive.replay import decoded_body, headers_of
+from crawler_app.store.archive.totals import ArchiveSummary
+from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.web.documents.html import parse_html
+
+if TYPE_CHECKING:
+    from crawler_app.run.directory import CrawlDirectory
+
+__all__ = ["ForeignCrawl"]
+
+# Of the name of a file.
+SUFFIXES = (".warc.gz", ".wacz")
+
+# In a zip file, before the name of an entry: its length, and that of another field.
+_LOCAL_HEADER = struct.Struct("<26xHH")
+
+MAX_BODY_BYTES = CrawlConfig.max_body_bytes
+
+# Of records, and of captures.
+KINDS = {"response": RESPONSE, "revisit": REVISIT}
+
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+
+_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]*\r\n")
+
+
+class _Piece(NamedTuple):
+    """A WARC file, or its place in a WACZ file."""
+
+    name: str
+    start: int
+    end: int
+
+
+class ForeignCrawl(StoredCrawl):
+    """The content of one file, which is read when it is needed.
+
+    Args:
+        path: A compressed WARC file, or a WACZ file.
+        on_step: Progress callback.
+
+    Raises:
+        ConfigError: it is no such file; from methods too, if it has no response.
+    """
+
+    def __init__(self, path: Path, on_step: OnStep = no_step) -> None:
+        self.path = path.absolute().parent
+        self._file = path
+        self._pieces = _pieces_of(path)
+        self._on_step = on_step
+
+    @functools.cached_property
+    def _content(self) -> "_Content":
+        return _Content(self._file, self._pieces, self._on_step)
+
+    @functools.cached_property
+    def _frontier(self) -> MemoryFrontier:
+        frontier = MemoryFrontier()
+        for url, outcome, at in self._content.outcome_by_key.values():
+            frontier.add([Candidate(url, host_of(url))])
+            claim = frontier.claim(0.0, 1.0)
+            assert claim is not None
+            frontier.finish(claim, outcome, float(at))
+        return frontier
+
+    def config(self) -> CrawlConfig:
+        url, _, _ = next(iter(self._content.outcome_by_key.values()))
+        return CrawlConfig((url,))
+
+    def frontier(self) -> MemoryFrontier:
+        return self._frontier
+
+    def state(self) -> str:
+        found = self._file.stat()
+        return f"{found.st_size} {found.st_mtime_ns}"
+
+    def directories(self) -> "Sequence[CrawlDirectory]":
+        return []
+
+    def crawlers(self) -> list[str]:
+        return []
+
+    def how_to_continue(self, *, with_more_pages: bool = False) -> str:
+        return ""
+
+    def index(self) -> UnionIndex:
+        raise SearchIndexError(f"{self._file} has no index")
+
+    def kept(self) -> CrawlSizes:
+        captures = self._content.captures
+        revisits = sum(each.kind == REVISIT for each in captures)
+        size_bytes = self._file.stat().st_size
+        totals = ArchiveSummary(len(captures), revisits, len(self._pieces), size_bytes)
+        return CrawlSizes(totals, None)
+
+    def archives(self) -> list[Path]:
+        return [self._file]
+
+    def captures(self, on_step: OnStep = no_step) -> Iterator[tuple[str, Capture]]:
+        for each in self._content.captures:
+            yield self._pieces[each.file].name, each
+
+    @contextlib.contextmanager
+    def responses(self, max_body_bytes: int) -> Iterator[Responses]:
+        yield _ForeignResponses(self._file, self._content, max_body_bytes)
+
+
+class _Content:
+    """What one reading of a file gives.
+
+    Attributes:
+        captures: In the order of the file.
+        place_by_key: Where the newest response of each URL is.
+        first_at_by_key: When it was captured first, in seconds since the epoch.
+        outcome_by_key: The URL, its outcome, and the time of that.
+
+    Raises:
+        ConfigError: there is no response.
+    """
+
+    def __init__(self, path: Path, pieces: Sequence[_Piece], on_step: OnStep) -> None:
+        self.captures: list[Capture] = []
+        self.place_by_key: dict[str, int] = {}
+        self.first_at_by_key: dict[str, int] = {}
+        self.outcome_by_key: dict[str, tuple[str, Outcome, int]] = {}
+        # Of the payloads, which revisits refer to.
+        self._place_by_digest: dict[str, int] = {}
+        total = megabytes(path.stat().st_size)
+        with path.open("rb") as file:
+            for number, piece in enumerate(pieces):
+                for member in members_in(file, path, piece.start, end=piece.end):
+                    # A record of another kind, or a damaged one.
+                    with contextlib.suppress(ArchiveError, UrlError, ValueError):
+                        self._add(number, piece, member)
+                    on_step("reading MB", megabytes(member.offset), total)
+        if not self.outcome_by_key:
+            raise ConfigError(f"{path} has no response of a web server")
+
+    def _add(self, number: int, piece: _Piece, member: Member) -> None:
+        record = member.record
+        if record.kind not in KINDS:
+            return
+        get = record.fields.get
+        # Old versions of wget write it in angle brackets.
+        url = canonicalize(get("warc-target-uri", "").strip("<>"))
+        at = int(datetime.datetime.fromisoformat(get("warc-date", "")).timestamp())
+        head, payload = split_block(record.block)
+        facts = facts_of(head)
+        digest = get("warc-payload-digest", "").rpartition(":")[2]
+        kind = KINDS[record.kind]
+        self.captures.append(
+            Capture(
+                *(url, at, kind, facts.status, facts.mime, digest),
+                *(facts.etag, facts.last_modified, number),
+                *(member.offset - piece.start, member.length, b""),
+            )
+        )
+        place = member.offset
+        if kind == RESPONSE:
+            self._place_by_digest.setdefault(digest, place)
+        else:
+            place = self._place_by_digest.get(digest, place)
+        if facts.status != 304 and not url.endswith("/robots.txt"):
+            self._take(url, at, place, fetched_from(url, head, payload, MAX_BODY_BYTES))
+
+    def _take(self, url: str, at: int, place: int, fetched: Fetched) -> None:
+        """Note the response of a URL, unless there is a newer one."""
+        key = dedup_key(url)
+        first_at = self.first_at_by_key.get(key, at)
+        self.first_at_by_key[key] = min(first_at, at)
+        if key not in self.outcome_by_key or at >= self.outcome_by_key[key][2]:
+            self.place_by_key[key] = place
+            self.outcome_by_key[key] = url, _outcome_of(fetched), at
+
+
+class _ForeignResponses:
+    """The responses in a file."""
+
+    def __init__(self, path: Path, content: _Content, max_body_bytes: int) -> None:
+        self._path = path
+        self._content = content
+        self._max_body_bytes = max_body_bytes
+
+    def find(self, url: str) -> Fetched | None:
+        offset = self._content.place_by_key.get(dedup_key(url))
+        if offset is None:
+            return None
+        try:
+            with self._path.open("rb") as file:
+                block = read_member(file, offset).record.block
+            return fetched_from(url, *split_block(block), self._max_body_bytes)
+        except (ArchiveError, OSError):
+            return None
+
+    def first_seen(self, url: str) -> int | None:
+        return self._content.first_at_by_key.get(dedup_key(url))
+
+
+def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> Fetched:
+    """Return an archived response of another program.
+
+    Raises:
+        ArchiveError: it cannot be decoded, or is too large.
+    """
+    facts = facts_of(head)
+    if facts.is_chunked:
+        payload = _dechunked(payload)
+    body = decoded_body(payload, facts.content_encoding, max_body_bytes)
+    # Some programs store the decoded body with the head as it was.
+    octets = payload if body is None else body
+    return Fetched(url, facts.status, headers_of(head), octets, 0.0)
+
+
+def _dechunked(payload: bytes) -> bytes:
+    """Return a body without the framing of its chunks; unchanged if it has none."""
+    pieces: list[bytes] = []
+    at = 0
+    while chunk := _CHUNK.match(payload, at):
+        size = int(chunk[1], 16)
+        if not size:
+            return b"".join(pieces)
+        pieces.append(payload[chunk.end() : chunk.end() + size])
+        at = chunk.end() + size + 2
+    return payload
+
+
+def _outcome_of(fetched: Fetched) -> Outcome:
+    content_type = fetched.headers.get("Content-Type", "")
+    status = fetched.status
+    if status >= 400:
+        return Outcome(State.FAILED, reason_of_status(status), status, content_type)
+    outcome = Outcome(
+        *(State.DONE, Reason.OK, status, content_type, len(fetched.body)),
+        digest=body_digest(fetched.body).hex(),
+    )
+    if status in REDIRECTS and "Location" in fetched.headers:
+        outcome.reason = Reason.REDIRECT
+        outcome.redirect_to = redirect_target(fetched.url, fetched.headers["Location"])
+    elif is_html(content_type):
+        page = parse_html(fetched.body, content_type)
+        outcome.title = page.title
+        base = join_or_nothing(fetched.url, page.base) or fetched.url
+        outcome.canonical = page.canonical and join_or_nothing(base, page.canonical)
+    return outcome
+
+
+def _pieces_of(path: Path) -> list[_Piece]:
+    """Return the WARC files in a file.
+
+    Raises:
+        ConfigError: there is none, or one is compressed in a way that hides its records.
+    """
+    if path.name.endswith(".warc.gz"):
+        return [_Piece(path.name, 0, path.stat().st_size)]
+    if not path.name.endswith(SUFFIXES):
+        raise ConfigError(
+            f"{path} is neither the directory of a crawl nor a WARC file (.warc.gz) or "
+            "WACZ file (.wacz); `warcio recompress` compresses a WARC file by records"
+        )
+    try:
+        with zipfile.ZipFile(path) as package, path.open("rb") as file:
+            return [
+                _piece_of(entry, file)
+                for entry in package.infolist()
+                if entry.filename.endswith(".warc.gz")
+            ]
+    except (zipfile.BadZipFile, struct.error) as exc:
+        raise ConfigError(f"{path} is not a WACZ file: {exc}") from None
+
+
+def _piece_of(entry: zipfile.ZipInfo, file: BinaryIO) -> _Piece:
+    if entry.compress_type != zipfile.ZIP_STORED:
+        raise ConfigError(f"{entry.filename} is compressed once more in the WACZ file")
+    file.seek(entry.header_offset)
+    name_bytes, extra_bytes = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    start = entry.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes
+    return _Piece(entry.filename, start, start + entry.file_size)

@@ -1,0 +1,255 @@
+"""The rows of pages, links and findings, from one reading of all pages.
+
+A crawl stores no links between pages, which would make it slower, so the archived pages are read
+again, as for a report, whose findings these are.  Links are passed on as they are read; pages
+wait in a temporary SQLite file until the links to each of them are known.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from crawler_app.base.models import UrlRecord
+from crawler_app.base.text.escaping import one_line
+from crawler_app.base.text.formatting import iso_time
+from crawler_app.base.urls import dedup_key
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, PAGES, Row
+from crawler_app.show.report.page_problems import pages_by_problem
+from crawler_app.show.report.page_reading import (
+    Observer,
+    ResolvedLink,
+    picture_faults,
+)
+from crawler_app.show.report.report_data import Report, ReportedLink
+from crawler_app.show.report.temp_tables import (
+    DocumentRow,
+    TempTables,
+    disk_errors,
+    number_of,
+)
+from crawler_app.store.frontier import FrontierReader
+from crawler_app.web.documents.html import Page
+from crawler_app.web.documents.outline import Mention
+from crawler_app.web.documents.references import Use
+
+__all__ = ["RowReader"]
+
+TABLES = """
+PRAGMA journal_mode = OFF;
+BEGIN;
+CREATE TABLE outcome (key INTEGER PRIMARY KEY, status INTEGER, reason TEXT);
+CREATE TABLE page (key INTEGER, url TEXT, cells TEXT);
+CREATE TABLE finding (page TEXT, kind TEXT, subject TEXT, line INTEGER, detail TEXT);
+"""
+INDEXES = "CREATE INDEX finding_page ON finding (page)"
+
+# Targets whose outcome is cached: about 30 MB.
+MAX_CACHED = 100_000
+
+MAX_TEXT_CHARS = 80
+
+KIND_BY_USE = {use: use.name.lower() for use in Use}
+
+
+class RowReader(Observer):
+    """Collects rows while a report is gathered.
+
+    Args:
+        on_links: Called with the rows of the links of each document; None if they are not
+            wanted.
+        first_seen: Returns when a URL was captured first, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        on_links: Callable[[list[Row]], object] | None = None,
+        first_seen: Callable[[str], float | None] | None = None,
+    ) -> None:
+        self._on_links = on_links
+        self._first_seen = first_seen
+        self._outcome_by_url: dict[str, tuple[int | None, str | None]] = {}
+        self._outlinks = 0, 0  # the last document, and how many it has
+        self._change_by_url: dict[str, str] | None = None
+        self._tables = TempTables()
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._db.executescript(TABLES)
+
+    def __del__(self) -> None:
+        self._db.close()
+
+    def begin(self, frontier: FrontierReader) -> None:
+        rows = (
+            (number_of(dedup_key(each.url)), each.outcome.status, each.outcome.reason)
+            for each in frontier.records()
+            if each.outcome is not None
+        )
+        self._write("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?)", rows)
+
+    def see_links(
+        self,
+        document: DocumentRow,
+        page: Page | None,
+        mentions: Sequence[Mention],
+        found_by_link: Mapping[str, ResolvedLink],
+    ) -> None:
+        nofollow = page.nofollow_links if page is not None else ()
+        rows: list[Row] = []
+        outlinks = 0
+        for value, use, element, _, line, position, text in mentions:
+            link, _, fragment = value.partition("#")
+            url = found_by_link[link].url
+            if not link or not url:  # a place on the page itself, or a mail address
+                continue
+            outlinks += 1
+            if self._on_links is None:
+                continue
+            status, reason = self._outcome_by_url.get(url) or self._outcome_of(url)
+            rows.append(
+                (
+                    document.url,
+                    line or None,
+                    position or None,
+                    url,
+                    fragment,
+                    one_line(text, MAX_TEXT_CHARS) if text else "",
+                    KIND_BY_USE[use],
+                    element,
+                    link in nofollow,
+                    status,
+                    reason,
+                )
+            )
+        last, before = self._outlinks
+        if last == document.key:  # its header has a link too
+            outlinks += before
+        self._outlinks = document.key, outlinks
+        if self._on_links is not None:
+            self._on_links(rows)
+
+    def see_page(
+        self, record: UrlRecord, document: DocumentRow, page: Page | None
+    ) -> None:
+        cells = self._cells(record, page)
+        if page is None or page.metadata is None:
+            faults: Iterable[tuple[str, str]] = ()
+        else:
+            faults = picture_faults(page.metadata.pictures)
+        text = json.dumps([cells[name] for name in COLUMNS_BY_TABLE[PAGES]])
+        row = document.key, record.url, text
+        self._write("INSERT INTO page VALUES (?, ?, ?)", [row])
+        self._note((record.url, kind, src, None, None) for kind, src in faults)
+
+    def _cells(self, record: UrlRecord, page: Page | None) -> dict[str, Any]:
+        outcome = record.outcome
+        assert outcome is not None
+        known: dict[str, Any] = dict.fromkeys(COLUMNS_BY_TABLE[PAGES])
+        canonical = outcome.canonical
+        known |= {
+            "url": record.url,
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "content_type": outcome.content_type,
+            "title": outcome.title,
+            "title_chars": len(outcome.title),
+            "canonical": canonical or None,
+            "canonical_status": self._outcome_of(canonical)[0] if canonical else None,
+            "depth": record.depth,
+            "bytes": outcome.size_bytes,
+            "took_s": outcome.took_s,
+            "fetched_at": iso_time(record.finished_at),
+            "first_seen": iso_time(self._first_seen and self._first_seen(record.url)),
+            "digest": outcome.digest,
+        }
+        if page is not None:
+            known["outlinks"] = self._outlinks[1]
+            known |= {"text": page.text, "words": len(page.text.split())}
+        if page is not None and page.metadata is not None:
+            known |= {
+                "description": page.metadata.description,
+                "h1": page.metadata.heading,
+                "h1_count": page.metadata.main_headings,
+                "robots": ",".join(sorted(page.metadata.robots)),
+                "lang": page.metadata.language,
+            }
+        return known
+
+    def end(self, report: Report, tables: TempTables) -> None:
+        self._note(_link_findings(report))
+        problems = pages_by_problem(tables, knows_all_links=report.knows_all_links)
+        self._note((url, kind, subject, None, None) for kind, url, subject in problems)
+        for group in report.duplicates:
+            self._note(
+                (url, "duplicate", group.digest, None, None) for url in group.urls
+            )
+        self._write_index()
+        comparison = report.comparison
+        if comparison is not None:
+            self._change_by_url = dict.fromkeys(comparison.new, "new")
+            self._change_by_url |= dict.fromkeys(comparison.changed, "changed")
+        self._tables = tables
+
+    def pages(self) -> Iterator[Row]:
+        """Yield the rows of pages, in the order in which they were found."""
+        columns = list(COLUMNS_BY_TABLE[PAGES])
+        change, inlinks, findings = map(
+            columns.index, ("change", "inlinks", "findings")
+        )
+        for key, url, text in self._db.execute("SELECT * FROM page ORDER BY rowid"):
+            cells = json.loads(text)
+            if self._change_by_url is not None:
+                cells[change] = self._change_by_url.get(url, "unchanged")
+            cells[inlinks] = self._inlinks_of(key)
+            kinds = self._db.execute(
+                "SELECT DISTINCT kind FROM finding WHERE page = ? ORDER BY kind", (url,)
+            )
+            cells[findings] = [kind for (kind,) in kinds]
+            yield cells
+
+    def findings(self) -> Iterator[Row]:
+        """Yield the rows of findings."""
+        yield from self._db.execute("SELECT * FROM finding ORDER BY rowid")
+
+    def _inlinks_of(self, key: int) -> int:
+        row = self._tables.rows(
+            "SELECT documents FROM inlink WHERE key = ?", key
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def _outcome_of(self, url: str) -> tuple[int | None, str | None]:
+        row = self._db.execute(
+            "SELECT status, reason FROM outcome WHERE key = ?",
+            (number_of(dedup_key(url)),),
+        ).fetchone()
+        found: tuple[int | None, str | None] = row or (None, None)
+        if len(self._outcome_by_url) >= MAX_CACHED:
+            self._outcome_by_url.clear()
+        self._outcome_by_url[url] = found
+        return found
+
+    def _note(self, rows: Iterable[Row]) -> None:
+        self._write("INSERT INTO finding VALUES (?, ?, ?, ?, ?)", rows)
+
+    def _write(self, statement: str, rows: Iterable[Row]) -> None:
+        with disk_errors():
+            self._db.executemany(statement, rows)
+
+    def _write_index(self) -> None:
+        with disk_errors():
+            self._db.execute(INDEXES)
+
+
+def _link_findings(report: Report) -> Iterator[Row]:
+    """Yield the findings that are links: page, kind, subject, line and detail."""
+    listed: list[tuple[str, str, str, Sequence[ReportedLink]]] = []
+    for broken in report.broken:
+        listed.append(("broken_link", broken.url, broken.reason, broken.links))
+    for moved in report.moved:
+        listed.append(("redirect", moved.url, moved.end, moved.links))
+    for mixed in report.mixed_content:
+        listed.append(("mixed_content", mixed.url, "", mixed.links))
+    for bad in report.malformed:
+        listed.append(("malformed", bad.reference, bad.problem, bad.links))
+    for kind, subject, detail, links in listed:
+        for link in links:
+            yield link.page, kind, subject, link.line or None, detail

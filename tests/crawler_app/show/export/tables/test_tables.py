@@ -1,0 +1,235 @@
+"""The tables of a crawled site, in each format, and in SQL."""
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, text_columns
+
+
+def html(site, path, source, times=None):
+    headers = {"Content-Type": "text/html; charset=utf-8"}
+    site.answer(path, source.encode(), headers=headers, times=times)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def crawl(site, cli, directory):
+    """A crawl of a site whose home page has every kind of link."""
+    html(
+        site,
+        "/",
+        "<html lang=en><title>Home</title><h1>The <b>mill</b></h1>"
+        '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel=nofollow href="/n">N</a>'
+        '<a href="mailto:x@y.test">Mail</a><img src="/p.png">',
+    )
+    html(
+        site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.", times=1
+    )
+    site.answer("/p.png", b"png", headers={"Content-Type": "image/png"})
+    assert cli("crawl")[0] == 0
+    return directory
+
+
+def rows_of(gencrawl, crawl, table, style, path):
+    """Return the rows of an exported table, by what reads them."""
+    output = path / f"{table}.{style}"
+    assert gencrawl("export", crawl, "--table", table, "--output", output).status == 0
+    if style == "csv":
+        with output.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    if style == "jsonl":
+        return list(map(json.loads, output.read_text().splitlines()))
+    found = duckdb.execute("FROM read_parquet(?)", [str(output)])
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+@pytest.mark.parametrize("style", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("table", COLUMNS_BY_TABLE)
+def test_each_table_has_its_columns_in_each_format(
+    gencrawl, crawl, tmp_path, table, style
+):
+    rows = rows_of(gencrawl, crawl, table, style, tmp_path)
+
+    columns = COLUMNS_BY_TABLE[table] if style == "parquet" else text_columns(table)
+    assert rows and list(rows[0]) == list(columns)
+
+
+def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
+    rows = rows_of(gencrawl, crawl, "pages", "jsonl", tmp_path)
+
+    home, a = rows
+    wanted = {
+        "url": site.url,
+        "status": 200,
+        "title": "Home",
+        "title_chars": 4,
+        "h1": "The mill",
+        "h1_count": 1,
+        "lang": "en",
+        "words": 5,
+        "depth": 0,
+        "inlinks": 1,
+        "outlinks": 4,
+        "change": None,
+    }
+    assert {name: home[name] for name in wanted} == wanted
+    assert {"broken_link", "no_alt", "no_description"} <= set(home["findings"])
+    assert home["first_seen"][-1] == "Z"
+    assert a["title"] == "=A, “x”" and "no_heading" in a["findings"]
+
+
+def test_link_says_where_it_is_and_what_became_of_its_target(
+    gencrawl, crawl, site, tmp_path
+):
+    rows = rows_of(gencrawl, crawl, "links", "jsonl", tmp_path)
+
+    by_target = {row["target"].removeprefix(site.url): row for row in rows[:4]}
+    assert list(by_target) == ["a", "gone", "n", "p.png"]
+    assert (
+        by_target["a"].items()
+        >= {
+            "source": site.url,
+            "line": 1,
+            "fragment": "part",
+            "text": "A",
+            "kind": "link",
+            "nofollow": False,
+            "status": 200,
+        }.items()
+    )
+    assert by_target["gone"].items() >= {"nofollow": False, "status": 404}.items()
+    assert by_target["n"].items() >= {"nofollow": True, "status": None}.items()
+    assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
+
+
+def test_page_with_filters_escapes_what_a_site_wrote(gencrawl, site, cli, directory):
+    html(site, "/", "<title></script><script>alert(1)</script></title>")
+    cli("crawl")
+
+    page = gencrawl("export", directory, "--format", "html").out
+
+    assert page.count("<script") == 2
+    assert "alert(1)" in page
+
+
+QUESTIONS = {
+    "SELECT count(*) FROM pages": [["2"]],
+    "SELECT h1 FROM pages WHERE text ILIKE '%windmill%'": [[""]],
+    "SELECT DISTINCT crawl, subset FROM ccindex.ccindex ORDER BY 2": [
+        ["crawl", "crawldiagnostics"],
+        ["crawl", "robotstxt"],
+        ["crawl", "warc"],
+    ],
+    "CREATE TABLE x AS SELECT 1 AS a; SELECT a + 1 FROM x;": [["2"]],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_question_is_answered(gencrawl, crawl, question):
+    ended = gencrawl("sql", crawl, question, "-q")
+
+    assert ended.status == 0, ended.err
+    assert list(csv.reader(ended.out.splitlines()[1:])) == QUESTIONS[question]
+
+
+@pytest.mark.parametrize(
+    ("question", "complaint"),
+    [
+        ("", "the query is empty"),
+        ("SELECT x FROM pages", '"x" not found'),
+        ("COPY pages TO '{}/x.csv'", "Cannot access"),
+        ("ATTACH '{}/x.duckdb'", "Cannot access"),
+        ("FROM read_text('/etc/passwd')", "Cannot access"),
+        ("INSERT INTO crawl_0.pages (url) VALUES ('x')", "read-only"),
+        ("SET enable_external_access = true", "locked"),
+        ("INSTALL httpfs", "Cannot access"),
+    ],
+)
+def test_query_reads_the_tables_and_nothing_else(
+    gencrawl, crawl, tmp_path, question, complaint
+):
+    ended = gencrawl("sql", crawl, question.format(tmp_path))
+
+    assert ended.status == 2 and complaint in ended.err
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_tables_are_made_anew_when_the_crawl_has_changed(
+    gencrawl, crawl, site, cli, tmp_path
+):
+    count = ("sql", crawl, "-q", "SELECT count(*), max(change) FROM pages")
+    assert gencrawl(*count).out.splitlines()[1] == "2,"
+    (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
+    before = made.stat().st_ino
+    gencrawl(*count)
+    assert made.stat().st_ino == before
+
+    html(site, "/a", "<title>A</title><a href=/b>B</a>")
+    html(site, "/b", "<title>B</title>")
+    cli("crawl")
+
+    assert gencrawl(*count).out.splitlines()[1] == "3,unchanged"
+    (again,) = (tmp_path / "cache/gencrawl/sql").iterdir()
+    assert again != made
+
+
+def test_wacz_and_directory_say_the_same(gencrawl, crawl, tmp_path):
+    package = tmp_path / "copy.wacz"
+    gencrawl("export", crawl, "--output", package)
+
+    ended = gencrawl(
+        *("sql", crawl, package, "-q"),
+        "SELECT crawl, count(*), sum(outlinks), sum(words) FROM pages GROUP BY 1 ORDER BY 1",
+    )
+
+    one, other = ended.out.splitlines()[1:]
+    assert one.partition(",")[2] == other.partition(",")[2]
+    assert {one.partition(",")[0], other.partition(",")[0]} == {"crawl", "copy.wacz"}
+
+
+@pytest.mark.skipif(not shutil.which("wget"), reason="wget is not here")
+def test_warc_of_wget_is_read(gencrawl, site, tmp_path):
+    html(site, "/", "<title>Home</title><a href=/a>A</a>")
+    html(site, "/a", "<title>A</title>")
+    wget = ["wget", "-q", "-r", f"--warc-file={tmp_path}/w", "-P", tmp_path, site.url]
+    subprocess.run(wget, check=False)
+
+    ended = gencrawl(
+        *("sql", tmp_path / "w.warc.gz", "-q"),
+        "SELECT source, target, status FROM links",
+    )
+
+    assert ended.out.splitlines()[1:] == [f"{site.url},{site.url}a,200"]
+
+
+def test_ctrl_c_ends_a_query(crawl):
+    endless = "SELECT sum(a.range * b.range) FROM range(100000000) a, range(1000000) b"
+    code = "from crawler_app.show.analysis import session as s\n" + (
+        "run = s.run_statements\n"
+        "def told(*args): print('begun', flush=True); return run(*args)\n"
+        "import crawler_app.commands.sql as c; c.run_statements = told\n"
+        "import sys; from crawler_app.__main__ import main\n"
+        "sys.argv[1:] = ['sql', '-q', sys.argv[1], sys.argv[2]]; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, crawl, endless]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "begun\n"
+            time.sleep(0.1)  # whether it has begun is not told
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+        finally:
+            process.kill()
