@@ -65,10 +65,6 @@ FAULTY = (
     " LEFT JOIN document ON document.key = document LEFT JOIN entry ON entry.key = document"
     " WHERE fault = ?)"
 )
-ALL_FAULTS = (
-    "SELECT DISTINCT fault, coalesce(document.url, entry.url) FROM fault"
-    " LEFT JOIN document ON document.key = document LEFT JOIN entry ON entry.key = document"
-)
 COLUMN_BY_KIND = {
     ProblemKind.SAME_TITLE: "title",
     ProblemKind.SAME_DESCRIPTION: "description",
@@ -121,7 +117,7 @@ def pages_by_problem(
 ) -> Iterator[tuple[ProblemKind, str, str]]:
     """Yield every page that has a problem: the kind, the page, and what it shares with others.
 
-    Without the problems of images.
+    After `problems_in`, and without the problems of images.
 
     Args:
         knows_all_links: As of `problems_in`.
@@ -130,8 +126,9 @@ def pages_by_problem(
         rows = tables.rows(f"SELECT url FROM document WHERE {condition} ORDER BY at")
         for (url,) in rows:
             yield kind, url, ""
-    for kind, url in tables.rows(ALL_FAULTS):
-        yield ProblemKind(kind), url, ""
+    for (name, subject), number in tables.faults().items():
+        for (url,) in tables.rows(f"SELECT url {FAULTY}", number):
+            yield ProblemKind(name), url, subject
     for kind, column in COLUMN_BY_KIND.items():
         rows = tables.rows(
             f"SELECT url, {column} FROM document WHERE {LISTED} AND {column} IN"

@@ -2,11 +2,13 @@
 
 import csv
 import json
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -34,9 +36,7 @@ def crawl(site, cli, directory):
         '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel=nofollow href="/n">N</a>'
         '<a href="mailto:x@y.test">Mail</a><img src="/p.png">',
     )
-    html(
-        site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.", times=1
-    )
+    html(site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.", times=1)
     site.answer("/p.png", b"png", headers={"Content-Type": "image/png"})
     assert cli("crawl")[0] == 0
     return directory
@@ -143,6 +143,25 @@ def test_question_is_answered(gencrawl, crawl, question):
 
     assert ended.status == 0, ended.err
     assert list(csv.reader(ended.out.splitlines()[1:])) == QUESTIONS[question]
+
+
+WORKED = re.findall(
+    r"code-block:: sql\n\n((?:   .*\n|\n)+)",
+    (Path(__file__).parents[5] / "docs" / "analysis.rst").read_text(encoding="utf-8"),
+)
+
+
+def test_worked_questions_are_answered(gencrawl, crawl, site):
+    results = [gencrawl("sql", crawl, "-q", each) for each in WORKED]
+
+    assert [each.err for each in results] == [""] * 6
+    directories, orphans, mentions, same, growth, ranks = (
+        list(csv.reader(each.out.splitlines()[1:])) for each in results
+    )
+    assert directories == [[site.url, "1"]]
+    assert orphans == mentions == same == []
+    assert growth == [["crawl", "2", "8"]]
+    assert {url: float(rank) for url, rank in ranks} == {site.url: 1, f"{site.url}a": 1}
 
 
 @pytest.mark.parametrize(
