@@ -49,6 +49,7 @@ def read_tables(crawl: StoredCrawl, sinks: Sinks, on_step: OnStep) -> None:
         reader = RowReader(
             sinks.get(LINKS),
             archived.first_seen if archived else None,
+            links_only=not sinks.keys() & {PAGES, FINDINGS},
         )
         gather(crawl, on_step, reader)
     if PAGES in sinks:

@@ -59,13 +59,17 @@ class RowReader(Observer):
         on_links: Called with the rows of the links of each document; None if they are not
             wanted.
         first_seen: Returns when a URL was captured first, in seconds since the epoch.
+        links_only: Whether only the rows of links are wanted.
     """
 
     def __init__(
         self,
         on_links: Callable[[list[Row]], object] | None = None,
         first_seen: Callable[[str], float | None] | None = None,
+        *,
+        links_only: bool = False,
     ) -> None:
+        self.links_only = links_only
         self._on_links = on_links
         self._first_seen = first_seen
         self._outcome_by_url: dict[str, tuple[int | None, str | None]] = {}

@@ -17,7 +17,7 @@
   const wholeOf = (at) => (texts[at] ??= rows[at].map(textOf).join("\n").toLowerCase());
 
   // A word, -word, column:word or -column:word; all must fit.
-  const testOf = (word) => {
+  const testFor = (word) => {
     const isNot = word.startsWith("-") && word.length > 1;
     const wanted = isNot ? word.slice(1) : word;
     const colon = wanted.indexOf(":");
@@ -80,7 +80,7 @@
   };
 
   const select = () => {
-    const tests = filter.value.toLowerCase().split(/\s+/).filter(Boolean).map(testOf);
+    const tests = filter.value.toLowerCase().split(/\s+/).filter(Boolean).map(testFor);
     found = order.filter((at) => tests.every((test) => test(at)));
     limit = STEP;
     draw();
