@@ -258,6 +258,7 @@ def add_export(parser: CommandParser) -> None:
     parser.add_argument(
         "--format",
         choices=FORMATS,
+        metavar="FORMAT",
         help=f"{formats} (default: by the suffix of FILE, otherwise {DEFAULT_FORMAT})",
     )
     parser.add_argument(
