@@ -66,7 +66,10 @@ NO_START = "cannot start from this URL:"
             "postgres --quiet list postgresql://a.test/x",
             "there is no option --quiet; see `gencrawl postgres --help`",
         ),
-        ("export x --format jsn", "--format is 'jsn'; it must be jsonl or csv or parquet"),
+        (
+            "export x --format jsn",
+            "--format is 'jsn'; it must be jsonl or csv or parquet",
+        ),
         (
             "crawl --scope hots",
             "--scope is 'hots'; it must be host or domain or prefix",
