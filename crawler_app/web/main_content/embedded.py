@@ -18,7 +18,7 @@ MAX_DEPTH = 3
 
 _IN_ATTRIBUTE = re.compile(r'\sdata-[a-z-]*+=(?:"(\{[^"]*+)"|\'(\{[^\']*+)\')')
 _IN_SCRIPT = re.compile(
-    r"<script\s[^>]*?application/json[^>]*+>([^<]*+(?:<(?!/script)[^<]*+)*+)",
+    r"<script\s[^>]*?application/json[^>]*+>([^<]*+(?:<(?!/script)[^<]*+|(?!))*+)",
     re.IGNORECASE,
 )
 _PARAGRAPH_END = "</p>"

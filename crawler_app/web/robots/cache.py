@@ -76,7 +76,7 @@ class RobotsCache:
     >>> cache.ask("http://a.test/x").result().allows("http://a.test/x")
     True
     >>> cache.known("http://a.test/y")
-    Rules(crawl_delay_s=None, sitemaps=(), is_unreachable=False, retry_at=None, error=None)
+    Rules(crawl_delay_s=None, sitemaps=(), is_unreachable=False, retry_at=None, error=None, usage=())
     """
 
     def __init__(

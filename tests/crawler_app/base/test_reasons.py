@@ -41,6 +41,7 @@ HOMONYMS = {
         "show/report/shape.py",
         "show/report/tables/site_sections.py",
     },
+    "rendered": {"show/check/output.py"},
     "robots": {
         "run/directory/stores.py",
         "web/documents/page_metadata.py",
