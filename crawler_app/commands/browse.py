@@ -7,10 +7,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from crawler_app.base.errors import ConfigError
 from crawler_app.base.storage.tables import cache_home
 from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.commands.stored_crawl import opened
+from crawler_app.commands.stored_crawl import opened, require_archive
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.browse.player import player_files
 from crawler_app.show.browse.serving import Browsed, start_server
@@ -29,8 +28,7 @@ def browse(arguments: argparse.Namespace) -> int:
     """Serve the archive of a crawl on this machine until Ctrl-C."""
     steps = Steps(quiet=arguments.quiet)
     crawl = opened(arguments, steps)
-    if not crawl.kept().archive.files:
-        raise ConfigError("the crawl has no archive")
+    require_archive(crawl)
     given = Path(arguments.player) if arguments.player else None
     with contextlib.ExitStack() as cleanup:
         wacz = cleanup.enter_context(SparseFile())

@@ -11,7 +11,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.commands.arguments import STDOUT
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.output_file import opened_output, require_writable
-from crawler_app.commands.stored_crawl import opened
+from crawler_app.commands.stored_crawl import opened, require_archive
 from crawler_app.show.export.formats import (
     BINARY,
     DEFAULT_FORMAT,
@@ -38,8 +38,8 @@ def export(arguments: argparse.Namespace) -> int:
     is_shown = where == STDOUT and sys.stdout.isatty()
     steps = Steps(quiet=arguments.quiet or is_shown)
     crawl = opened(arguments, steps)
-    if FORMATS[name].needs_archive and not crawl.kept().archive.files:
-        raise ConfigError("the crawl has no archive")
+    if FORMATS[name].needs_archive:
+        require_archive(crawl)
     write = resolve_name(f"{HERE}.{FORMATS[name].write}")
     with steps, _opened(where, FORMATS[name].output) as output:
         write(crawl, output, steps, **options)

@@ -16,7 +16,7 @@ from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stored import StoredCrawl
 
-__all__ = ["cache_of", "opened", "stored_at"]
+__all__ = ["cache_of", "opened", "require_archive", "stored_at"]
 
 
 def cache_of(arguments: argparse.Namespace) -> Cache:
@@ -44,6 +44,12 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
         return stored_at(where, **options)
     require_frontier("URL", where)
     return _on_server(where, arguments.crawl_name, **options)
+
+
+def require_archive(crawl: StoredCrawl) -> None:
+    """Raise ConfigError if a crawl has no archive, or none that is on this machine."""
+    if not (crawl.archives() and crawl.kept().archive.files):
+        raise ConfigError("the crawl has no archive")
 
 
 def stored_at(path: str, **options: Any) -> StoredCrawl:

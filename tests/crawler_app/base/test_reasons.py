@@ -26,6 +26,7 @@ SOURCE = pathlib.Path(crawler_app.__file__).parent
 # Words that mean something else there: a directive, a key, a noun, a callback's name.
 HOMONYMS = {
     "nofollow": {
+        "show/export/tables/columns.py",
         "run/crawl/interpreting.py",
         "show/report/problem_kinds.py",
         "web/documents/links.py",
@@ -34,6 +35,7 @@ HOMONYMS = {
     "ok": {"show/report/tables/site_sections.py"},
     "redirect": {
         "show/check/output.py",
+        "show/export/tables/rows.py",
         "commands/summary_text.py",
         "web/httpclient/fetch.py",
         "show/report/as_csv.py",
@@ -44,13 +46,15 @@ HOMONYMS = {
     "rendered": {"show/check/output.py"},
     "robots": {
         "run/directory/stores.py",
+        "show/export/tables/columns.py",
+        "show/export/tables/rows.py",
         "web/documents/page_metadata.py",
         "web/documents/html.py",
         "store/frontier/postgres/step_changes.py",
         "web/robots/directives.py",
     },
     "should_fetch": {"run/crawl/hooks.py", "run/crawler.py"},
-    "unchanged": {"run/results/comparison.py"},
+    "unchanged": {"run/results/comparison.py", "show/export/tables/rows.py"},
 }
 
 IS_REASON = re.compile("|".join([*Reason, r"http_\d*"]))

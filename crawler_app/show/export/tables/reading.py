@@ -29,7 +29,7 @@ def read_tables(crawl: StoredCrawl, sinks: Sinks, on_step: OnStep) -> None:
     Raises:
         ConfigError: only what needs an archive is wanted, and there is none.
     """
-    if not crawl.archives() and not sinks.keys() & {URLS, PAGES}:
+    if not (sinks.keys() & {URLS, PAGES} or crawl.archives()):
         raise ConfigError("the crawl has no archive, from which its links are read")
     if URLS in sinks:
         sinks[URLS](url_rows(crawl, on_step))
