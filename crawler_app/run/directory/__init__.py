@@ -305,11 +305,6 @@ class CrawlDirectory(StoredCrawl):
         """The file of the external URLs that exist, if there is one."""
         return self.path / EXTERNAL_CACHE_NAME
 
-    def state(self) -> str:
-        # A crawl without an archive may begin anew, and end with the same counts.
-        changed = (self.path / FRONTIER_NAME).stat().st_mtime_ns
-        return f"{super().state()}\n{changed}"
-
     def frontier(self) -> FrontierReader:
         self.require_current()
         if (self.path / SERVER_NAME).is_dir():

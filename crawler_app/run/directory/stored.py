@@ -99,7 +99,9 @@ class StoredCrawl(abc.ABC):
         with contextlib.closing(self.frontier()) as frontier:
             counts = [frontier.count(state) for state in State]
             outcomes = sorted(map(repr, frontier.outcome_counts().items()))
-        return "\n".join([str(counts), *outcomes, repr(self.kept())])
+            # A crawl that began anew may have ended with the same counts.
+            times = repr(frontier.slowest())
+        return "\n".join([str(counts), *outcomes, times, repr(self.kept())])
 
     def index(self) -> UnionIndex:
         """Open the full-text index for searching.

@@ -194,6 +194,16 @@ def test_search_merges_the_hits_of_all_processes(crawls, gencrawl):
     assert gencrawl("search", crawls[1], "nothing-like-that").status == 1
 
 
+def test_questions_in_sql_have_the_same_answers(crawls, gencrawl, tmp_path):
+    pytest.importorskip("duckdb")
+    query = "SELECT * EXCLUDE crawl FROM links ORDER BY ALL"
+    options = ("--cache", tmp_path, "--quiet", "--format", "csv")
+
+    one, several = (gencrawl("sql", crawl, query, *options).out for crawl in crawls)
+
+    assert several == one and one.count("\n") > 5
+
+
 def test_wacz_has_the_archives_of_all_processes(crawls, capsysbinary):
     packages = []
     for directory in crawls:
