@@ -15,7 +15,7 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.context import RunContext
-from crawler_app.run.crawl.ending import Ending, Finish, PutBack, Retry
+from crawler_app.run.crawl.ending import Ending, Finish, Retry
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
@@ -53,7 +53,6 @@ class ExternalChecker:
         self._kept = kept
         self._reader = reader
         self._observer = observer
-        self._wants_get: set[str] = set()
         self._hosts_without_head: set[str] = set()
         # The errors of hosts whose names are unknown, one for each lookup.
         self._errors_by_unknown_host: dict[str, list[str]] = {}
@@ -83,10 +82,8 @@ class ExternalChecker:
         Raises:
             FetchError: there was no usable response.
         """
-        fetched = yield from self._exchange(claim.url)
+        fetched = yield from self._exchange(claim)
         self._errors_by_unknown_host.pop(claim.host, None)
-        if fetched is None:
-            return PutBack()  # asked with GET when its host's gap is over
         end = self._ending(claim, fetched)
         if isinstance(end, Finish) and end.outcome.state is State.DONE:
             self._kept.keep(fetched, self._context.clock())
@@ -108,40 +105,40 @@ class ExternalChecker:
             ids = None if outline.is_partial else outline.ids
         self._observer.saw_places(url, ids)
 
-    def _exchange(self, url: str) -> Subgenerator[Fetched | None]:
-        host = host_of(url)
+    def _exchange(self, claim: Claim) -> Subgenerator[Fetched]:
+        # The first try has ended with GET.  Its number is known to all processes, as a note of
+        # this one would not be, and so the GET follows the HEAD before the URL is put back.
         if (
-            url in self._wants_get
-            or host in self._hosts_without_head
-            or self._wants_places(url)
+            not claim.tries
+            and claim.host not in self._hosts_without_head
+            and not self._wants_places(claim.url)
         ):
-            return (yield from self._get(url))
+            fetched = yield from self._head(claim)
+            if fetched is not None:
+                return fetched
+        return (yield from self._get(claim.url))
+
+    def _head(self, claim: Claim) -> Subgenerator[Fetched | None]:
+        """Return the response to HEAD; None if GET may have another."""
         try:
             fetched = yield from self._fetching.fetch(
-                url, method="HEAD", is_archived=False
+                claim.url, method="HEAD", is_archived=False
             )
         except FetchError as exc:
             if exc.reason not in HOST_FAULTS:
-                self._wants_get.add(url)
                 return None
             raise
-        if fetched.status < 400 and not is_wall(fetched):
-            return fetched
-        self._wants_get.add(url)
         if fetched.status in (405, 501):
-            self._hosts_without_head.add(host)
-        return None
+            self._hosts_without_head.add(claim.host)
+        return fetched if fetched.status < 400 and not is_wall(fetched) else None
 
     def _get(self, url: str) -> Subgenerator[Fetched]:
         try:
-            fetched = yield from self._fetching.fetch(url, is_archived=False)
+            return (yield from self._fetching.fetch(url, is_archived=False))
         except FetchError as exc:
             if exc.reason is not Reason.TOO_LARGE:
                 raise
             return Fetched(url, 200, {}, b"", 0.0)  # it exists
-        if fetched.status < 400:  # otherwise it may be retried
-            self._wants_get.discard(url)
-        return fetched
 
     def _ending(self, claim: Claim, fetched: Fetched) -> Ending:
         if fetched.status in REDIRECTS:

@@ -103,7 +103,11 @@ class Fetching:
         if not self._is_recrawl:
             archived = self._read(archive, capture)
             return archived or (yield from self.fetch(url)), Reason.OK
-        fetched = yield from self.fetch(url, _conditions(capture))
+        elsewhere = None
+        if isinstance(archive, ArchiveReader):
+            elsewhere = archive.original_of(capture)
+        conditions = _conditions(capture)
+        fetched = yield from self.fetch(url, conditions, elsewhere=elsewhere)
         if fetched.status != 304:
             return fetched, Reason.OK
         archived = self._read(archive, capture)
@@ -157,11 +161,13 @@ class Fetching:
         method: str = "GET",
         body: bytes | None = None,
         is_archived: bool = True,
+        elsewhere: Capture | None = None,
     ) -> Subgenerator[Fetched]:
         """Make one exchange, and archive it.
 
         Args:
             is_archived: Whether it belongs into the archive, if there is one.
+            elsewhere: What a 304 refers to, if it is in the archive of another process.
 
         Raises:
             FetchError: there was no usable response.
@@ -187,7 +193,7 @@ class Fetching:
         context.stats.add("bytes", len(fetched.body))
         trace.note_response(method, fetched)
         if self._archive is not None and is_archived:
-            yield self._archive.write(fetched, began_at)
+            yield self._archive.write(fetched, began_at, elsewhere)
         return fetched
 
     def keep(self, url: str, content_type: str, body: bytes) -> Subgenerator[None]:

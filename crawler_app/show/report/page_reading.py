@@ -5,7 +5,14 @@ each crawl a fifth slower.  So a report parses the archived pages again.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import NamedTuple
 
 from crawler_app.base.http_headers import is_html
@@ -46,6 +53,9 @@ __all__ = ["DocumentReader", "Observer", "ResolvedLink", "picture_faults"]
 
 # Links whose targets are cached, by directory: about 30 MB.
 MAX_FOUND = 100_000
+
+# Ids of pages that are kept, so that most links to them are checked at once: 15 MB.
+MAX_IDS = 200_000
 
 
 FIRST_REDIRECT = 300
@@ -132,6 +142,8 @@ class DocumentReader:
         self._links_only = observer is not None and observer.links_only
         self._found_by_link: dict[tuple[str, str], ResolvedLink] = {}
         self._documents = 0
+        self._ids_by_page: dict[int, frozenset[int]] = {}
+        self._ids = 0
 
     def add(self, record: UrlRecord) -> None:
         """Read a page, or another file that refers to URLs; ignore everything else."""
@@ -211,10 +223,9 @@ class DocumentReader:
         )
         base = join_or_nothing(document.url, page.base) or document.url
         if page.outline is not None:
-            self._take(document, base, page.outline.mentions, page)
             if not page.outline.is_partial and not self._links_only:
-                hashes = Ids(page.outline.ids).to_bytes()
-                self._tables.add_rows("ids", [(document.key, hashes)])
+                self._keep_ids(document.key, page.outline.ids)
+            self._take(document, base, page.outline.mentions, page)
         self._take_refresh(document, base, fetched)
         if page.metadata is None:
             return page, document
@@ -239,6 +250,13 @@ class DocumentReader:
             bands = [(band, document.at) for band in bands_of(sketch)]
             self._tables.add_rows("band", bands)
 
+    def _keep_ids(self, key: int, ids: Collection[str]) -> None:
+        """Keep the ids of a page, for the links to it that come later."""
+        self._tables.add_rows("ids", [(key, Ids(ids).to_bytes())])
+        self._ids += len(ids)
+        if self._ids <= MAX_IDS:
+            self._ids_by_page[key] = frozenset(map(hash, ids))
+
     def _alternates(self, base: str, alternates: Iterable[Alternate]) -> set[int]:
         """Return the numbers of the versions of a page in other languages."""
         urls = {join_or_nothing(base, each.href) for each in alternates}
@@ -257,6 +275,7 @@ class DocumentReader:
         loaded: set[int] = set()
         links: list[LinkRow] = []
         places: list[tuple[object, ...]] = []
+        present: set[tuple[int, str]] = set()
         is_secure = document.url.startswith("https:")
         for mention in mentions:
             use, element = mention.use, mention.element
@@ -277,11 +296,15 @@ class DocumentReader:
             subject = self._targets.fault(_text(link), problem) if problem else None
             if subject is not None:
                 links.append(_link(document, mention, LinkTarget(subject)))
-            fragment = fragment_of(mention)
-            if fragment and names_place(mention, fragment):
-                words, href = words_of(mention), _text(mention.value)
-                place = document.key, mention.line, words, href
-                places.append((found.number, _text(fragment), *place))
+            fragment = fragment_of(mention) if link != mention.value else ""
+            place = found.number, fragment
+            if fragment and place not in present and names_place(mention, fragment):
+                if self._is_present(*place):
+                    present.add(place)
+                else:
+                    words, href = words_of(mention), _text(mention.value)
+                    where = document.key, mention.line, words, href
+                    places.append((found.number, _text(fragment), *where))
             if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, mention))
         if self._observer is not None:
@@ -291,6 +314,11 @@ class DocumentReader:
         self._tables.add_rows("load", ((url, document.key) for url in loaded))
         self._tables.add_rows("link", links)
         self._tables.add_rows("place", places)
+
+    def _is_present(self, page: int, fragment: str) -> bool:
+        """Return whether it is known already that a page has a place."""
+        ids = self._ids_by_page.get(page)
+        return ids is not None and has_place(ids, fragment)
 
     def end(self) -> None:
         """Add the links to places that their pages do not have, when all pages were read."""

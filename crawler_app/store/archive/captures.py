@@ -223,6 +223,12 @@ class Captures:
         """Return the capture of a record."""
         return self._one("url = ? AND record_id = ?", url, record_id)
 
+    def original_of(self, capture: Capture) -> Capture | None:
+        """Return the capture that has the payload of another; None if it is lost."""
+        if capture.refers_to is None:
+            return capture
+        return self.get(capture.refers_to)
+
     def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL that has a body and status 200."""
         return self._one(f"url = ? AND {USABLE} ORDER BY at DESC, id DESC", url)

@@ -51,6 +51,11 @@ class ArchiveReader:
         with table_errors(self._directory):
             return self._captures.first_at(url)
 
+    def original_of(self, capture: Capture) -> Capture | None:
+        """Return the capture that has the payload of another; None if it is lost."""
+        with table_errors(self._directory):
+            return self._captures.original_of(capture)
+
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
         """Return an archived response; see `crawler_app.store.archive.store.Archive.read`."""
         return read_capture(self._directory, self._captures, capture, max_body_bytes)

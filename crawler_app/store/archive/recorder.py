@@ -67,8 +67,14 @@ class Recorder:
         self._captures = captures
         self._known = known
 
-    def take(self, fetched: Fetched, began_at: float) -> None:
-        """Write the records of an exchange, or of a resource, and its capture."""
+    def take(
+        self, fetched: Fetched, began_at: float, elsewhere: Capture | None = None
+    ) -> None:
+        """Write the records of an exchange, or of a resource, and its capture.
+
+        Args:
+            elsewhere: What a 304 refers to, if it is in the archive of another process.
+        """
         at = int(began_at)
         self._files.begin(at)
         stamp = Stamp(fetched.url, at, self._files.warcinfo_id, fetched.peer)
@@ -86,7 +92,7 @@ class Recorder:
             stamp = stamp._replace(concurrent_to=request_id)
             self._take_response(record_id, stamp, fetched, url)
         else:
-            self._take_response(record_id, stamp, fetched, stamp.url)
+            self._take_response(record_id, stamp, fetched, stamp.url, elsewhere)
             if head:
                 stamp = stamp._replace(concurrent_to=record_id)
                 self._take_request(new_record_id(), stamp, head)
@@ -106,7 +112,12 @@ class Recorder:
         self._captures.add(capture, None)
 
     def _take_response(
-        self, record_id: bytes, stamp: Stamp, fetched: Fetched, url: str
+        self,
+        record_id: bytes,
+        stamp: Stamp,
+        fetched: Fetched,
+        url: str,
+        elsewhere: Capture | None = None,
     ) -> None:
         """Write a response.
 
@@ -115,7 +126,9 @@ class Recorder:
         """
         head, payload, facts = block_of(fetched)
         key = payload_key(payload, fetched)
-        original = self._original(url, facts, key)
+        if facts.status != 304:
+            elsewhere = None
+        original = elsewhere or self._original(url, facts, key)
         refers_to = None
         digest = sha1_of(payload)
         original_id = None if original is None else original.id
@@ -129,9 +142,13 @@ class Recorder:
         else:
             kind = NOT_MODIFIED if facts.status == 304 else REVISIT
             digest = original.digest
+            # Without an id, recovery does not look for it here.
+            original_record_id = b"" if elsewhere else original.record_id
             refers_to = RevisitReference(
-                original.record_id, original.url, original.at, kind == REVISIT
+                original_record_id, original.url, original.at, kind == REVISIT
             )
+            if elsewhere is not None:
+                original_id = ELSEWHERE
         record = capture_record(record_id, stamp, head, payload, digest, refers_to)
         is_stored = refers_to is None and is_compressed(facts, len(payload))
         member = compress(record, is_stored=is_stored)
@@ -159,9 +176,7 @@ class Recorder:
         """Return the earlier response that has the same payload."""
         if facts.status == 304:
             latest = self._captures.latest(url)
-            if latest is None or latest.refers_to is None:
-                return latest
-            return self._captures.get(latest.refers_to)
+            return None if latest is None else self._captures.original_of(latest)
         return None if key is None else self._captures.with_payload(key)
 
     def write_out(self) -> None:

@@ -66,7 +66,8 @@ def _original_of(captures: Captures, capture: Capture) -> Capture:
         original = captures.get(capture.refers_to)
     if capture.refers_to == ELSEWHERE:
         raise ArchiveError(
-            f"the body of {capture.url} is in the archive that --dedupe-against named"
+            f"the body of {capture.url} is in another archive: of another process of the "
+            "crawl, or the one that --dedupe-against named"
         )
     if original is None:
         raise ArchiveError(

@@ -80,7 +80,9 @@ class Archive:
             self._thread = StoreThread("archive", _error_of, undo=self._recorder.undo)
             opened.pop_all()
 
-    def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
+    def write(
+        self, fetched: Fetched, began_at: float, elsewhere: Capture | None = None
+    ) -> "gen.Future[None]":
         """Write an exchange.
 
         Returns a Future of the running event loop, which is already done unless the exchange
@@ -88,6 +90,7 @@ class Archive:
 
         Args:
             began_at: When the exchange began, in seconds since the epoch.
+            elsewhere: What a 304 refers to, if it is in the archive of another process.
 
         Raises:
             ArchiveError: writing has failed; nothing more will be written.
@@ -96,7 +99,7 @@ class Archive:
         self._thread.raise_error()
         size_bytes = len(fetched.encoded_body or fetched.body)
         self._thread.run(
-            partial(self._recorder.take, fetched, began_at),
+            partial(self._recorder.take, fetched, began_at, elsewhere),
             is_long=size_bytes > MAX_BYTES_AT_ONCE,
         )
         return self._thread.waited()

@@ -246,6 +246,8 @@ def _unclosed(tree: Tree) -> str:
         ):
             return name
     comment = source.rfind("<!--")
+    if comment < 0:
+        return ""
     # In a script, it is none.
     is_open = comment > max(source.rfind(end) for end in ("-->", "</script", "</style"))
     return (

@@ -1,13 +1,20 @@
 """Revisits: a payload is stored once, and later captures refer to it."""
 
+import contextlib
 import gzip
 import io
 import json
 
 import pytest
 
-from crawler_app.store.archive.captures import NOT_MODIFIED, RESPONSE, REVISIT
+from crawler_app.store.archive.captures import (
+    ELSEWHERE,
+    NOT_MODIFIED,
+    RESPONSE,
+    REVISIT,
+)
 from crawler_app.store.archive.cdxj import write_cdxj
+from crawler_app.store.archive.reading import ArchiveReader
 from crawler_app.store.archive.totals import summary
 
 OTHER = b"another text altogether" + b"".join(
@@ -112,6 +119,30 @@ def test_not_modified_since_nothing_is_a_response(
     archive_of(not_modified)
 
     assert [record.rec_type for record in read_records()][1] == "response"
+
+
+@pytest.mark.parametrize("is_recovered", [False, True])
+def test_not_modified_since_a_response_of_another_process_is_a_revisit_of_it(
+    written, exchange, not_modified, open_archive, tmp_path, now, is_recovered
+):
+    changed = exchange(body=b"changed " * 99)
+    (tmp_path / "b").mkdir()
+    other = written(exchange("http://a.test/1"), exchange(), directory=tmp_path / "b")
+    with contextlib.closing(ArchiveReader(tmp_path / "b")) as reader:
+        original = reader.original_of(reader.latest("http://a.test/"))
+    other.close()
+    archive = written(exchange(body=OTHER), at=now - 99)
+    archive.write(not_modified, now + 9, original)
+    archive.write(changed, now + 10, original)
+    archive.close()
+    if is_recovered:
+        (tmp_path / "archive.sqlite3").unlink()
+
+    _, revisit, response = open_archive()._captures.in_order()
+
+    assert (revisit.kind, revisit.refers_to) == (NOT_MODIFIED, ELSEWHERE)
+    assert revisit.digest == original.digest and original.url == "http://a.test/1"
+    assert response.kind == RESPONSE
 
 
 def test_not_modified_has_the_earlier_body(open_archive, exchange, not_modified, now):
