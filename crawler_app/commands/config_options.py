@@ -31,6 +31,7 @@ __all__ = [
     "add_config_file",
     "add_options",
     "config_of",
+    "make_absolute",
     "read_options",
     "values_of",
 ]
@@ -233,12 +234,17 @@ def values_of(
     in_file = _in_file(arguments, names)
     values = {name: in_file[name] for name in in_file if name in own} | given
     _refuse_useless(given, values)
-    for name in ("cookie_file", "dedupe_against"):
-        if values.get(name):  # ``resume`` may run in another directory
-            values[name] = str(Path(values[name]).absolute())
+    make_absolute(values)
     if values.get("auth") and ":" not in values["auth"]:
         values["auth"] += f":{_password()}"
     return values
+
+
+def make_absolute(values: dict[str, Any]) -> None:
+    """Make the paths that are saved absolute: ``resume`` may run in another directory."""
+    for option in OPTIONS:
+        if option.is_path and option.is_saved and values.get(option.name):
+            values[option.name] = str(Path(values[option.name]).absolute())
 
 
 def _refuse_useless(given: Collection[str], values: Mapping[str, Any]) -> None:

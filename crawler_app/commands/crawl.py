@@ -7,7 +7,6 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Generator, Iterable
-from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -25,7 +24,7 @@ from crawler_app.base.reasons import (
 from crawler_app.base.safe_files import is_locked
 from crawler_app.base.text.formatting import number
 from crawler_app.commands.bug_report import ask_for_report
-from crawler_app.commands.config_options import config_of, read_options
+from crawler_app.commands.config_options import config_of, make_absolute, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.live_view import LiveView, check_dashboard_address
@@ -73,8 +72,7 @@ def resume(arguments: argparse.Namespace) -> int:
     given = read_options(arguments)
     saved = directory.config()
     directory.require_own(saved, given)
-    if given.get("cookie_file"):
-        given["cookie_file"] = str(Path(given["cookie_file"]).absolute())
+    make_absolute(given)
     config = dataclasses.replace(saved, **given)
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()

@@ -14,6 +14,7 @@ from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.progress import OnStep, no_step
 from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
+from crawler_app.run.directory.signature import FETCHING_ONLY
 from crawler_app.run.directory.stored import StoredCrawl
 
 __all__ = ["cache_of", "opened", "require_archive", "stored_at"]
@@ -73,7 +74,7 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
     if not config.frontier:
         return directory
     try:
-        directory.require_own(config, ("cookie_file", "proxy"))
+        directory.require_own(config, FETCHING_ONLY)
     except ConfigError as exc:
         exc.add_note("name the server in place of the directory: URL --crawl NAME")
         raise

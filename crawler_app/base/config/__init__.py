@@ -381,12 +381,45 @@ class CrawlConfig:
     )
     proxy: str = option(
         "",
-        "HTTP proxy",
+        "HTTP proxy; with socks5:// before it, a SOCKS5 proxy",
         group=FETCHING,
         metavar="[USER:PASSWORD@]HOST:PORT",
         rule=validators.require_proxy,
         is_resumable=True,
         is_secret=True,
+        is_local=True,
+    )
+
+    # Besides those of the system: pages of an intranet link to the Internet too.
+    ca_file: str = option(
+        "",
+        "trust the certificate authorities in this file too, as for an intranet",
+        group=FETCHING,
+        flag="--ca",
+        metavar="FILE",
+        is_path=True,
+        rule=validators.require_path,
+        is_resumable=True,
+        is_local=True,
+    )
+    client_cert: str = option(
+        "",
+        "certificate that shows the origins of the start URLs who you are, with its chain",
+        group=FETCHING,
+        metavar="FILE",
+        is_path=True,
+        rule=validators.require_path,
+        is_resumable=True,
+        is_local=True,
+    )
+    client_key: str = option(
+        "",
+        "private key of the certificate, if it is not in the same file",
+        group=FETCHING,
+        metavar="FILE",
+        is_path=True,
+        rule=validators.require_path,
+        is_resumable=True,
         is_local=True,
     )
 
@@ -590,7 +623,8 @@ class CrawlConfig:
         """Whether it contains secrets, so that only the owner may read its file."""
         names = {name.lower() for name, _ in self.header_fields}
         has_password = bool(self.auth) or "@" in self.proxy
-        return has_password or bool(self.cookie_file) or not names <= PUBLIC_HEADERS
+        has_file = bool(self.cookie_file or self.client_cert)
+        return has_password or has_file or not names <= PUBLIC_HEADERS
 
     @property
     def header_fields(self) -> list[tuple[str, str]]:

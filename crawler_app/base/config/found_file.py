@@ -54,6 +54,8 @@ def _refusal(option: Option, value: Any, directory: Path) -> str:
     """Return why a value is not taken from a file that was found; empty if it is."""
     if option.is_path and is_url(value):
         return "would send what is fetched to a store of its own"
+    if option.name == "ca_file" and value:
+        return "could vouch for every site"
     if option.is_path and value:
         is_inside = Path(value).resolve().is_relative_to(directory.resolve())
         return "" if is_inside else f"is {value}, which is outside its directory"
@@ -78,7 +80,8 @@ def _require_own_seeds(
     if "auth" not in given and ":" not in values.get("auth", ":"):
         raise ConfigError(_complaint(path, "auth asks for a password for its own URLs"))
     for option in options:
-        if option.name in given and (option.is_secret or option.name == "cookie_file"):
+        is_sent = option.is_secret or option.name in ("cookie_file", "client_cert")
+        if option.name in given and is_sent:
             raise ConfigError(
                 _complaint(path, f"its start URLs would be sent your {option.flag}")
             )

@@ -47,7 +47,7 @@ SECONDS_BY_PERIOD = {"a day": _A_DAY_S, "a year": 365 * _A_DAY_S}
 # RFC 9110, 5.1 and 5.5: a token, and text without control characters.
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[ \t]*[\x20-\x7e\x80-\xff]*")
 _PROXY = re.compile(
-    r"(?:http://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):0*(?P<port>[0-9]+)/?"
+    r"(?:(?:http|socks5h?)://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):0*(?P<port>[0-9]+)/?"
 )
 
 FRONTIER_SCHEMES = ("postgresql://", "postgres://")
@@ -349,7 +349,10 @@ def require_proxy(name: str, proxy: str) -> None:
         return
     found = _PROXY.fullmatch(proxy)
     if not found or not proxy.isprintable():
-        raise ConfigError(f"{name} must be host:port, or user:password@host:port")
+        raise ConfigError(
+            f"{name} must be host:port, or user:password@host:port, with socks5:// before "
+            "it for SOCKS"
+        )
     port = found["port"]
     if len(port) > len("65535") or not 0 < int(port) < 65536:
         raise ConfigError(f"{name}: the port is {port[:20]}; it must be 1 to 65535")

@@ -9,14 +9,20 @@ import json
 
 from crawler_app.base.config import CrawlConfig
 
-__all__ = ["settings_to_trust", "signed_settings"]
+__all__ = ["FETCHING_ONLY", "settings_to_trust", "signed_settings"]
 
 # What could be used against the user, by the names of the fields; the flags that give it.
 FLAG_BY_SETTING = {
     "frontier": "--frontier",
     "cookie_file": "--cookies",
     "proxy": "--proxy",
+    "ca_file": "--ca",
+    "client_cert": "--client-cert",
 }
+SIGNED = ("frontier", "cookie_file", "proxy", "crawl_name")
+
+# Those that matter only if something is fetched.
+FETCHING_ONLY = ("cookie_file", "proxy", "ca_file", "client_cert")
 
 
 def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
@@ -27,5 +33,7 @@ def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
 
 def signed_settings(config: CrawlConfig) -> str:
     """Return the text of these settings that is signed."""
-    names = (*FLAG_BY_SETTING, "crawl_name")
-    return json.dumps([getattr(config, name) for name in names])
+    signed = [getattr(config, name) for name in SIGNED]
+    files = [config.ca_file, config.client_cert, config.client_key]
+    # Left out if empty, as in the signatures of earlier versions.
+    return json.dumps(signed + files if any(files) else signed)

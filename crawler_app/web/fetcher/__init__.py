@@ -4,6 +4,7 @@
       cookies           the cookie store
       addresses         which addresses are public
     http                the fetcher over Tornado's AsyncHTTPClient
+      tls_files         the TLS context: --ca, --client-cert
       resolver          a caching resolver
       curl              settings specific to libcurl
       client_errors     turns a client's exception into a FetchError
@@ -26,6 +27,7 @@ from crawler_app.web.fetcher.http import (
     request_options,
 )
 from crawler_app.web.fetcher.request_policy import RequestPolicy
+from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.codings import ACCEPTED
 from gencoro import gen
 
@@ -101,8 +103,8 @@ def check_fetcher(config: CrawlConfig) -> None:
     """Raise the errors that `make_fetcher` would raise, without creating a fetcher.
 
     Raises:
-        ConfigError: the client is not installed or does not support proxies, or the
-            cookie file cannot be read.
+        ConfigError: the client is not installed or does not support an option, or a file
+            cannot be used.
 
     >>> from crawler_app.base.errors import ConfigError
     >>> try:
@@ -113,6 +115,8 @@ def check_fetcher(config: CrawlConfig) -> None:
     """
     fetcher_class(config.client)
     request_options(config, RequestPolicy(config, ACCEPTED).proxy)
+    if config.client_cert:
+        own_context(config, is_own=True)
 
 
 def fetcher_class(client: str) -> Any:

@@ -1,7 +1,10 @@
 """Turns the exceptions of any `AsyncHTTPClient` into a `FetchError`."""
 
+import re
 import socket
 import ssl
+from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from tornado.httpclient import HTTPClientError
 from tornado.iostream import UnsatisfiableReadError
@@ -16,8 +19,21 @@ from crawler_app.web.httpclient import (
     ProxyError,
     ResponseTooLargeError,
 )
+from crawler_app.web.httpclient.request import DEFAULT_PORT_BY_SCHEME, Proxy
+from crawler_app.web.httpclient.tls_faults import UNTRUSTED, NotTlsError
 
-__all__ = ["fetch_error", "of_proxy"]
+__all__ = ["fetch_error", "of_proxy", "refuse_answer", "wrong_scheme"]
+
+# How nginx, Apache and Go answer plain HTTP at a port for TLS.
+SAYS_TLS = re.compile(
+    rb"plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled"
+    rb"|sent an HTTP request to an HTTPS server"
+)
+WANTS_CERTIFICATE = b"No required SSL certificate was sent"  # nginx
+GIVE_CERTIFICATE = (
+    "the server asks for a client certificate; give it with --client-cert FILE"
+)
+MAX_SEARCHED_BYTES = 4096
 
 # libcurl's CURLE_ codes that have a reason of their own.
 REASON_BY_CURL_ERROR = {
@@ -41,7 +57,7 @@ def fetch_error(exc: Exception) -> FetchError:
     """
     text = str(exc) or type(exc).__name__
     if isinstance(exc, ssl.SSLError):
-        return FetchError(Reason.TLS, text)
+        return FetchError(Reason.TLS, _tls_text(exc, text))
     if isinstance(exc, socket.gaierror):
         return FetchError(Reason.DNS, text)
     if isinstance(exc, ConnectionRefusedError):
@@ -68,17 +84,80 @@ def fetch_error(exc: Exception) -> FetchError:
     return FetchError(Reason.BAD_REQUEST, f"{type(exc).__name__}: {text}")
 
 
-def of_proxy(error: FetchError) -> FetchError:
+def of_proxy(error: FetchError, proxy: Proxy) -> FetchError:
     """Return the error of a fetch through a proxy, which alone connects to the host.
 
-    >>> of_proxy(FetchError(Reason.CONNECTION_REFUSED, "connection refused")).reason
-    <Reason.PROXY_ERROR: 'proxy_error'>
+    >>> refused = FetchError(Reason.CONNECTION_REFUSED, "Connection refused")
+    >>> error = of_proxy(refused, Proxy("b.test", 3128))
+    >>> error.reason, str(error)
+    (<Reason.PROXY_ERROR: 'proxy_error'>, 'proxy b.test:3128: Connection refused')
     """
-    return (
-        FetchError(Reason.PROXY_ERROR, str(error))
-        if error.reason in HOST_FAULTS
-        else error
-    )
+    if error.reason is not Reason.PROXY_ERROR and error.reason not in HOST_FAULTS:
+        return error
+    text = f"proxy {proxy.host}:{proxy.port}: {error}"
+    if re.search(r"\b407\b", str(error)):
+        text += "; give its login with --proxy USER:PASSWORD@HOST:PORT"
+    return FetchError(Reason.PROXY_ERROR, text)
+
+
+def wrong_scheme(url: str, exc: Exception) -> FetchError | None:
+    """Return the error of a port that speaks HTTP in place of TLS, or the reverse.
+
+    >>> error = wrong_scheme("https://a.test/x", NotTlsError(1, "no TLS"))
+    >>> str(error)
+    'the server speaks plain HTTP at this port; the URL is http://a.test:443/x'
+    """
+    if isinstance(exc, NotTlsError):
+        text = f"the server speaks plain HTTP at this port; the URL is {_other(url)}"
+        return FetchError(Reason.TLS, text)
+    if isinstance(exc, BadResponseError) and exc.is_tls:
+        return _wants_tls(url)
+    return None
+
+
+def refuse_answer(url: str, status: int, body: bytes, proxy: Proxy | None) -> None:
+    """Raise FetchError if a response is the proxy's, or says what TLS lacks.
+
+    >>> refuse_answer("http://a.test/", 400, b"The request is malformed.", None)
+    """
+    if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and proxy is not None:
+        error = FetchError(Reason.PROXY_ERROR, f"it answered with {status}")
+        raise of_proxy(error, proxy)
+    if status == HTTPStatus.BAD_REQUEST:
+        is_plain, head = url.startswith("http:"), body[:MAX_SEARCHED_BYTES]
+        if is_plain and SAYS_TLS.search(head):
+            raise _wants_tls(url)
+        if not is_plain and WANTS_CERTIFICATE in head:
+            raise FetchError(Reason.TLS, GIVE_CERTIFICATE)
+
+
+def _wants_tls(url: str) -> FetchError:
+    text = f"the server wants TLS at this port; the URL is {_other(url)}"
+    return FetchError(Reason.TLS, text)
+
+
+def _other(url: str) -> str:
+    """Return a URL with the other scheme, and the same port.
+
+    >>> _other("https://a.test/x")
+    'http://a.test:443/x'
+    """
+    parts = urlsplit(url)
+    scheme = "http" if parts.scheme == "https" else "https"
+    port = parts.port or DEFAULT_PORT_BY_SCHEME[parts.scheme]
+    is_usual = port == DEFAULT_PORT_BY_SCHEME[scheme]
+    host = parts.netloc.removesuffix(f":{parts.port}")
+    netloc = host if is_usual else f"{host}:{port}"
+    return parts._replace(scheme=scheme, netloc=netloc).geturl()
+
+
+def _tls_text(exc: ssl.SSLError, text: str) -> str:
+    """Return the text of a TLS error, with what the user can do."""
+    if getattr(exc, "verify_code", 0) in UNTRUSTED:
+        return f"{text}; if you trust it, give its certificate with --ca FILE"
+    if "CERTIFICATE_REQUIRED" in (exc.reason or ""):
+        return GIVE_CERTIFICATE
+    return text
 
 
 def _client_error(exc: HTTPClientError, text: str) -> FetchError:

@@ -11,6 +11,7 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.urls import host_of, name_of, target_of
 from crawler_app.web.fetcher.response_collector import ResponseCollector
 from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.request import Proxy
 
 __all__ = ["CurlExchange"]
 
@@ -23,7 +24,7 @@ class CurlExchange:
         url: The canonical URL.
         check_address: Called with the host and each address before libcurl connects to
             it; raises FetchError to refuse.  None if a proxy resolves names.
-        has_proxy: Whether the request uses a proxy.
+        proxy: None if the request uses none.
 
     Attributes:
         request_head: The request head as sent, not including the one that opens a tunnel.
@@ -36,8 +37,7 @@ class CurlExchange:
         collector: ResponseCollector,
         url: str,
         check_address: AddressCheck | None,
-        *,
-        has_proxy: bool,
+        proxy: Proxy | None,
     ) -> None:
         self.request_head = b""
         self.peer = ""
@@ -46,7 +46,7 @@ class CurlExchange:
         self._url = url
         self._host = name_of(host_of(url)).strip("[]")
         self._check_address = check_address
-        self._has_proxy = has_proxy
+        self._proxy = proxy
         self._is_any_allowed = False
 
     def prepare(self, curl: Any) -> None:
@@ -55,13 +55,13 @@ class CurlExchange:
         curl.setopt(curl.HTTP_VERSION, curl.CURL_HTTP_VERSION_1_1)
         # Undo the normalization of libcurl.
         has_tunnel = self._url.startswith("https:")
-        is_whole = self._has_proxy and not has_tunnel
+        has_tunnel |= self._proxy is None or self._proxy.is_socks
         curl.setopt(
-            curl.REQUEST_TARGET, self._url if is_whole else target_of(self._url)
+            curl.REQUEST_TARGET, target_of(self._url) if has_tunnel else self._url
         )
         # Ignore the proxy settings of the environment.
         curl.setopt(curl.NOPROXY, "")
-        if not self._has_proxy:
+        if self._proxy is None:
             curl.setopt(curl.PROXY, "")
         curl.setopt(curl.VERBOSE, 1)
         curl.setopt(curl.DEBUGFUNCTION, self._take_note)

@@ -21,17 +21,23 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.fetcher.client_errors import fetch_error, of_proxy
+from crawler_app.base.urls import origin_of
+from crawler_app.web.fetcher.client_errors import (
+    fetch_error,
+    of_proxy,
+    refuse_answer,
+    wrong_scheme,
+)
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.curl import CurlExchange
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.resolver import CachingResolver
 from crawler_app.web.fetcher.response_collector import ResponseCollector, decoded
+from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.web.httpclient.codings import ACCEPTED
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy
-from crawler_app.web.httpclient.tls import context_of, tls_options
 from gencoro import gen
 from gencoro.concurrent import Future, chain_future
 
@@ -108,6 +114,11 @@ class HttpFetcher:
         self._config = config
         self._policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._options = request_options(config, self._policy.proxy)
+        self._own_options = self._options
+        if config.client_cert:
+            context = own_context(config, is_own=True)
+            self._own_options = {**self._options, "ssl_options": context}
+        self._own_origins = frozenset(map(origin_of, config.seeds))
         self._resolver = CachingResolver()
         check_address = self._policy.check_address
         self._client = _make_client(config, self._resolver, check_address)
@@ -163,20 +174,34 @@ class HttpFetcher:
             headers=headers,
             body=body,
             decompress_response=True,
-            **self._options,
+            **self._options_for(url),
         )
         try:
             response = yield self._client.fetch(request, raise_error=False)
         except FetchError:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
-            raise self._error(exc) from exc
+            raise self._error(url, exc) from exc
+        refuse_answer(url, response.code, response.body, self._policy.proxy)
         self._policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
-    def _error(self, exc: Exception) -> FetchError:
+    def _options_for(self, url: str) -> dict[str, Any]:
+        """Return the options of a request; a client certificate is for the seeds only."""
+        if (
+            self._own_options is not self._options
+            and origin_of(url) in self._own_origins
+        ):
+            return self._own_options
+        return self._options
+
+    def _error(self, url: str, exc: Exception) -> FetchError:
+        if error := wrong_scheme(url, exc):
+            return error
         error = fetch_error(exc)
-        return error if self._policy.proxy is None else of_proxy(error)
+        return (
+            error if self._policy.proxy is None else of_proxy(error, self._policy.proxy)
+        )
 
     def _fetch_bounded(
         self, url: str, headers: HTTPHeaders, method: str, sent: bytes | None
@@ -187,7 +212,7 @@ class HttpFetcher:
             collector,
             url,
             self._policy.check_address,
-            has_proxy=self._policy.proxy is not None,
+            self._policy.proxy,
         )
         request = self._bounded_request(url, headers, collector, curl)
         request.method = method
@@ -206,7 +231,8 @@ class HttpFetcher:
             raise
         except Exception as exc:  # as above
             collector.refuse_too_large()
-            raise curl.refusal or self._error(exc) from exc
+            raise curl.refusal or self._error(url, exc) from exc
+        refuse_answer(url, response.code, body, self._policy.proxy)
         self._policy.take_cookies(url, response.headers)
         return Fetched(
             url,
@@ -238,7 +264,7 @@ class HttpFetcher:
             header_callback=None if is_curl else collector.take_line,
             streaming_callback=collector.take_chunk,
             prepare_curl_callback=curl.prepare if is_curl else None,
-            **self._options,
+            **self._options_for(url),
         )
 
     def _exchange(self, request: HTTPRequest) -> Subgenerator[HTTPResponse]:
@@ -323,22 +349,19 @@ def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
     """Return the options that all requests share.
 
     Raises:
-        ConfigError: a proxy is configured and the client does not support proxies.
+        ConfigError: a file cannot be used.
     """
     options: dict[str, Any] = {
         "connect_timeout": config.connect_timeout_s,
         "request_timeout": config.request_timeout_s,
         "follow_redirects": False,
     }
-    if config.client == "simple":
+    if config.client == "simple" or config.ca_file:
         # Its own context takes a name in the subject of a certificate, as libcurl does.
-        options["ssl_options"] = context_of(tls_options())
+        options["ssl_options"] = own_context(config, is_own=False)
     if proxy is not None:
-        if config.client == "simple":
-            raise ConfigError(
-                "the client 'simple' does not support proxies; 'pooled' does"
-            )
-        options |= {"proxy_host": proxy.host, "proxy_port": proxy.port}
+        scheme = "socks5h://" if proxy.is_socks else ""
+        options |= {"proxy_host": scheme + proxy.host, "proxy_port": proxy.port}
         if proxy.username:
             options["proxy_username"] = proxy.username
             options["proxy_password"] = proxy.password

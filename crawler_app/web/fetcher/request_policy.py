@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders
 
-from crawler_app.base.config import PUBLIC_HEADERS, CrawlConfig
+from crawler_app.base.config import PUBLIC_HEADERS, REQUESTS, CrawlConfig
+from crawler_app.base.errors import ConfigError
 from crawler_app.base.urls import host_of, origin_of
 from crawler_app.web.fetcher.addresses import (
     is_private_host,
@@ -36,7 +37,8 @@ class RequestPolicy:
         on_cookies: As `CookieStore` has it.
 
     Raises:
-        ConfigError: the cookie file cannot be read.
+        ConfigError: the client does not support an option, or the cookie file cannot be
+            read.
 
     Attributes:
         proxy: None if there is none.
@@ -60,6 +62,7 @@ class RequestPolicy:
         on_cookies: OnCookies | None = None,
     ) -> None:
         self.proxy = proxy_of(config.proxy)
+        _refuse_unsupported(config, self.proxy)
         self._denies_private = denies_private(config)
         self.own_hosts: Collection[str] = ()
         # If a proxy resolves the names, checking the addresses is the proxy's task.
@@ -158,17 +161,43 @@ def proxy_of(text: str) -> Proxy | None:
     An IPv6 address keeps its brackets.
 
     >>> proxy_of("http://me:p%40ss@proxy.test:3128")
-    Proxy(host='proxy.test', port=3128, username='me', password='p@ss')
+    Proxy(host='proxy.test', port=3128, username='me', password='p@ss', is_socks=False)
     >>> proxy_of("[::1]:8080").host
     '[::1]'
     """
     if not text:
         return None
-    text = text.removeprefix("http://").rstrip("/")
+    scheme, _, text = text.rstrip("/").rpartition("://")
     userinfo, _, address = text.rpartition("@")
     host, _, port = address.rpartition(":")
     username, _, password = userinfo.partition(":")
-    return Proxy(host, int(port), unquote(username) or None, unquote(password))
+    return Proxy(
+        host,
+        int(port),
+        unquote(username) or None,
+        unquote(password),
+        is_socks=scheme.startswith("socks5"),
+    )
+
+
+def _refuse_unsupported(config: CrawlConfig, proxy: Proxy | None) -> None:
+    if config.client_key and not config.client_cert:
+        raise ConfigError(
+            "--client-key is the key of a certificate; give that with --client-cert"
+        )
+    unsupported = ""
+    if config.client == "simple" and proxy is not None:
+        unsupported = "proxies"
+    elif config.client == REQUESTS and proxy is not None and proxy.is_socks:
+        unsupported = "SOCKS"
+    elif config.client not in ("pooled", "simple") and (
+        config.ca_file or config.client_cert
+    ):
+        unsupported = "--ca and --client-cert"
+    if unsupported:
+        raise ConfigError(
+            f"the client {config.client!r} does not support {unsupported}; 'pooled' does"
+        )
 
 
 def _is_public(field: tuple[str, str]) -> bool:

@@ -7,6 +7,7 @@ It imports nothing else of the crawler.  The modules, from the call to the wire 
     request        HTTPRequest -> bytes, and the key of its connection        pure
     pool           idle keep-alive connections
     dialing        name, address check, TCP, proxy, TLS -> a connection
+    socks          the handshake with a SOCKS5 proxy
     connection     the asyncio protocol of a connection
     http_exchange  one request, one response, parsed by llhttp in strict mode
     sending        a request body sent after its head: 100 Continue, body_producer
@@ -18,6 +19,7 @@ It imports nothing else of the crawler.  The modules, from the call to the wire 
     redirect       the request that follows a redirect                        pure
     tls            cached TLS contexts
     tls_transport  TLS over a connected transport, with a shared buffer
+    tls_faults     why a handshake failed, in words                           pure
     errors         the exceptions
 """
 

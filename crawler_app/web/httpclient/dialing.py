@@ -19,6 +19,7 @@ from tornado.netutil import Resolver
 from crawler_app.web.httpclient.connection import Connection, read_buffer
 from crawler_app.web.httpclient.errors import BadResponseError, ProxyError
 from crawler_app.web.httpclient.request import ConnectionKey, Proxy
+from crawler_app.web.httpclient.socks import connect_by_socks
 from crawler_app.web.httpclient.tls import TlsOptions, context_of
 from crawler_app.web.httpclient.tls_transport import TlsTransport
 from gencoro import gen
@@ -148,10 +149,15 @@ class _Dial:
         key, progress = self._key, self._progress
         sock = yield from self._connect()
         progress.connected_at = self._loop.time()
+        if key.proxy is not None and key.proxy.is_socks:
+            progress.phase = f"during SOCKS by the proxy {_shown(key.proxy[:2])}"
+            yield from connect_by_socks(
+                self._loop, sock, key.proxy, key.host.rstrip("."), key.port
+            )
         if key.tls is None:
             yield self._loop.create_connection(lambda: self._connection, sock=sock)
             return
-        if key.proxy is not None:
+        if key.proxy is not None and not key.proxy.is_socks:
             progress.phase = f"during CONNECT by the proxy {_shown(key.proxy[:2])}"
             yield self._open_tunnel(sock, key.proxy)
         progress.phase = f"during TLS handshake with {_shown((key.host, key.port))}"
@@ -173,7 +179,8 @@ class _Dial:
             addresses = self._dialer.checked(host, addresses)
         addresses = _usable(host, addresses, key)
         shown = ", ".join(_shown(address) for _, address in addresses)
-        progress.phase = f"while connecting to {shown}"
+        whose = "the proxy " if key.proxy is not None else ""
+        progress.phase = f"while connecting to {whose}{shown}"
         if len(addresses) == 1:
             yield from self._try(*addresses[0])
         else:

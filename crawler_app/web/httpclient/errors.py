@@ -26,7 +26,13 @@ __all__ = [
 
 
 class BadResponseError(HTTPStreamClosedError):
-    """The response is not valid HTTP/1.x; the connection was closed."""
+    """The response is not valid HTTP/1.x; the connection was closed.
+
+    Attributes:
+        is_tls: Whether the server has answered plain HTTP in TLS, with an alert.
+    """
+
+    is_tls = False
 
 
 class AmbiguousResponseError(BadResponseError):

@@ -46,6 +46,9 @@ MAX_HEADER_LINES = 5000
 # A body in one-byte chunks takes six times its size; more overhead is not legitimate.
 MAX_CHUNK_OVERHEAD = 8
 
+# RFC 8446, 5.1: how an alert begins.
+TLS_ALERT = b"\x15\x03"
+
 # Exactly what the parser recognizes as chunked.
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked *\r\n", re.IGNORECASE)
 
@@ -161,7 +164,12 @@ class HttpExchange:
                     self._take_part()
             self._check_sizes(data)
         except BaseException as exc:  # from the parser, or anything from a callback
-            self._fail_by(_cause(exc))
+            error = _cause(exc)
+            if isinstance(error, BadResponseError):
+                error.is_tls = self.head is None and self._received.startswith(
+                    TLS_ALERT
+                )
+            self._fail_by(error)
             return
         if self.is_whole:
             self._conclude()

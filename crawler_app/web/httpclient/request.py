@@ -35,6 +35,10 @@ __all__ = [
 
 DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
+# Of a ``proxy_host``, as in libcurl; the proxy resolves the names with either.
+SOCKS_SCHEMES = ("socks5", "socks5h")
+PROXY_SCHEMES = ("", "http", *SOCKS_SCHEMES)
+
 METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
 
@@ -60,7 +64,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Proxy(NamedTuple):
-    """An HTTP proxy.
+    """A proxy for HTTP, or for SOCKS5.
 
     Attributes:
         username: None if the proxy needs no login.
@@ -70,11 +74,12 @@ class Proxy(NamedTuple):
     port: int
     username: str | None = None
     password: str = ""
+    is_socks: bool = False
 
     @property
     def authorization(self) -> str:
-        """The value of ``Proxy-Authorization``; empty if the proxy needs no login."""
-        if self.username is None:
+        """The value of ``Proxy-Authorization``; empty if the proxy needs none."""
+        if self.username is None or self.is_socks:
             return ""
         return basic_authorization(self.username, self.password)
 
@@ -293,7 +298,16 @@ def _proxy(settings: Mapping[str, Any]) -> Proxy | None:
     if not (isinstance(port, int) and 0 < port < 65536):
         raise ValueError(f"proxy_port is {port!r}; it must be a port number")
     password = settings["proxy_password"] or ""
-    return Proxy(host.strip("[]"), port, settings["proxy_username"], password)
+    scheme, _, host = host.rpartition("://")
+    if scheme not in PROXY_SCHEMES:
+        raise ValueError(f"a proxy of {scheme}:// is not supported; socks5h:// is")
+    return Proxy(
+        host.strip("[]"),
+        port,
+        settings["proxy_username"],
+        password,
+        is_socks=scheme in SOCKS_SCHEMES,
+    )
 
 
 def _connection_key(
@@ -312,7 +326,7 @@ def _connection_key(
             settings["client_cert"],
             settings["client_key"],
         )
-    elif proxy is not None:
+    elif proxy is not None and not proxy.is_socks:
         host, port = "", 0  # the connection can carry requests for any host
     return ConnectionKey(
         target.scheme, host, port, family, _source_ip(settings), proxy, tls
@@ -356,7 +370,7 @@ def _has_body(settings: Mapping[str, Any]) -> bool:
 
 
 def _request_target(target: _Target, proxy: Proxy | None) -> str:
-    if proxy is not None and target.scheme == "http":
+    if proxy is not None and not proxy.is_socks and target.scheme == "http":
         return f"http://{target.netloc}{target.path}"
     return target.path
 

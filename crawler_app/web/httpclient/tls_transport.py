@@ -13,8 +13,12 @@ import ssl
 from typing import Any, cast
 
 from crawler_app.web.httpclient.connection import Connection
+from crawler_app.web.httpclient.tls_faults import NotTlsError, explain
 
 __all__ = ["TlsTransport"]
+
+# How a server begins that speaks plain HTTP.
+HTTP_BEGINS = b"HTTP/"
 
 
 class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
@@ -47,6 +51,8 @@ class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
         self._tls = context.wrap_bio(
             self._received, self._encrypted, server_hostname=name
         )
+        self._name = name
+        self._beginning = b""
         self._below: asyncio.Transport | None = None
         self._is_secured = self._is_paused = False
         self._unsent = bytearray()
@@ -61,6 +67,8 @@ class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
+        if not self._beginning:
+            self._beginning = bytes(self._buffer[: len(HTTP_BEGINS)])
         self._received.write(self._buffer[:nbytes])
         self._advance()
 
@@ -100,7 +108,28 @@ class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
             self._flush()
         except OSError as exc:  # ssl.SSLError is one
             self._flush()  # the alert
-            self._fail(exc)
+            self._fail(exc if self._is_secured else self._explained(exc))
+
+    def _explained(self, error: OSError) -> OSError:
+        """Return the error of a handshake, with its cause in words."""
+        if isinstance(error, ssl.SSLCertVerificationError):
+            error.strerror = explain(
+                error.verify_code, error.verify_message, self._name, self._sent_chain()
+            )
+        elif self._beginning == HTTP_BEGINS:
+            return NotTlsError(1, "the server speaks plain HTTP at this port")
+        return error
+
+    def _sent_chain(self) -> list[Any]:
+        """Return the certificates of the server; empty if they cannot be read.
+
+        `ssl` shows them only after verification, and decoded only below its public names.
+        """
+        try:
+            chain: Any = self._tls._sslobj.get_unverified_chain()  # type: ignore[attr-defined]
+            return [certificate.get_info() for certificate in chain or ()]
+        except (AttributeError, ssl.SSLError, ValueError):
+            return []
 
     def _read(self) -> bool:
         """Pass on what can be decrypted; return whether there may be more."""

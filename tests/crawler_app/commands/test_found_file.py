@@ -77,6 +77,7 @@ def test_resume_reads_no_file(gencrawl, here):
             "cookie-file is /etc/passwd, which is outs",
         ),
         ("proxy = 'p.test:80'", (), "proxy would see every request"),
+        ("ca = 'ca.pem'", (), "ca-file could vouch for every site"),
         ("deny-private = false", (), "deny-private = false would open your own netw"),
         (
             f"seeds = '{URL}'",

@@ -10,6 +10,7 @@ import socket
 import sqlite3
 
 import pytest
+import trustme
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ArchiveError, ConfigError
@@ -142,14 +143,18 @@ def prepared(unfinished, path, **settings):
 
 
 @pytest.mark.parametrize(
-    ("setting", "flag"), [("proxy", "--proxy"), ("cookie_file", "--cookies")]
+    ("setting", "flag"),
+    [("proxy", "--proxy"), ("cookie_file", "--cookies"), ("ca_file", "--ca")],
 )
 def test_setting_of_another_person_has_to_be_given_again(
     unfinished, tmp_path, foreign_site, gencrawl, setting, flag
 ):
     (tmp_path / "cookies.txt").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n")
     value = foreign_site.url.strip("/").removeprefix("http://")  # passes for a proxy
-    value = value if setting == "proxy" else str(tmp_path / "cookies.txt")
+    if setting != "proxy":
+        value = str(tmp_path / "cookies.txt")
+    if setting == "ca_file":
+        trustme.CA().cert_pem.write_to_path(value)
     directory = prepared(unfinished, tmp_path / "crawl", **{setting: value})
     before = len(foreign_site.paths)
 

@@ -33,7 +33,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import Reason
-from crawler_app.web.fetcher.client_errors import of_proxy
+from crawler_app.web.fetcher.client_errors import of_proxy, refuse_answer
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.requests_backend.adapter import (
@@ -180,7 +180,9 @@ class RequestsFetcher:
             raise
         except Exception as exc:  # from requests, urllib3, http.client, ssl, sockets
             error = requests_error(exc)
-            raise (of_proxy(error) if self._policy.proxy else error) from exc
+            if self._policy.proxy is not None:
+                error = of_proxy(error, self._policy.proxy)
+            raise error from exc
         finally:
             exchange.is_over.set()
             self._begun.discard(exchange)
@@ -203,6 +205,7 @@ class RequestsFetcher:
         notes: tuple[str, ...] = ()
         if exchange.method != "HEAD":
             body, notes = decoded(encoded, headers, self._config.max_body_bytes)
+        refuse_answer(exchange.url, response.status_code, body, self._policy.proxy)
         fetched = Fetched(
             exchange.url,
             response.status_code,

@@ -276,6 +276,12 @@ def test_proxy_exceptions_in_the_environment_are_ignored(able_client, monkeypatc
     ("options", "said"),
     [
         ({"client": "simple", "proxy": "a.test:80"}, "'pooled' does"),
+        ({"client": "requests", "proxy": "socks5://a.test:80"}, "support SOCKS; 'po"),
+        (
+            {"client": "curl", "ca_file": "ca.pem"},
+            "support --ca and --client-cert; 'po",
+        ),
+        ({"client_key": "me.key"}, "give that with --client-cert"),
         ({"client": "curl"}, "pip install pycurl"),
         ({"client": "requests"}, "pip install requests"),
         *(
