@@ -20,6 +20,7 @@ __all__ = [
     "Link",
     "Outcome",
     "Role",
+    "Severity",
     "State",
     "UrlRecord",
     "body_digest",
@@ -53,6 +54,17 @@ class State(StrEnum):
 
 
 _LABEL_BY_STATE = {State.CLAIMED: "under_way", State.EXCLUDED: "skipped"}
+
+
+class Severity(StrEnum):
+    """How bad a problem is."""
+
+    ERROR = "error"
+    """Visitors or search engines do not get what the page means to give them."""
+    WARNING = "warning"
+    """They get less than they could."""
+    NOTICE = "notice"
+    """Often intended, and worth a look."""
 
 
 class Role(IntEnum):

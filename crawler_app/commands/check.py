@@ -21,10 +21,18 @@ from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
-from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig, kinds_in
+from crawler_app.show.check.check_config import (
+    CHECK_OPTIONS,
+    ONLY_ERRORS,
+    ONLY_NEW,
+    CheckConfig,
+    kinds_in,
+    restrictions_in,
+)
 from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
-from crawler_app.show.check.output import FORMATS, Output, summary_lines
+from crawler_app.show.check.output import FORMATS, Output
+from crawler_app.show.check.wording import summary_lines
 from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
 from gencoro import gen
@@ -42,8 +50,11 @@ def check(arguments: argparse.Namespace) -> int:
     values, checked = _values(arguments, has_targets=bool(given))
     if arguments.update_baseline and not checked.baseline:
         raise ConfigError("--update-baseline needs --baseline FILE")
+    restrictions = restrictions_in(checked.fail_on)
     options = CheckOptions(
         kinds_in(checked.fail_on),
+        ONLY_ERRORS in restrictions,
+        ONLY_NEW in restrictions,
         checked.ignore,
         Path(checked.baseline) if checked.baseline else None,
         arguments.update_baseline,

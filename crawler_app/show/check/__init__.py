@@ -12,9 +12,11 @@ they lead to::
     page_findings        what is wrong with the pages, as in the report
     local_server         serves files and folders of this machine on loopback
     folder_ports         keeps their ports, for a later check
-    baseline             findings that are accepted
+    comparison           findings that are new, still there, or fixed
+      baseline           the file of known findings
     output               findings for people and programs, in several formats  pure
       sarif              the format of code scanners                           pure
+      wording            findings and the summary in words                     pure
 
 Rule: a finding is reported once, as soon as it is certain.
 """

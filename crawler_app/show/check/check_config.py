@@ -16,7 +16,15 @@ from crawler_app.show.check.check_findings import (
     FindingKind,
 )
 
-__all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
+__all__ = [
+    "CHECK_OPTIONS",
+    "FORMAT_NAMES",
+    "ONLY_ERRORS",
+    "ONLY_NEW",
+    "CheckConfig",
+    "kinds_in",
+    "restrictions_in",
+]
 
 # Those of `crawler_app.show.check.output`, which this does not import: --help needs the names only.
 FORMAT_NAMES = (
@@ -24,13 +32,17 @@ FORMAT_NAMES = (
     *("junit", "sarif", "github", "markdown"),
 )
 
+# Of --fail-on, beside the kinds: what a finding must be, too, to make a check fail.
+ONLY_NEW = "new"
+ONLY_ERRORS = "errors"
+
 _GROUP = "findings"
 
 
 def _require_kinds(name: str, words: tuple[str, ...]) -> None:
+    allowed = (*FindingKind, ONLY_NEW, ONLY_ERRORS)
     for word in _split(words):
-        wanted = f"one of {', '.join(FindingKind)}"
-        require(name, word, word in list(FindingKind), wanted)
+        require(name, word, word in allowed, f"one of {', '.join(allowed)}")
 
 
 def _require_url(name: str, url: str) -> None:
@@ -46,7 +58,7 @@ class CheckConfig:
     """What a check reports, and how.
 
     Attributes:
-        fail_on: Kinds of findings, each alone or several with commas.
+        fail_on: Kinds of findings and restrictions, each alone or several with commas.
         baseline: A path; empty for none.
         base_url: Empty if that does not matter.
     """
@@ -60,7 +72,9 @@ class CheckConfig:
     )
     fail_on: tuple[str, ...] = option(
         (),
-        f"fail on these kinds of findings: {', '.join(FindingKind)}",
+        f"fail on these kinds of findings: {', '.join(FindingKind)}; and only if they are "
+        f"{ONLY_NEW} (since the last check into DIR, or the baseline), or {ONLY_ERRORS}, not "
+        "warnings",
         metavar="KIND[,KIND]",
         shown_default=f"all but {', '.join(OPTIONAL_KINDS)}, which are shown only if named "
         "here",
@@ -109,7 +123,17 @@ def kinds_in(fail_on: tuple[str, ...]) -> tuple[FindingKind, ...]:
     >>> kinds_in(("broken, fragments",))
     (<FindingKind.BROKEN: 'broken'>, <FindingKind.FRAGMENT: 'fragments'>)
     """
-    return tuple(map(FindingKind, _split(fail_on))) if fail_on else DEFAULT_KINDS
+    kinds = [word for word in _split(fail_on) if word not in (ONLY_NEW, ONLY_ERRORS)]
+    return tuple(map(FindingKind, kinds)) or DEFAULT_KINDS
+
+
+def restrictions_in(fail_on: tuple[str, ...]) -> set[str]:
+    """Return what findings must be, beside being of a kind, to make a check fail.
+
+    >>> restrictions_in(("broken, new",))
+    {'new'}
+    """
+    return {ONLY_NEW, ONLY_ERRORS} & {*_split(fail_on)}
 
 
 def _split(words: tuple[str, ...]) -> list[str]:

@@ -3,13 +3,15 @@
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
+from crawler_app.base.models import Severity
 from crawler_app.base.urls import origin_of
 
 __all__ = [
     "DEFAULT_KINDS",
     "OPTIONAL_KINDS",
+    "Change",
     "CheckFinding",
     "CheckSummary",
     "FindingKind",
@@ -40,6 +42,14 @@ class FindingKind(StrEnum):
     """The same for what may be intended."""
 
 
+class Change(StrEnum):
+    """How a finding compares with those known before."""
+
+    NEW = "new"
+    STILL = "still"
+    FIXED = "fixed"
+
+
 # The kinds that are only looked for, and shown, if they are named.
 OPTIONAL_KINDS = (FindingKind.REDIRECT, FindingKind.PAGE, FindingKind.NOTICE)
 
@@ -65,6 +75,10 @@ class CheckFinding:
         meaning: In words.
         end: The end of its redirects; empty if there are none.
         rendered: Whether the place is in the page as its scripts have made it.
+        severity: How bad it is; a warning if browsers repair it.
+        change: Empty if there is nothing to compare with.
+        since: When it was first seen, in UTC as ISO 8601 has it; empty if that is unknown.
+        is_accepted: Whether it is known, and so does not count.
     """
 
     kind: FindingKind
@@ -79,6 +93,10 @@ class CheckFinding:
     meaning: str
     end: str = ""
     rendered: bool = False
+    severity: Severity = Severity.ERROR
+    change: Change | Literal[""] = ""
+    since: str = ""
+    is_accepted: bool = False
 
     @property
     def place(self) -> str:
@@ -129,7 +147,10 @@ class CheckSummary:
         counts: Findings by kind.
         unchecked: URLs that were not checked, by the meaning of the reason.
         options_off: What the options turn off, in words.
-        accepted: Findings that the baseline has.
+        accepted: Findings that are known, and do not count.
+        changes: Findings by how they compare with those known before.
+        compared_with: "baseline" or "last check"; empty without either.
+        fixed: Known findings that are no longer there.
         ignored: References that ``--ignore`` names.
         unlisted: Findings that are only counted, because there are too many.
         unread: References to a place on an external page that was not read.
@@ -146,6 +167,9 @@ class CheckSummary:
     unchecked: Counter[str] = field(default_factory=Counter)
     options_off: list[str] = field(default_factory=list)
     accepted: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
+    compared_with: str = ""
+    fixed: list[CheckFinding] = field(default_factory=list)
     ignored: int = 0
     unlisted: int = 0
     unread: int = 0
@@ -159,4 +183,5 @@ class CheckSummary:
         return asdict(self) | {
             "counts": {kind.value: self.counts[kind] for kind in FindingKind},
             "unchecked": dict(self.unchecked),
+            "changes": {change.value: self.changes[change] for change in Change},
         }

@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import Severity
 from crawler_app.base.patterns import any_of
-from crawler_app.base.safe_files import refusal
 from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
-from crawler_app.show.check.baseline import Baseline, write_baseline
 from crawler_app.show.check.check_findings import (
     DEFAULT_KINDS,
     OPTIONAL_KINDS,
@@ -28,6 +28,7 @@ from crawler_app.show.check.check_findings import (
     FindingKind,
     soft_404,
 )
+from crawler_app.show.check.comparison import Comparison
 from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.show.check.local_server import LocalFolder, is_local
@@ -41,9 +42,6 @@ __all__ = ["Check", "CheckOptions"]
 # Of the findings that are listed and kept; about 100 MB, for 200,000 usual ones.
 MAX_FINDINGS_CHARS = 64_000_000
 
-# The file in the directory of a crawl with the findings of the last check.
-LAST_NAME = "check.json"
-
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
@@ -51,6 +49,8 @@ class CheckOptions:
 
     Attributes:
         kinds: The kinds of findings that make it fail.
+        only_errors: Whether it fails only for errors.
+        only_new: Whether it fails only for findings that were not known; implied by a baseline.
         ignored: Patterns of targets that are left out.
         baseline: The file of accepted findings; None for none.
         writes_baseline: Whether to rewrite that file.
@@ -59,6 +59,8 @@ class CheckOptions:
     """
 
     kinds: Collection[FindingKind] = DEFAULT_KINDS
+    only_errors: bool = False
+    only_new: bool = False
     ignored: Sequence[str] = ()
     baseline: Path | None = None
     writes_baseline: bool = False
@@ -76,7 +78,7 @@ class Check:
         watch: As for a `Crawler`.
 
     Attributes:
-        findings: What was found, except what the baseline accepts.
+        findings: What was found, except what is accepted.
         summary: The counts; complete when `run` has ended.
         notes: Further messages to show at the end.
         internal_errors: The number of URLs that failed because of a bug in the crawler.
@@ -93,7 +95,8 @@ class Check:
     internal_errors: int = 0
     _accepted: list[CheckFinding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
-    _baseline: Baseline | None = None
+    _name_by_own_name: dict[str, str] = field(default_factory=dict)
+    _comparison: Comparison = field(init=False)
     _own_hosts: set[str] = field(default_factory=set)
     _crawler: Crawler | None = None
     _failure: OSError | None = None
@@ -108,7 +111,6 @@ class Check:
             ConfigError: an option is not allowed, or there is nothing to check.
             OSError: the output cannot be written.
         """
-        self._baseline = self._opened_baseline()
         with contextlib.ExitStack() as cleanup:
             config, name_of, served_at = self._served(cleanup)
             tracker = ReferenceTracker(
@@ -119,7 +121,13 @@ class Check:
                 is_ignored=_matcher(self.options.ignored),
                 reads_external=self.options.reads_external,
             )
-            last = self._last(config)
+            self._comparison = Comparison(
+                self.options.baseline,
+                str(config.into or ""),
+                only_new=self.options.only_new,
+                now=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+                key_of=self._key_of,
+            )
             self.output.begin()
             try:
                 self._crawler = Crawler(
@@ -142,10 +150,13 @@ class Check:
             for url in result.soft_404s:
                 self._report(soft_404(url))
             self._report_pages(config, name_of)
-            self._compare(last, config)
             self._finish(tracker, config)
-        kinds = {finding.kind for finding in self.findings} | self._unlisted.keys()
-        return kinds.isdisjoint(self.options.kinds)
+            self._save(config)
+        failing = {each.kind for each in self.findings if self._counts(each)}
+        return (failing | self._unlisted.keys()).isdisjoint(self.options.kinds)
+
+    def _counts(self, finding: CheckFinding) -> bool:
+        return not self.options.only_errors or finding.severity is Severity.ERROR
 
     def _served(
         self, cleanup: contextlib.ExitStack
@@ -179,7 +190,9 @@ class Check:
         def name_of(url: str) -> str:
             for folder in folders:
                 if (name := folder.name_of(url)) != url:
-                    self._own_name_by_name[name] = folder.own_name_of(url)
+                    own_name = folder.own_name_of(url)
+                    self._own_name_by_name[name] = own_name
+                    self._name_by_own_name[own_name] = name
                     return name
             return url
 
@@ -202,24 +215,20 @@ class Check:
             save_ports(into, {folder.name: folder.port for folder in folders})
         return config, name_of, served_at
 
-    def _opened_baseline(self) -> Baseline | None:
-        path = self.options.baseline
-        if path is None or self.options.writes_baseline or not path.exists():
-            return None
-        return Baseline(path)
-
     def _report(self, finding: CheckFinding) -> None:
         if finding.kind in OPTIONAL_KINDS and finding.kind not in self.options.kinds:
             return
-        key = self._key_of(finding)
-        if self._baseline is not None and self._baseline.accepts(key):
+        finding = self._comparison.mark(finding)
+        if finding.is_accepted:
             self._accepted.append(finding)
-            return
-        self._chars_left -= 200 + len(finding.href) + len(finding.target)
-        if self._chars_left < 0:
-            self._unlisted[finding.kind] += 1
-            return
-        self.findings.append(finding)
+            if not self.output.lists_accepted:
+                return
+        else:
+            self._chars_left -= 200 + len(finding.href) + len(finding.target)
+            if self._chars_left < 0:
+                self._unlisted[finding.kind] += 1
+                return
+            self.findings.append(finding)
         try:
             self.output.add(finding)
         except OSError as exc:  # such as a pipe that the reader has closed
@@ -249,8 +258,14 @@ class Check:
             reason,
         )
 
+    def _with_names(self, finding: CheckFinding) -> CheckFinding:
+        """Return a finding that was read from a file with the names of this check."""
+        page = self._name_by_own_name.get(finding.page, finding.page)
+        target = self._name_by_own_name.get(finding.target, finding.target)
+        return dataclasses.replace(finding, page=page, target=target)
+
     def _finish(self, tracker: ReferenceTracker, config: CrawlConfig) -> None:
-        """Write the end of the output, and the baseline if it is new."""
+        """Write the end of the output."""
         summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
         summary.is_rendered = config.render != "never"
@@ -259,40 +274,38 @@ class Check:
         summary.unlisted = self._unlisted.total()
         if not config.fetches_assets:
             summary.options_off.append("images, style sheets, scripts and frames")
-        self.output.end(self.findings, summary)
-        path = self.options.baseline
-        if path is not None and self._baseline is None:
-            write_baseline(path, map(self._key_of, self.findings))
-            self.notes.append(f"Wrote {path}: these findings are accepted from now on.")
+        found = [*self.findings, *self._accepted]
+        summary.compared_with = self._comparison.compared_with
+        if not (summary.incomplete or summary.is_empty):
+            unseen = {*OPTIONAL_KINDS} - {*self.options.kinds}
+            unseen |= set() if config.external else {FindingKind.EXTERNAL}
+            summary.fixed = [
+                self._with_names(each) for each in self._comparison.fixed(found, unseen)
+            ]
+        changes = (each.change for each in (*found, *summary.fixed) if each.change)
+        summary.changes.update(changes)
+        listed = found if self.output.lists_accepted else self.findings
+        self.output.end(listed, summary)
+
+    def _save(self, config: CrawlConfig) -> None:
+        """Write down what is known from now on."""
+        comparison, path = self._comparison, self.options.baseline
+        is_written = comparison.accepts_all or self.options.writes_baseline
+        found = [*self.findings, *self._accepted]
+        comparison.save(found, path if is_written else None)
+        if is_written:
+            where = path or config.into
+            self.notes.append(
+                f"Wrote {where}: these findings are accepted from now on."
+            )
             self.findings = []
-        elif self._baseline is not None and self._baseline.fixed:
+        elif path and (count := len(self.summary.fixed)):
             fixed = number(
-                self._baseline.fixed,
+                count,
                 "accepted finding is fixed; --update-baseline takes it",
                 "accepted findings are fixed; --update-baseline takes them",
             )
             self.notes.append(f"{fixed} off the list.")
-
-    def _last(self, config: CrawlConfig) -> Baseline | None:
-        if not config.into:
-            return None
-        path = Path(config.into, LAST_NAME)
-        if reason := refusal(path):  # the directory may come from another person
-            raise ConfigError(f"{path} is {reason}; remove it")
-        return Baseline(path) if path.exists() else None
-
-    def _compare(self, last: Baseline | None, config: CrawlConfig) -> None:
-        """Compare the findings with those of the last check into the directory."""
-        if not config.into:
-            return
-        found = [self._key_of(each) for each in (*self.findings, *self._accepted)]
-        if last is not None:
-            still = sum(map(last.accepts, found))
-            self.notes.append(
-                f"Since the last check: {len(found) - still:,} newly broken, "
-                f"{still:,} still broken, {last.fixed:,} fixed."
-            )
-        write_baseline(Path(config.into, LAST_NAME), found)
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:

@@ -6,21 +6,27 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 import abc
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
 from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
-from crawler_app.show.check.check_findings import (
-    CheckFinding,
-    CheckSummary,
-    FindingKind,
-)
+from crawler_app.show.check.check_findings import Change, CheckFinding, CheckSummary
 from crawler_app.show.check.sarif import sarif_of
+from crawler_app.show.check.wording import (
+    MAX_FIRST,
+    Target,
+    by_target,
+    first_lines,
+    fixed_lines,
+    line_of,
+    problem_of,
+    summary_lines,
+    with_severity,
+)
 
-__all__ = ["FORMATS", "NEVER_CHECKED", "Output", "headline", "summary_lines"]
+__all__ = ["FORMATS", "Output"]
 
 
 class Output(abc.ABC):
@@ -32,6 +38,9 @@ class Output(abc.ABC):
 
     # Whether standard output is for programs, so that the summary goes elsewhere.
     is_for_programs = True
+
+    # Whether it has accepted findings, too; people get their number only.
+    lists_accepted = True
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self.write = write
@@ -50,6 +59,7 @@ class Text(Output):
     """One line for each finding, in the format of compilers, and the summary."""
 
     is_for_programs = False
+    lists_accepted = False
 
     def add(self, finding: CheckFinding) -> None:
         self.write(line_of(finding) + "\n")
@@ -57,7 +67,8 @@ class Text(Output):
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         if findings:
             self.write("\n")
-        lines = [*first_lines(findings), *summary_lines(summary)]
+        lines = [*first_lines(findings), *fixed_lines(summary)]
+        lines += summary_lines(summary)
         self.write("\n".join(lines) + "\n")
 
 
@@ -76,7 +87,8 @@ class Json(Output):
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
-        whole = {"summary": summary.to_json(), "findings": found}
+        targets = [each.to_json() for each in by_target(findings)]
+        whole = {"summary": summary.to_json(), "findings": found, "targets": targets}
         self.write(json_text(whole, indent=2) + "\n")
 
 
@@ -86,6 +98,7 @@ class Csv(Output):
     COLUMNS = (
         *("kind", "page", "line", "column", "text", "href", "target", "status"),
         *("reason", "meaning", "end", "rendered"),
+        *("severity", "change", "since", "is_accepted"),
     )
 
     def begin(self) -> None:
@@ -94,6 +107,10 @@ class Csv(Output):
     def add(self, finding: CheckFinding) -> None:
         values = finding.to_json()
         self._write_row([defused(values[name]) for name in self.COLUMNS])
+
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+        for finding in summary.fixed:
+            self.add(finding)
 
     def _write_row(self, row: Iterable[Any]) -> None:
         line = io.StringIO()
@@ -104,12 +121,14 @@ class Csv(Output):
 class GitHub(Output):
     """Workflow commands, which GitHub shows beside the lines of a pull request."""
 
+    lists_accepted = False
+
     def add(self, finding: CheckFinding) -> None:
         fields = {"file": finding.page, "title": finding.meaning}
         if finding.column:
             fields |= {"line": str(finding.line), "col": str(finding.column)}
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
-        self.write(f"::error {shown}::{_of_command(line_of(finding))}\n")
+        self.write(f"::{finding.severity} {shown}::{_of_command(line_of(finding))}\n")
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         level = "error" if summary.incomplete else "notice"
@@ -118,20 +137,17 @@ class GitHub(Output):
 
 
 class Markdown(Output):
-    """A table, for the summary of a job or a comment."""
+    """A table of targets, for the summary of a job or a comment."""
+
+    lists_accepted = False
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         first, *others = summary_lines(summary)
         lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
-        lines += map(_in_markdown, first_lines(findings))
+        lines += map(_in_markdown, fixed_lines(summary))
         if findings:
-            lines += ["", "| Place | Reference | Problem |", "| --- | --- | --- |"]
-        lines += [
-            f"| {_in_markdown(finding.place)} "
-            f"| {_in_markdown(finding.text)} → {_in_markdown(finding.target)} "
-            f"| {_in_markdown(problem_of(finding))} |"
-            for finding in findings
-        ]
+            lines += ["", "| Places | Reference | Problem |", "| --- | --- | --- |"]
+        lines += map(_row_of, by_target(findings))
         self.write("\n".join(lines) + "\n")
 
 
@@ -140,49 +156,55 @@ class JUnit(Output):
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
         errors = [f"Incomplete: {why}" for why in summary.incomplete]
-        count = max(1, len(findings) + len(errors))
+        count = max(1, len(findings) + len(errors) + len(summary.fixed))
+        accepted = sum(finding.is_accepted for finding in findings)
         self.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
         self.write(
             f'<testsuite name="gencrawl check" tests="{count}" '
-            f'failures="{len(findings)}" errors="{len(errors)}">\n'
+            f'failures="{len(findings) - accepted}" errors="{len(errors)}" '
+            f'skipped="{accepted}">\n'
         )
         for finding in findings:
-            self.write(
-                f"<testcase classname={_attribute(finding.page or finding.text)} "
-                f"name={_attribute(f'{finding.place} {finding.href}')}>"
-                f"<failure type={_attribute(finding.reason)} "
-                f"message={_attribute(problem_of(finding))}>"
-                f"{escape(_in_xml(line_of(finding)))}</failure></testcase>\n"
-            )
+            self._write_case(finding)
+        for fixed in summary.fixed:
+            self._write_case(fixed)
         for error in errors:
             self.write(
                 '<testcase classname="gencrawl" name="whole check">'
                 f"<error message={_attribute(error)}/></testcase>\n"
             )
-        if not findings and not errors:
+        if not (findings or errors or summary.fixed):
             self.write('<testcase classname="gencrawl" name="no findings"/>\n')
         lines = escape(_in_xml("\n".join(summary_lines(summary))))
         self.write(f"<system-out>{lines}</system-out>\n</testsuite>\n</testsuites>\n")
+
+    def _write_case(self, finding: CheckFinding) -> None:
+        """Write a test that fails, is skipped if it is accepted, or passes if it is fixed."""
+        message = _attribute(with_severity(finding, problem_of(finding)))
+        if finding.change == Change.FIXED:
+            result = ""
+        elif finding.is_accepted:
+            result = f"<skipped message={message}/>"
+        else:
+            result = (
+                f"<failure type={_attribute(finding.reason)} message={message}>"
+                f"{escape(_in_xml(line_of(finding)))}</failure>"
+            )
+        self.write(
+            f"<testcase classname={_attribute(finding.page or finding.text)} "
+            f"name={_attribute(f'{finding.place} {finding.href}')}>{result}</testcase>\n"
+        )
 
 
 class Sarif(Output):
     """SARIF 2.1.0, which code scanners exchange."""
 
     def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
-        whole = sarif_of(findings, summary_lines(summary), summary.incomplete)
+        whole = sarif_of(
+            [*findings, *summary.fixed], summary_lines(summary), summary.incomplete
+        )
         self.write(json_text(whole, indent=2) + "\n")
 
-
-# The singular of the kinds that are nouns; the others are adjectives.
-ONE_BY_KIND = {
-    "fragments": "fragment",
-    "redirects": "redirect",
-    "pages": "problem of pages",
-    "notices": "notice",
-}
-
-# Longer lists are not read.
-MAX_FIRST = 3
 
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
@@ -194,94 +216,6 @@ FORMATS: dict[str, type[Output]] = {
     "github": GitHub,
     "markdown": Markdown,
 }
-
-
-def problem_of(finding: CheckFinding) -> str:
-    """Return what is wrong, in a few words."""
-    is_elsewhere = finding.end and finding.kind is not FindingKind.REDIRECT
-    where = f" (redirected to {finding.end})" if is_elsewhere else ""
-    is_marked = finding.rendered and finding.kind is not FindingKind.SCRIPT
-    return printable(finding.meaning + where + " (rendered)" * is_marked)
-
-
-def line_of(finding: CheckFinding) -> str:
-    """Return a finding in one line."""
-    text = f': "{finding.text}"' if finding.page else ""
-    arrow = f"{finding.place}{text} -> {finding.target or finding.href}"
-    return printable(f"{arrow}  {problem_of(finding)}")
-
-
-def first_lines(findings: Sequence[CheckFinding]) -> list[str]:
-    """Return what to fix first: the targets of most findings, if several lead to one.
-
-    Which pages most visitors see is not known, so each page counts the same.
-    """
-    by_target: dict[tuple[str, str], list[CheckFinding]] = {}
-    for finding in findings:
-        key = finding.target or finding.href, problem_of(finding)
-        by_target.setdefault(key, []).append(finding)
-    pages_by_key = {
-        key: len({finding.page for finding in found})
-        for key, found in by_target.items()
-        if len(found) > 1
-    }
-    first = sorted(pages_by_key, key=lambda key: -pages_by_key[key])[:MAX_FIRST]
-    lines = [
-        f"  {target}  {problem}: {number(len(by_target[target, problem]), 'reference')} on "
-        f"{number(pages_by_key[target, problem], 'page')}"
-        for target, problem in first
-    ]
-    return [printable(line) for line in (["Fix first:", *lines] if lines else [])]
-
-
-def headline(summary: CheckSummary) -> str:
-    """Return the result in a few words.
-
-    >>> from collections import Counter
-    >>> headline(CheckSummary()), headline(CheckSummary(counts=Counter(broken=2, fragments=1)))
-    ('No findings', '3 findings: 2 broken, 1 fragment')
-    """
-    total = summary.counts.total()
-    if summary.is_empty:
-        return "Nothing was fetched"
-    end = ", but the check is incomplete" if summary.incomplete else ""
-    if not total:
-        return f"No findings{end}"
-    counts = ", ".join(
-        number(n, ONE_BY_KIND.get(kind, kind), kind)
-        for kind, n in summary.counts.most_common()
-    )
-    return f"{number(total, 'finding')}: {counts}{end}"
-
-
-def summary_lines(summary: CheckSummary) -> list[str]:
-    """Return the headline, what was checked, and what not."""
-    checked = (
-        f"Checked: {number(summary.references, 'reference')} in "
-        f"{number(summary.pages, 'document')}, to {number(summary.urls, 'URL')}."
-    )
-    lines = [headline(summary), checked]
-    lines += [f"Incomplete: {why}." for why in summary.incomplete]
-    if summary.accepted or summary.ignored:
-        lines.append(
-            f"Left out: {summary.accepted:,} accepted by the baseline, "
-            f"{summary.ignored:,} ignored."
-        )
-    if summary.made_by_script:
-        pages = number(summary.made_by_script, "page")
-        words = words_of_scripted(is_rendered=summary.is_rendered)
-        lines.append(f"Made by a script: {pages}; {words}.")
-    if summary.unlisted:
-        lines.append(
-            f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
-        )
-    parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
-    if summary.unread:
-        unread = number(summary.unread, "fragment")
-        parts.append(f"{unread} on other sites (see --external-fragments)")
-    parts += [*summary.options_off, NEVER_CHECKED]
-    lines.append(f"Not checked: {'; '.join(parts)}.")
-    return [printable(line) for line in lines]
 
 
 def _of_command(text: str, more: str = "") -> str:
@@ -299,6 +233,19 @@ def _in_markdown(text: str) -> str:
             char, f"\\{char}" if char not in "<>" else f"&#{ord(char)};"
         )
     return text
+
+
+def _row_of(target: Target) -> str:
+    """Return the row of a table in Markdown."""
+    places = [_in_markdown(each.place) for each in target.found[:MAX_FIRST]]
+    if more := len(target.found) - len(places):
+        places.append(f"and {number(more, 'more reference')}")
+    first = target.found[0]
+    return (
+        f"| {'<br>'.join(places)} "
+        f"| {_in_markdown(first.text)} → {_in_markdown(first.target)} "
+        f"| {_in_markdown(with_severity(first, target.problem))} |"
+    )
 
 
 def _in_xml(text: str) -> str:

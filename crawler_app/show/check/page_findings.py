@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import number
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.show.check.check_findings import CheckFinding, FindingKind
 from crawler_app.show.report.gathering import gather
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.report_data import Problem
 from crawler_app.show.report.tables.page_sections import words_of_problem
 
@@ -28,12 +29,12 @@ def problems_of_pages(
 
 
 def _finding(problem: Problem, name_of: Callable[[str], str]) -> CheckFinding:
-    is_notice = TRAITS_BY_KIND[problem.kind].severity is Severity.NOTICE
+    severity = TRAITS_BY_KIND[problem.kind].severity
     page = problem.examples[0] if problem.examples else problem.subject
     others = problem.count - 1
     more = f", and on {number(others, 'more page')}" if others > 0 else ""
     return CheckFinding(
-        FindingKind.NOTICE if is_notice else FindingKind.PAGE,
+        FindingKind.NOTICE if severity is Severity.NOTICE else FindingKind.PAGE,
         name_of(page),
         0,
         0,
@@ -43,4 +44,5 @@ def _finding(problem: Problem, name_of: Callable[[str], str]) -> CheckFinding:
         None,
         problem.kind.value,
         words_of_problem(problem) + more,
+        severity=severity,
     )

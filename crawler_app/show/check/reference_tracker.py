@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler_app.base.models import Candidate, Outcome, Role, State
+from crawler_app.base.models import Candidate, Outcome, Role, Severity, State
 from crawler_app.base.reasons import (
     PROVISIONAL,
     RETRYABLE,
@@ -45,7 +45,7 @@ from crawler_app.web.documents.fragments import (
     is_scripted,
     names_place,
 )
-from crawler_app.web.documents.malformed import is_missing, problem_in
+from crawler_app.web.documents.malformed import REPAIRED, is_missing, problem_in
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use
 
@@ -345,7 +345,8 @@ class ReferenceTracker:
         group = References(page, mentions, target)
         if problem:
             self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
-            group = group._replace(mentions=())  # one fault, one finding
+            if problem not in REPAIRED:
+                group = group._replace(mentions=())  # one fault, one finding
         if not target or not mentions:
             return
         if is_mixed_content(page, target):
@@ -471,6 +472,8 @@ class ReferenceTracker:
     ) -> None:
         """Report some of the references of a group."""
         page, _, target, redirected_to, *_ = group
+        is_mild = kind is FindingKind.REDIRECT or meaning in REPAIRED
+        severity = Severity.WARNING if is_mild else Severity.ERROR
         for mention in mentions:
             finding = CheckFinding(
                 kind,
@@ -485,6 +488,7 @@ class ReferenceTracker:
                 meaning,
                 self._name_of(redirected_to) if redirected_to else "",
                 page in self._rendered,
+                severity,
             )
             self._report(finding)
 

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from crawler_app import __version__
-from crawler_app.show.check.check_findings import CheckFinding, FindingKind
+from crawler_app.base.models import Severity
+from crawler_app.show.check.check_findings import Change, CheckFinding, FindingKind
 
 __all__ = ["sarif_of"]
 
@@ -22,6 +23,20 @@ WORDS_BY_KIND = {
     FindingKind.MIXED: "Something that an https page loads over http",
     FindingKind.SCRIPT: "A script, or its request, that fails",
     FindingKind.REDIRECT: "A link to a permanent redirect",
+    FindingKind.PAGE: "A page that is wrong itself",
+    FindingKind.NOTICE: "Something on a page that may be intended",
+}
+
+LEVEL_BY_SEVERITY = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.NOTICE: "note",
+}
+
+STATE_BY_CHANGE = {
+    Change.NEW: "new",
+    Change.STILL: "unchanged",
+    Change.FIXED: "absent",
 }
 
 
@@ -63,9 +78,15 @@ def _result(finding: CheckFinding) -> dict[str, Any]:
     text = f"{finding.href or finding.target}: {finding.meaning}"
     result: dict[str, Any] = {
         "ruleId": finding.kind.value,
-        "level": "note" if finding.kind is FindingKind.REDIRECT else "error",
+        "level": LEVEL_BY_SEVERITY[finding.severity],
         "message": {"text": text},
     }
+    if finding.change:
+        result["baselineState"] = STATE_BY_CHANGE[finding.change]
+    if finding.since:
+        result["provenance"] = {"firstDetectionTimeUtc": finding.since}
+    if finding.is_accepted:
+        result["suppressions"] = [{"kind": "external"}]
     uri = _uri(finding.page or finding.target)
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if finding.column:

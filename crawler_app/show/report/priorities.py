@@ -14,8 +14,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, number
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
     Malformed,

@@ -6,6 +6,8 @@ Pure.  Add a kind here; the report, its advice and ``gencrawl check --fail-on pa
 from enum import StrEnum
 from typing import NamedTuple
 
+from crawler_app.base.models import Severity
+
 __all__ = [
     "MAX_CLICKS",
     "MAX_DESCRIPTION_CHARS",
@@ -13,7 +15,6 @@ __all__ = [
     "TRAITS_BY_KIND",
     "KindTraits",
     "ProblemKind",
-    "Severity",
 ]
 
 # About as much as a search engine shows; the limits are those of Screaming Frog.
@@ -22,17 +23,6 @@ MAX_DESCRIPTION_CHARS = 155
 
 # From a start URL to a page.
 MAX_CLICKS = 6
-
-
-class Severity(StrEnum):
-    """How bad a problem is."""
-
-    ERROR = "error"
-    """Visitors or search engines do not get what the page means to give them."""
-    WARNING = "warning"
-    """They get less than they could."""
-    NOTICE = "notice"
-    """Often intended, and worth a look."""
 
 
 class ProblemKind(StrEnum):

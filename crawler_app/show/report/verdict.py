@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler_app.base.config import NONE, OWN
-from crawler_app.base.models import State
+from crawler_app.base.models import Severity, State
 from crawler_app.base.reasons import (
     NEVER_CHECKED,
     WALLS,
@@ -20,7 +20,7 @@ from crawler_app.base.reasons import (
 )
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind, Severity
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 

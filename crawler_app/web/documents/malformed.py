@@ -12,7 +12,14 @@ from crawler_app.base.urls import host_of, join
 from crawler_app.web.documents.references import Use
 from crawler_app.web.fetcher.addresses import is_private_host
 
-__all__ = ["is_missing", "problem_in"]
+__all__ = ["REPAIRED", "is_missing", "problem_in"]
+
+_BLANK = "a blank in the URL; write %20"
+_LINE_BREAK = "a line break or a tab in the URL"
+_BACKSLASH = "a backslash in the URL; write /"
+
+# Problems that every browser repairs as the author meant it, so that visitors see nothing.
+REPAIRED = frozenset((_BLANK, _LINE_BREAK, _BACKSLASH))
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)\s*:")
 _WEB = ("http", "https")
@@ -96,11 +103,11 @@ def _of_web_url(base: str, text: str, *, has_scheme: bool) -> str:
         return "not a valid URL" if exc.reason == "malformed" else ""
     path = text.partition("#")[0]
     if re.search(r"[\t\n\r]", path):
-        return "a line break or a tab in the URL"
+        return _LINE_BREAK
     if " " in path:
-        return "a blank in the URL; write %20"
+        return _BLANK
     if "\\" in path.partition("?")[0]:
-        return "a backslash in the URL; write /"
+        return _BACKSLASH
     if is_private_host(host_of(url)) and not is_private_host(host_of(base)):
         return "visitors cannot reach a private address"
     if not has_scheme and _HOST_AS_PATH.match(text):

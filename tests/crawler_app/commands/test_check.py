@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler_app.base.reasons import Reason, meaning_of
-from crawler_app.show.check.output import FORMATS, NEVER_CHECKED
+from crawler_app.base.reasons import NEVER_CHECKED, Reason, meaning_of
+from crawler_app.show.check.output import FORMATS
 from tests.helpers.scripts import start_python
 from tests.helpers.site import Answer
 
@@ -84,7 +84,8 @@ def test_options_of_a_check_can_be_in_a_file(
     found = [json.loads(line) for line in ended.out.splitlines()]
     assert ended.status == (3 if kinds else 0)
     if kinds is not None:
-        assert {each["kind"] for each in found if "kind" in each} == kinds
+        counted = [e for e in found if "kind" in e and not e["is_accepted"]]
+        assert {each["kind"] for each in counted} == kinds
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
 
     assert (first.status, second.status) == (0, 0)
     assert f"Wrote {baseline}" in first.err
-    assert "Left out: 3 accepted by the baseline, 0 ignored." in second.out
+    assert "Left out: 3 accepted, 0 ignored." in second.out
     assert third.status == 3
     assert third.out.startswith(f'{faulty.url}new:1:9: "x" -> {faulty.url}gone2')
     assert "1 accepted finding is fixed; --update-baseline takes it off" in third.err
@@ -319,8 +320,8 @@ def test_folder_is_checked_into_a_directory_again(folder, gencrawl):
     second = gencrawl("check", "public/", "--into", "kept")
 
     assert (first.status, second.status) == (3, 3)
-    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 fixed."
-    assert wanted in second.err
+    wanted = "Compared with the last check: 1 new, 2 still there, 1 fixed."
+    assert wanted in second.out
     assert 'public/new.html:1:9: "x" -> public/gone2' in second.out
     assert gencrawl("report", "kept", "--fail-on", "broken").status == 3
     other = gencrawl("check", "public/sub folder", "--into", "kept")
@@ -538,8 +539,8 @@ def test_check_into_a_directory_is_kept_and_compared(faulty, gencrawl, tmp_path)
     second = gencrawl("check", faulty.url, "--into", into)
 
     assert (first.status, second.status) == (3, 3)
-    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 fixed."
-    assert wanted in second.err
+    wanted = "Compared with the last check: 1 new, 2 still there, 1 fixed."
+    assert wanted in second.out
     assert gencrawl("report", into, "--fail-on", "broken").status == 3
     assert gencrawl("search", into, "lost").status == 0
 
@@ -577,7 +578,7 @@ def test_resume_of_a_check_of_a_folder_says_how_to_continue(folder, gencrawl):
     assert "kept holds a check of files, which are served only while" in refused.err
     assert again[:2] == ["gencrawl", "check"]
     assert ended.status == 3
-    assert "0 newly broken" in ended.err
+    assert "last check: 0 new" in ended.err
 
 
 def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path):
@@ -709,13 +710,27 @@ def test_refresh_header_names_its_page(site, gencrawl, kind):
     assert f'{site.url}a: "Refresh header" -> {site.url}gone  404' in ended.out
 
 
-def test_one_fault_is_one_finding(site, gencrawl):
-    site.answer("/", b'<a href="/go ne">x</a><a href=/>x</a>')
+@pytest.mark.parametrize(
+    ("href", "found"),
+    [
+        ("htp://a.test/", {("malformed", "error")}),
+        ("/the re", {("malformed", "warning")}),
+        ("/go ne", {("malformed", "warning"), ("broken", "error")}),
+    ],
+)
+def test_what_browsers_repair_is_a_warning(site, gencrawl, href, found):
+    site.answer("/", f'<a href="{href}">x</a><a href=/>x</a>'.encode())
+    site.page("/the%20re")
 
     ended = gencrawl("check", site.url, "--format", "json")
+    mild = gencrawl("check", site.url, "--fail-on", "errors")
 
-    (finding,) = json.loads(ended.out)["findings"]
-    assert finding["kind"] == "malformed"
+    findings = json.loads(ended.out)["findings"]
+    assert {(each["kind"], each["severity"]) for each in findings} == found
+    assert ended.status == 3
+    assert mild.status == (
+        3 if {severity for _, severity in found} != {"warning"} else 0
+    )
 
 
 def test_site_that_begins_to_refuse_everything_is_named_once(site, gencrawl):

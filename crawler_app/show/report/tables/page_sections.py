@@ -6,8 +6,9 @@ Pure.  Each public function makes one section.
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, seconds, size
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, Severity
+from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND
 from crawler_app.show.report.report_data import (
     Malformed,
     Moved,

@@ -9,8 +9,8 @@ import pytest
 
 from crawler_app.base.models import State
 from crawler_app.base.progress import ITEMS_PER_STEP, in_steps
+from crawler_app.base.reasons import NEVER_CHECKED
 from crawler_app.run.crawl import monitor
-from crawler_app.show.check.output import NEVER_CHECKED
 from crawler_app.show.terminal.plain_text import line_of
 from crawler_app.show.terminal.progress_display import Steps, show_crawl
 

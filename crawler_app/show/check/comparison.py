@@ -1,0 +1,133 @@
+"""Compares the findings of a check with those known before: new, still there, or fixed.
+
+The baseline says what is known, or without one the last check into the same directory.
+"""
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import refusal
+from crawler_app.show.check.baseline import Baseline, write_baseline
+from crawler_app.show.check.check_findings import Change, CheckFinding, FindingKind
+
+__all__ = ["Comparison"]
+
+# The file in the directory of a crawl with the findings of the last check.
+LAST_NAME = "check.json"
+
+# A page with such a status is gone, and what was wrong with it, too.
+GONE = (404, 410)
+
+# A page that such a finding leads to could not be read.
+DEAD = (FindingKind.BROKEN, FindingKind.EXTERNAL)
+
+Key = tuple[str, ...]
+
+
+class Comparison:
+    """The known findings beside those of a check.
+
+    Args:
+        baseline: The file of accepted findings; None for none.
+        into: The directory of the check; empty for none.
+        only_new: Whether known findings are accepted, as a baseline always has it.
+        now: The time of the check, for findings that are new.
+        key_of: Returns what identifies a finding in later checks.
+
+    Raises:
+        ConfigError: a file cannot be used, or `only_new` has nothing to compare with.
+    """
+
+    def __init__(
+        self,
+        baseline: Path | None,
+        into: str,
+        *,
+        only_new: bool,
+        now: str,
+        key_of: Callable[[CheckFinding], Key],
+    ) -> None:
+        self._last_path = Path(into, LAST_NAME) if into else None
+        if only_new and not (baseline or into):
+            raise ConfigError("--fail-on new needs --baseline FILE or --into DIR")
+        if self._last_path and (reason := refusal(self._last_path)):
+            # The directory may come from another person.
+            raise ConfigError(f"{self._last_path} is {reason}; remove it")
+        self._only_new = only_new or baseline is not None
+        self._now = now
+        self._key_of = key_of
+        paths = [path for path in (baseline, self._last_path) if path]
+        opened = [Baseline(path) if path.exists() else None for path in paths]
+        self._known = opened[0] if opened else None
+        self._opened = [each for each in opened if each]
+        has_first = self._known is not None
+        self.compared_with = ("baseline" if baseline else "last check") * has_first
+
+    @property
+    def accepts_all(self) -> bool:
+        """Whether this check is the first, whose findings are accepted from now on."""
+        return self._only_new and self._known is None
+
+    def mark(self, finding: CheckFinding) -> CheckFinding:
+        """Return the finding with what is known of it."""
+        key = self._key_of(finding)
+        sinces = [known.take(key) for known in self._opened]
+        since = next(filter(None, sinces), self._now)
+        if self._known is None:
+            return dataclasses.replace(finding, since=since)
+        if sinces[0] is None:
+            return dataclasses.replace(finding, change=Change.NEW, since=since)
+        return dataclasses.replace(
+            finding, change=Change.STILL, since=since, is_accepted=self._only_new
+        )
+
+    def fixed(
+        self, found: Iterable[CheckFinding], unseen_kinds: Collection[FindingKind]
+    ) -> list[CheckFinding]:
+        """Take the known findings that are no longer there off the list, and return them.
+
+        Those of pages that could not be read this time may be there still.
+
+        Args:
+            unseen_kinds: The kinds that the check did not look for.
+        """
+        if self._known is None:
+            return []
+        unread = {
+            self._key_of(each)[3]
+            for each in found
+            if each.kind in DEAD and each.status not in GONE
+        }
+        rows = [
+            (key, since)
+            for key, since in self._known.left()
+            if key[0] not in unseen_kinds and key[1] not in unread
+        ]
+        for key, _ in rows:
+            for known in self._opened:
+                known.take(key)
+        return [_fixed(key, since) for key, since in rows]
+
+    def save(self, found: Iterable[CheckFinding], baseline: Path | None) -> None:
+        """Write the findings to the directory, and to a baseline.
+
+        Those that were neither found nor fixed are kept.
+        """
+        rows = [(*self._key_of(each), each.since) for each in found]
+        rows += [(*key, since) for key, since in self._left()]
+        for path in filter(None, (baseline, self._last_path)):
+            write_baseline(path, rows)
+
+    def _left(self) -> Iterable[tuple[Key, str]]:
+        return self._known.left() if self._known else ()
+
+
+def _fixed(key: Key, since: str) -> CheckFinding:
+    kind, page, href, target, reason = key
+    return CheckFinding(
+        *(FindingKind(kind), page, 0, 0, "", href, target, None, reason, "fixed"),
+        change=Change.FIXED,
+        since=since,
+    )

@@ -1,0 +1,186 @@
+"""Findings and the summary of a check in words.  Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from crawler_app.base.models import Severity
+from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
+from crawler_app.base.text.escaping import printable
+from crawler_app.base.text.formatting import number
+from crawler_app.show.check.check_findings import (
+    Change,
+    CheckFinding,
+    CheckSummary,
+    FindingKind,
+)
+
+__all__ = [
+    "MAX_FIRST",
+    "Target",
+    "by_target",
+    "first_lines",
+    "fixed_lines",
+    "headline",
+    "line_of",
+    "problem_of",
+    "summary_lines",
+    "with_severity",
+]
+
+# The singular of the kinds that are nouns; the others are adjectives.
+ONE_BY_KIND = {
+    "fragments": "fragment",
+    "redirects": "redirect",
+    "pages": "problem of pages",
+    "notices": "notice",
+}
+
+# Longer lists are not read.
+MAX_FIRST = 3
+MAX_FIXED = 10
+
+# Of an ISO 8601 time.
+DATE_CHARS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The findings that lead to one URL, and have the same problem."""
+
+    target: str
+    problem: str
+    found: list[CheckFinding]
+
+    @property
+    def pages(self) -> int:
+        """The number of pages that they are on."""
+        return len({finding.page for finding in self.found})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what they have in common, and their numbers."""
+        return {
+            "target": self.target,
+            "problem": self.problem,
+            "severity": self.found[0].severity,
+            "references": len(self.found),
+            "pages": self.pages,
+        }
+
+
+def problem_of(finding: CheckFinding) -> str:
+    """Return what is wrong, in a few words."""
+    is_elsewhere = finding.end and finding.kind is not FindingKind.REDIRECT
+    where = f" (redirected to {finding.end})" if is_elsewhere else ""
+    is_marked = finding.rendered and finding.kind is not FindingKind.SCRIPT
+    return printable(finding.meaning + where + " (rendered)" * is_marked)
+
+
+def with_severity(finding: CheckFinding, words: str) -> str:
+    """Return words after the severity, unless it is an error, and before the age, if known."""
+    mark = "" if finding.severity is Severity.ERROR else f"{finding.severity}: "
+    age = ""
+    if finding.change == Change.NEW:
+        age = " (new)"
+    elif finding.change and finding.since:
+        age = f" (since {finding.since[:DATE_CHARS]})"
+    return mark + words + age
+
+
+def line_of(finding: CheckFinding) -> str:
+    """Return a finding in one line."""
+    text = f'"{finding.text}" ' if finding.page else ""
+    words = f"{text}-> {finding.target or finding.href}  {problem_of(finding)}"
+    place = finding.place + (": " if finding.page else " ")
+    return printable(place + with_severity(finding, words))
+
+
+def by_target(findings: Iterable[CheckFinding]) -> list[Target]:
+    """Return the findings by where they lead, those on most pages first."""
+    found_by_key: dict[tuple[str, str], list[CheckFinding]] = {}
+    for finding in findings:
+        key = finding.target or finding.href, problem_of(finding)
+        found_by_key.setdefault(key, []).append(finding)
+    targets = [Target(*key, found) for key, found in found_by_key.items()]
+    return sorted(targets, key=lambda target: -target.pages)
+
+
+def first_lines(findings: Iterable[CheckFinding]) -> list[str]:
+    """Return what to fix first: the targets of most findings, if several lead to one.
+
+    Which pages most visitors see is not known, so each page counts the same.
+    """
+    several = [each for each in by_target(findings) if len(each.found) > 1]
+    lines = [
+        f"  {each.target}  {each.problem}: {number(len(each.found), 'reference')} on "
+        f"{number(each.pages, 'page')}"
+        for each in several[:MAX_FIRST]
+    ]
+    return [printable(line) for line in (["Fix first:", *lines] if lines else [])]
+
+
+def fixed_lines(summary: CheckSummary) -> list[str]:
+    """Return the first of what is fixed."""
+    lines = [
+        f"  {with_severity(each, f'{each.page} -> {each.target or each.href}')}"
+        for each in summary.fixed[:MAX_FIXED]
+    ]
+    if more := len(summary.fixed) - len(lines):
+        lines.append(f"  and {more:,} more")
+    return [printable(line) for line in (["Fixed:", *lines] if lines else [])]
+
+
+def headline(summary: CheckSummary) -> str:
+    """Return the result in a few words.
+
+    >>> from collections import Counter
+    >>> headline(CheckSummary()), headline(CheckSummary(counts=Counter(broken=2, fragments=1)))
+    ('No findings', '3 findings: 2 broken, 1 fragment')
+    """
+    total = summary.counts.total()
+    if summary.is_empty:
+        return "Nothing was fetched"
+    end = ", but the check is incomplete" if summary.incomplete else ""
+    if not total:
+        return f"No findings{end}"
+    counts = ", ".join(
+        number(n, ONE_BY_KIND.get(kind, kind), kind)
+        for kind, n in summary.counts.most_common()
+    )
+    return f"{number(total, 'finding')}: {counts}{end}"
+
+
+def summary_lines(summary: CheckSummary) -> list[str]:
+    """Return the headline, what was checked, and what not."""
+    checked = (
+        f"Checked: {number(summary.references, 'reference')} in "
+        f"{number(summary.pages, 'document')}, to {number(summary.urls, 'URL')}."
+    )
+    lines = [headline(summary), checked]
+    lines += [f"Incomplete: {why}." for why in summary.incomplete]
+    if summary.compared_with:
+        new, still, fixed = (
+            f"{summary.changes[change]:,} {change}" for change in Change
+        )
+        lines.append(
+            f"Compared with the {summary.compared_with}: {new}, {still} there, {fixed}."
+        )
+    if summary.accepted or summary.ignored:
+        lines.append(
+            f"Left out: {summary.accepted:,} accepted, {summary.ignored:,} ignored."
+        )
+    if summary.made_by_script:
+        pages = number(summary.made_by_script, "page")
+        words = words_of_scripted(is_rendered=summary.is_rendered)
+        lines.append(f"Made by a script: {pages}; {words}.")
+    if summary.unlisted:
+        lines.append(
+            f"Only counted, not listed: {number(summary.unlisted, 'finding')}."
+        )
+    parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
+    if summary.unread:
+        unread = number(summary.unread, "fragment")
+        parts.append(f"{unread} on other sites (see --external-fragments)")
+    parts += [*summary.options_off, NEVER_CHECKED]
+    lines.append(f"Not checked: {'; '.join(parts)}.")
+    return [printable(line) for line in lines]

@@ -1,0 +1,190 @@
+"""A check says what is new, still there or fixed since the last one, or beside a baseline."""
+
+import csv
+import io
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+
+@pytest.fixture
+def public(tmp_path, monkeypatch):
+    """Return a folder with one page, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "public"
+    folder.mkdir()
+    return Links(folder / "index.html")
+
+
+class Links:
+    def __init__(self, file):
+        self.file = file
+        self.set("kept", "mended")
+
+    def set(self, *hrefs):
+        self.file.write_text("".join(f"<a href={each}>x</a>\n" for each in hrefs))
+
+
+MEMORIES = [("--baseline", "known.json"), ("--into", "dir", "--fail-on", "new")]
+
+
+def of_json(text):
+    whole = json.loads(text)
+    changes = {each["href"]: each["change"] for each in whole["findings"]}
+    return changes | {
+        each["href"]: each["change"] for each in whole["summary"]["fixed"]
+    }
+
+
+def of_sarif(text):
+    (run,) = json.loads(text)["runs"]
+    words = {"new": "new", "unchanged": "still", "absent": "fixed"}
+    for each in run["results"]:
+        assert bool(each.get("suppressions")) == (each["baselineState"] == "unchanged")
+    return {
+        each["message"]["text"].partition(":")[0]: words[each["baselineState"]]
+        for each in run["results"]
+    }
+
+
+def of_junit(text):
+    words = {"failure": "new", "skipped": "still", "": "fixed"}
+    suite = ElementTree.fromstring(text)[0]
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "1")
+    return {
+        case.get("name").split()[1]: words["".join(each.tag for each in case)]
+        for case in suite.iter("testcase")
+    }
+
+
+READERS = {
+    "json": of_json,
+    "csv": lambda text: {
+        each["href"]: each["change"] for each in csv.DictReader(io.StringIO(text))
+    },
+    "sarif": of_sarif,
+    "junit": of_junit,
+}
+
+
+@pytest.mark.parametrize("memory", MEMORIES, ids=["baseline", "directory"])
+@pytest.mark.parametrize("style", READERS)
+def test_only_what_is_new_fails_and_programs_get_everything(
+    public, gencrawl, memory, style
+):
+    first = gencrawl("check", "public", *memory)
+    same = gencrawl("check", "public", *memory)
+    public.set("kept", "added")
+    ended = gencrawl("check", "public", *memory, "--format", style)
+
+    assert (first.status, same.status, ended.status) == (0, 0, 3)
+    wanted = {"kept": "still", "added": "new", "mended": "fixed"}
+    assert READERS[style](ended.out) == wanted
+
+
+@pytest.mark.parametrize("style", ["text", "github", "markdown"])
+def test_people_are_shown_what_is_new_and_the_numbers(public, gencrawl, style):
+    baseline = ("--baseline", "known.json")
+    gencrawl("check", "public", *baseline)
+    public.set("kept", "added")
+
+    ended = gencrawl("check", "public", *baseline, "--format", style)
+
+    assert "public/added" in ended.out
+    assert "(new)" in ended.out
+    assert "public/kept" not in ended.out
+    assert "Compared with the baseline: 1 new, 1 still there, 1 fixed." in ended.out
+
+
+def test_finding_is_known_since_it_was_first_seen(public, gencrawl):
+    check = ("check", "public", "--into", "dir", "--format", "json")
+    gencrawl(*check)
+    known = public.file.parent.parent / "dir" / "check.json"
+    saved = json.loads(known.read_text())
+    for row in saved["findings"]:
+        row[-1] = "2001-02-03T04:05:06Z"
+    known.write_text(json.dumps(saved))
+    gencrawl(*check)
+    public.set("kept", "added")
+
+    ended = gencrawl(*check)
+
+    found = {each["href"]: each for each in json.loads(ended.out)["findings"]}
+    assert ended.status == 3
+    assert found["kept"]["since"] == "2001-02-03T04:05:06Z"
+    assert found["added"]["since"] > "2001-02-03T04:05:06Z"
+    text = gencrawl("check", "public", "--into", "dir").out
+    assert "404 Not Found (since 2001-02-03)" in text
+
+
+def test_baseline_without_times_is_read(public, gencrawl):
+    row = ["broken", "index.html", "kept", "kept", "http_404"]
+    (public.file.parent.parent / "known.json").write_text(
+        json.dumps({"format": "gencrawl baseline 1", "findings": [row]})
+    )
+
+    ended = gencrawl("check", "public", "--baseline", "known.json", "--format", "json")
+
+    assert ended.status == 3
+    assert of_json(ended.out) == {"kept": "still", "mended": "new"}
+
+
+@pytest.mark.parametrize("cause", ["a limit", "no external", "a page that fails"])
+def test_finding_that_was_not_looked_for_is_not_fixed(site, gencrawl, tmp_path, cause):
+    site.page("/", "/other", "/last")
+    site.page("/other", "http://127.0.0.2:1/external", "/gone", times=1)
+    site.page("/last")
+    check = ("check", site.url, "--into", tmp_path / "dir", "--tries", "1")
+    gencrawl(*check)
+    options = {
+        "a limit": ("--max-pages", "1"),
+        "no external": ("--no-external",),
+        "a page that fails": (),
+    }[cause]
+    if cause == "a page that fails":
+        site.answer("/other", status=500)
+    else:
+        site.page("/other", "http://127.0.0.2:1/external", "/gone")
+
+    ended = gencrawl(*check, *options)
+
+    assert "Compared with the last check:" in ended.out
+    assert "still there, 0 fixed." in ended.out
+    saved = json.loads((tmp_path / "dir" / "check.json").read_text())
+    assert {"/gone", "http://127.0.0.2:1/external"} <= {r[2] for r in saved["findings"]}
+
+
+def test_new_needs_something_to_compare_with(gencrawl):
+    ended = gencrawl("check", "http://a.test/", "--fail-on", "new")
+
+    assert ended.status == 2
+    assert "--fail-on new needs --baseline FILE or --into DIR" in ended.err
+
+
+def test_summary_has_the_targets_on_most_pages_first(public, gencrawl):
+    public.set("twice", "once", "twice")
+    (public.file.parent / "b.html").write_text("<a href=once>x</a>")
+
+    ended = gencrawl("check", "public", "--format", "json")
+
+    targets = json.loads(ended.out)["targets"]
+    assert [(e["target"], e["references"], e["pages"]) for e in targets] == [
+        ("public/once", 2, 2),
+        ("public/twice", 2, 1),
+    ]
+    table = gencrawl("check", "public", "--format", "markdown").out
+    assert table.count("→ public/once") == 1
+
+
+def test_page_that_other_findings_lead_to_was_read(public, gencrawl):
+    other = public.file.with_name("other.html")
+    public.set("other.html#nowhere")
+    other.write_text("<a href=mended>x</a>")
+    gencrawl("check", "public", "--into", "dir")
+    other.write_text("x")
+
+    ended = gencrawl("check", "public", "--into", "dir", "--format", "json")
+
+    wanted = {"other.html#nowhere": "still", "mended": "fixed"}
+    assert of_json(ended.out) == wanted
