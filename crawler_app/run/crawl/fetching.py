@@ -103,7 +103,8 @@ class Fetching:
         if not self._is_recrawl:
             archived = self._read(archive, capture)
             return archived or (yield from self.fetch(url)), Reason.OK
-        fetched = yield from self.fetch(url, _conditions(capture))
+        elsewhere = None if archive is self._archive else capture
+        fetched = yield from self.fetch(url, _conditions(capture), elsewhere=elsewhere)
         if fetched.status != 304:
             return fetched, Reason.OK
         archived = self._read(archive, capture)
@@ -157,11 +158,13 @@ class Fetching:
         method: str = "GET",
         body: bytes | None = None,
         is_archived: bool = True,
+        elsewhere: Capture | None = None,
     ) -> Subgenerator[Fetched]:
         """Make one exchange, and archive it.
 
         Args:
             is_archived: Whether it belongs into the archive, if there is one.
+            elsewhere: See `crawler_app.store.archive.store.Archive.write`.
 
         Raises:
             FetchError: there was no usable response.
@@ -187,7 +190,7 @@ class Fetching:
         context.stats.add("bytes", len(fetched.body))
         trace.note_response(method, fetched)
         if self._archive is not None and is_archived:
-            yield self._archive.write(fetched, began_at)
+            yield self._archive.write(fetched, began_at, elsewhere)
         return fetched
 
     def keep(self, url: str, content_type: str, body: bytes) -> Subgenerator[None]:

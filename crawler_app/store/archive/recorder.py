@@ -67,8 +67,14 @@ class Recorder:
         self._captures = captures
         self._known = known
 
-    def take(self, fetched: Fetched, began_at: float) -> None:
-        """Write the records of an exchange, or of a resource, and its capture."""
+    def take(
+        self, fetched: Fetched, began_at: float, elsewhere: Capture | None = None
+    ) -> None:
+        """Write the records of an exchange, or of a resource, and its capture.
+
+        Args:
+            elsewhere: In another archive: what is unchanged if the status is 304.
+        """
         at = int(began_at)
         self._files.begin(at)
         stamp = Stamp(fetched.url, at, self._files.warcinfo_id, fetched.peer)
@@ -86,7 +92,7 @@ class Recorder:
             stamp = stamp._replace(concurrent_to=request_id)
             self._take_response(record_id, stamp, fetched, url)
         else:
-            self._take_response(record_id, stamp, fetched, stamp.url)
+            self._take_response(record_id, stamp, fetched, stamp.url, elsewhere)
             if head:
                 stamp = stamp._replace(concurrent_to=record_id)
                 self._take_request(new_record_id(), stamp, head)
@@ -106,7 +112,12 @@ class Recorder:
         self._captures.add(capture, None)
 
     def _take_response(
-        self, record_id: bytes, stamp: Stamp, fetched: Fetched, url: str
+        self,
+        record_id: bytes,
+        stamp: Stamp,
+        fetched: Fetched,
+        url: str,
+        elsewhere: Capture | None = None,
     ) -> None:
         """Write a response.
 
@@ -115,9 +126,14 @@ class Recorder:
         """
         head, payload, facts = block_of(fetched)
         key = payload_key(payload, fetched)
-        original = self._original(url, facts, key)
         refers_to = None
         digest = sha1_of(payload)
+        original = None
+        if facts.status == 304 and elsewhere is not None:
+            digest = elsewhere.digest
+            refers_to = RevisitReference(b"", elsewhere.url, elsewhere.at, False)
+        else:
+            original = self._original(url, facts, key)
         original_id = None if original is None else original.id
         if original is None:
             kind = RESPONSE
@@ -125,9 +141,9 @@ class Recorder:
                 body = fetched.encoded_body or fetched.body
                 refers_to = self._known.find(payload, body)
             if refers_to is not None:
-                kind, original_id = REVISIT, ELSEWHERE
+                kind, original_id = _revisit_kind(facts), ELSEWHERE
         else:
-            kind = NOT_MODIFIED if facts.status == 304 else REVISIT
+            kind = _revisit_kind(facts)
             digest = original.digest
             refers_to = RevisitReference(
                 original.record_id, original.url, original.at, kind == REVISIT
@@ -188,3 +204,7 @@ class Recorder:
         """Close the files; what was not committed is lost."""
         self._files.close()
         self._captures.close()
+
+
+def _revisit_kind(facts: HeadFacts) -> str:
+    return NOT_MODIFIED if facts.status == 304 else REVISIT

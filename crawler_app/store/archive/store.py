@@ -80,7 +80,9 @@ class Archive:
             self._thread = StoreThread("archive", _error_of, undo=self._recorder.undo)
             opened.pop_all()
 
-    def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
+    def write(
+        self, fetched: Fetched, began_at: float, elsewhere: Capture | None = None
+    ) -> "gen.Future[None]":
         """Write an exchange.
 
         Returns a Future of the running event loop, which is already done unless the exchange
@@ -88,6 +90,8 @@ class Archive:
 
         Args:
             began_at: When the exchange began, in seconds since the epoch.
+            elsewhere: The capture in another archive of the crawl that is unchanged if the
+                status is 304; without it, that is the latest one in this archive.
 
         Raises:
             ArchiveError: writing has failed; nothing more will be written.
@@ -96,7 +100,7 @@ class Archive:
         self._thread.raise_error()
         size_bytes = len(fetched.encoded_body or fetched.body)
         self._thread.run(
-            partial(self._recorder.take, fetched, began_at),
+            partial(self._recorder.take, fetched, began_at, elsewhere),
             is_long=size_bytes > MAX_BYTES_AT_ONCE,
         )
         return self._thread.waited()
