@@ -104,7 +104,7 @@ class Capture:
         url: The canonical URL; of a request with a body, that by which it is looked up.
         at: When the exchange began, in whole seconds since the epoch.
         kind: RESPONSE; REVISIT, if the same payload had been captured before;
-            NOT_MODIFIED, if the server said that it has not changed.
+            NOT_MODIFIED, if the server said that it has not changed since it was captured.
         status: HTTP status.
         mime: Without parameters; empty if unknown.
         digest: SHA-1 of the payload, as WARC writes it; if it has no payload of its own,
@@ -235,7 +235,8 @@ class Captures:
 
     def has_elsewhere(self) -> bool:
         """Return whether a payload is in another archive only."""
-        return self._one(f"{IS_REVISIT} AND refers_to = ?", ELSEWHERE) is not None
+        condition = f"{IS_REVISIT} AND kind = '{REVISIT}' AND refers_to = ?"
+        return self._one(condition, ELSEWHERE) is not None
 
     def first_at(self, url: str) -> int | None:
         """Return when a URL was captured first; None if it never was."""

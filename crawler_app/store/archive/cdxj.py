@@ -17,7 +17,6 @@ from typing import TextIO
 
 from crawler_app.base.progress import OnStep, in_steps, no_step
 from crawler_app.store.archive.captures import (
-    NOT_MODIFIED,
     RESPONSE,
     Capture,
     Captures,
@@ -58,7 +57,7 @@ def index_lines(
     for key, capture in in_steps(
         "indexing captures", captures.by_surt(), on_step, total
     ):
-        if capture.kind != NOT_MODIFIED:
+        if capture.status != 304:  # it has no body; replay shows what it refers to
             yield _line_of(key, moved(capture) if moved else capture, prefix)
 
 

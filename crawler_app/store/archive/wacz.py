@@ -22,7 +22,6 @@ from typing import IO, Any, NamedTuple, cast
 from crawler_app.base.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.base.progress import OnStep, megabytes, no_step
 from crawler_app.store.archive.captures import (
-    NOT_MODIFIED,
     Capture,
     Captures,
     table_errors,
@@ -333,7 +332,7 @@ def _page_lines(
     captures = itertools.chain.from_iterable(s.captures.in_order() for s in sources)
     for done, capture in enumerate(captures):
         on_step("listing pages of captures", done, total)
-        if capture.status != 200 or capture.kind == NOT_MODIFIED:
+        if capture.status != 200:
             continue
         title = title_of(capture.url)
         # Without a type, the crawl has judged by the body.

@@ -18,7 +18,6 @@ from crawler_app.base.progress import OnStep, in_steps, no_step
 from crawler_app.base.urls import dedup_key, redirect_target
 from crawler_app.show.export.folder.names import NamedFile, file_names
 from crawler_app.store.archive.captures import (
-    NOT_MODIFIED,
     RESOURCES,
     Capture,
     Captures,
@@ -90,7 +89,7 @@ class Archives:
                     "reading captures", captures.in_order(), on_step, total
                 )
                 for capture in found:
-                    if capture.kind == NOT_MODIFIED or (at and capture.at > at):
+                    if capture.status == 304 or (at and capture.at > at):
                         continue
                     if not _is_page_or_file(capture.url):
                         continue

@@ -17,7 +17,7 @@ def changing(web):
     def put(path, text, *links, status=200, number=0):
         anchors = "".join(f"<a href={web.url(n, p)}>x</a>" for n, p in links)
         body = (TEXT.format(text) + anchors).encode()
-        headers = {"ETag": f'"{hash(body)}"'}
+        headers = {"Etag": f'"{hash(body)}"'}
         web.sites[number]._answers[path] = [Answer(body, status, headers)]
 
     names = ("stays", "changes", "breaks", "vanishes", "moves")
@@ -51,6 +51,14 @@ def words_of(gencrawl, directory, *words):
     return sorted(hit["url"] for hit in hits)
 
 
+def exported(gencrawl, directory, folder):
+    """Return the files of the folder, and whether a 304 is in the index."""
+    gencrawl("export", directory, "--format", "folder", "--output", folder)
+    index = gencrawl("export", directory, "--format", "cdxj").out
+    files = {path.relative_to(folder) for path in folder.rglob("*")}
+    return files, '"304"' in index
+
+
 def conditional(web, wanted):
     """Return for each request for a path in the second round whether it was conditional."""
     return [
@@ -75,6 +83,10 @@ def test_several_processes_find_the_changes_that_one_finds(
             assert ended.status == 0, ended.err
 
     crawl()
+    # Numbered otherwise, the processes ask for pages that another has archived.
+    for number in range(3):
+        part = directories[3] / f"part-{number}"
+        part.rename(part.with_name(f"part-{number + 3}"))
     before = web.requests
     for site in web.sites:
         site.requests_before = len(site.requests)
@@ -95,6 +107,14 @@ def test_several_processes_find_the_changes_that_one_finds(
         first, other = (words_of(gencrawl, d, words) for d in directories.values())
         assert first == other
     assert words_of(gencrawl, directories[3], "vanishes") == []
+    folders = (
+        exported(gencrawl, d, tmp_path / f"files-{n}") for n, d in directories.items()
+    )
+    (files, _), (other_files, is_shown) = folders
+    assert (other_files, is_shown) == (files, False)
+    for directory in directories.values():
+        archive = gencrawl.json("status", directory, "--json")["archive"]
+        assert archive["revisits"] == 1, "that of /stays"
 
 
 def test_unfinished_crawl_is_replaced_and_each_run_asks_for_soft_404s(

@@ -142,11 +142,11 @@ def held_thread(monkeypatch):
     gate, writers = threading.Event(), []
     take = Recorder.take
 
-    def held(self, fetched, began_at):
+    def held(self, *args):
         writers.append(threading.current_thread())
         if writers[-1] is not threading.main_thread():
             gate.wait(30)
-        take(self, fetched, began_at)
+        take(self, *args)
 
     monkeypatch.setattr(Recorder, "take", held)
     yield gate, writers
