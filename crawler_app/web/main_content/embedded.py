@@ -17,10 +17,11 @@ __all__ = ["embedded_text"]
 MAX_DEPTH = 3
 
 _IN_ATTRIBUTE = re.compile(r'\sdata-[a-z-]*+=(?:"(\{[^"]*+)"|\'(\{[^\']*+)\')')
-_IN_SCRIPT = re.compile(
-    r"<script\s[^>]*?application/json[^>]*+>([^<]*+(?:<(?!/script)[^<]*+|(?!))*+)",
-    re.IGNORECASE,
+# Neither attributes nor text are read twice, so that no page takes quadratic time.
+_SCRIPT = re.compile(
+    r"<script(\s[^<>]*+)>([^<]*+(?:<(?!/script)[^<]*+|(?!))*+)", re.IGNORECASE
 )
+_JSON = "application/json"
 _PARAGRAPH_END = "</p>"
 
 
@@ -32,7 +33,12 @@ def embedded_text(source: str) -> list[Element]:
     ['Hello']
     """
     found = (unescape(one or other) for one, other in _IN_ATTRIBUTE.findall(source))
-    texts = [*found, *_IN_SCRIPT.findall(source)]
+    scripts = (
+        text
+        for attributes, text in _SCRIPT.findall(source)
+        if _JSON in attributes.lower()
+    )
+    texts = [*found, *scripts]
     pieces = dict.fromkeys(piece for text in texts for piece in _pieces_in(text))
     return [parse_fragment(piece, positions=False) for piece in pieces]
 

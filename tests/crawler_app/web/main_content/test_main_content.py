@@ -1,5 +1,7 @@
 """Which parts of a page are its main content."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +94,15 @@ def test_base_is_returned():
 def test_any_markup_is_accepted(markup):
     main_content(markup)
     embedded_text(markup)
+
+
+@pytest.mark.parametrize("piece", ["<script ", "<script application/json "])
+def test_scripts_without_an_end_take_little_time(piece):
+    began = time.process_time()
+
+    assert main_content(piece * (2_000_000 // len(piece)))[0] is None
+
+    assert time.process_time() - began < 5  # not hours
 
 
 def test_elements_may_be_nested_by_the_thousand():
