@@ -16,11 +16,13 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Self
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import error_words
+from crawler_app.base.urls import MAX_URL_CHARS
 from crawler_app.store.archive.captures import (
     RESPONSE,
     Captures,
@@ -38,7 +40,10 @@ INSERT = "INSERT OR IGNORE INTO known VALUES (?, ?, ?)"
 FIND = "SELECT url, at FROM known WHERE digest IN (?, ?, ?) LIMIT 1"
 
 # What a line that is no capture, or of another kind of index, raises.
-NOT_A_LINE = (AttributeError, KeyError, TypeError, ValueError)
+NOT_A_LINE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
+# A longer line is no capture either; it is read in pieces of this size.
+MAX_LINE_BYTES = 1024 * 1024
 
 _Row = tuple[bytes, str, int]
 
@@ -100,7 +105,8 @@ def _rows_of(source: Path) -> Iterator[_Row]:
             yield from _rows_of_directory(source)
         else:
             yield from _rows_of_lines(_index_lines(source))
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as exc:
+    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as exc:
+        # A RuntimeError is zipfile's, of a file that is encrypted or compressed in another way.
         raise _not_usable(source, error_words(exc)) from None
 
 
@@ -116,8 +122,8 @@ def _rows_of_directory(directory: Path) -> Iterator[_Row]:
         ):
             for capture in captures.in_order():
                 if capture.kind == RESPONSE:
-                    digest = base64.b32decode(capture.digest)
-                    yield digest, capture.url, capture.at
+                    with contextlib.suppress(*NOT_A_LINE):
+                        yield _row(capture.digest, capture.url, capture.at)
 
 
 def _index_lines(source: Path) -> Iterator[bytes]:
@@ -137,7 +143,7 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
     is_compressed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
     with gzip.open(file) if is_compressed else contextlib.nullcontext(file) as lines:
-        yield from lines
+        yield from iter(partial(lines.readline, MAX_LINE_BYTES), b"")
 
 
 def _rows_of_lines(lines: Iterable[bytes]) -> Iterator[_Row]:
@@ -150,7 +156,18 @@ def _rows_of_lines(lines: Iterable[bytes]) -> Iterator[_Row]:
             if capture.get("mime") == "warc/revisit":
                 continue
             at = calendar.timegm(time.strptime(digits[:14].decode(), "%Y%m%d%H%M%S"))
-            yield _digest_of(capture["digest"]), str(capture["url"]), at
+            yield _row(capture["digest"], capture["url"], at)
+
+
+def _row(digest: str, url: str, at: int) -> _Row:
+    """Return a row.
+
+    Raises:
+        ValueError: it could not stand in a WARC record, as it is.
+    """
+    if not url.isprintable() or " " in url or len(url) > MAX_URL_CHARS or at < 0:
+        raise ValueError(f"{url!r} at {at} is no capture")
+    return _digest_of(digest), url, at
 
 
 def _digest_of(text: str) -> bytes:

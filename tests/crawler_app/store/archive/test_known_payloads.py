@@ -11,6 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler_app.base.errors import ConfigError
 from crawler_app.store.archive.known_payloads import KnownPayloads
 
+EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 BODY = b"<p>" + b"the same " * 100
 
 
@@ -72,7 +73,9 @@ def test_archive_that_needs_no_other_names_none(crawl, gencrawl, tmp_path):
     assert "relation" not in _described(gencrawl, crawl("old"), tmp_path)
 
 
-@pytest.mark.parametrize("content", [None, b"PK\x03\x04 damaged", b"\x1f\x8b damaged"])
+@pytest.mark.parametrize(
+    "content", [None, b"PK\x03\x04 damaged", b"\x1f\x8b damaged", b"PK encrypted"]
+)
 def test_unusable_archive_is_refused(tmp_path, content):
     source = tmp_path / "source"
     if content is None:
@@ -81,7 +84,10 @@ def test_unusable_archive_is_refused(tmp_path, content):
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as package:
             package.writestr("indexes/index.cdx.gz", b"\x1f\x8b damaged")
-        source.write_bytes(file.getvalue())
+        package = bytearray(file.getvalue())
+        if b"encrypted" in content:
+            package[package.index(b"PK\1\2") + 8] |= 1
+        source.write_bytes(package)
     else:
         source.write_bytes(content)
 
@@ -97,6 +103,16 @@ def test_lines_of_other_programs_and_broken_lines(tmp_path):
         "test,a)/b 20260101000000 {",
         'test,a)/c nodate {"url": "x", "digest": "sha1:x"}',
         "!meta 0 []",
+        "test,a)/d 20260101000000 " + "[" * 100_000,
+        *(
+            f"test,a)/e {digits} {json.dumps({'url': url, 'digest': 'sha1:' + EMPTY})}"
+            for digits, url in (
+                ("20260101000000", "http://a.test/\r\nWARC-Type: x"),
+                ("20260101000000", "http://a.test/\ud800"),
+                ("20260101000000", "http://a.test/" + "x" * 10_000),
+                ("00010101000000", "http://a.test/"),
+            )
+        ),
     ]
     (tmp_path / "index.cdxj").write_text("\n".join(lines))
 
@@ -104,6 +120,7 @@ def test_lines_of_other_programs_and_broken_lines(tmp_path):
         found = known.find(b"b\r\nHello World\r\n0\r\n\r\n", b"Hello World")
         assert (found.url, found.at, found.record_id) == ("u", 1767225600, b"")
         assert known.find(b"other", b"other") is None
+        assert known.find(b"", b"") is None
 
 
 def _records(directory):
