@@ -19,10 +19,12 @@ from crawler_app.base.urls import dedup_key, redirect_target
 from crawler_app.show.export.folder.names import NamedFile, file_names
 from crawler_app.store.archive.captures import (
     NOT_MODIFIED,
+    RESOURCES,
     Capture,
     Captures,
     table_errors,
 )
+from crawler_app.store.archive.lookup import split_lookup_url
 from crawler_app.store.archive.replay import read_capture
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.httpclient.response import REDIRECTS
@@ -90,6 +92,8 @@ class Archives:
                 for capture in found:
                     if capture.kind == NOT_MODIFIED or (at and capture.at > at):
                         continue
+                    if not _is_page_or_file(capture.url):
+                        continue
                     other = latest.get(capture.url)
                     if other is None or other[1].at <= capture.at:
                         latest[capture.url] = number, capture
@@ -104,6 +108,14 @@ class Archives:
         directory, captures = self._archives[number]
         with table_errors(directory):
             return read_capture(directory, captures, capture, self._max_body_bytes)
+
+
+def _is_page_or_file(url: str) -> bool:
+    """Return whether a URL of a capture is one that a page can refer to.
+
+    Others are of screenshots, and of responses to what a script has sent.
+    """
+    return not url.startswith(RESOURCES) and not split_lookup_url(url)[1]
 
 
 class FolderFiles:

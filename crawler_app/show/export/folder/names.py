@@ -13,10 +13,13 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-__all__ = ["OTHER_HOSTS", "NamedFile", "file_names", "href_between"]
+__all__ = ["MARKER", "OTHER_HOSTS", "NamedFile", "file_names", "href_between"]
 
 # What is not on the main host is below this directory.
 OTHER_HOSTS = "hosts"
+
+# A file in each folder; no URL has its name.
+MARKER = "gencrawl-folder.json"
 
 # ext4 and APFS allow 255 bytes or letters, Windows 260 characters for a whole path, of which
 # the user's own directories take some.
@@ -51,7 +54,8 @@ _MISLEADING = {
 
 _ILLEGAL = re.compile(r'[<>:"/\\|?*%#\x00-\x1f\x7f]')
 _RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|\Z)",
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]"
+    r"|gencrawl-folder)(?=\.|\Z)",
     re.IGNORECASE,
 )
 # Windows drops them, so that ".." would be a directory above.
@@ -95,11 +99,12 @@ def file_names(files: Collection[NamedFile], main_host: str) -> dict[str, str]:
     }
     taken: dict[str, tuple[str, str]] = {}
     for url, name in sorted(wanted.items()):
-        this = name, digests[url]
-        first = taken.get(_key_of(name))
-        if _key_of(name) in directories or (first and not (this[1] and first == this)):
+        this = name, digests[url] or url
+        # Again and again, as the marked name may be that of another URL.
+        while (key := _key_of(name)) in directories or (
+            taken.setdefault(key, this) != this
+        ):
             name = _marked(name, url)
-        taken.setdefault(_key_of(name), this)
         wanted[url] = name
     return wanted
 
@@ -152,7 +157,8 @@ def _added_suffix(suffix: str, mime: str) -> str:
 
 def _shortened(stem: str, suffix: str = "") -> str:
     """Return a name that is short enough, with a mark if letters were cut off."""
-    suffix = suffix[-MAX_NAME_BYTES // 4 :]
+    # Half of the room, even if each letter has four bytes.
+    suffix = suffix[-MAX_NAME_BYTES // 8 :]
     if len((stem + suffix).encode()) <= MAX_NAME_BYTES:
         return stem + suffix
     mark = f"~{_mark_of(stem)}{suffix}"

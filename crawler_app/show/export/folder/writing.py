@@ -27,7 +27,7 @@ from crawler_app.base.urls import join_or_nothing
 from crawler_app.run.directory.lock import not_writable
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.folder.files import Archives, FolderFiles
-from crawler_app.show.export.folder.names import href_between
+from crawler_app.show.export.folder.names import MARKER, href_between
 from crawler_app.show.export.folder.rewriting import (
     Refer,
     rewritten_css,
@@ -42,8 +42,6 @@ __all__ = ["write_folder"]
 
 logger = logging.getLogger(__name__)
 
-# In each folder; without it, a folder is somebody else's.
-MARKER = "gencrawl-folder.json"
 INDEX = "index.html"
 
 _SCRIPT = re.compile(r"(?:text|application)/(?:x-)?(?:java|ecma)script")

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from itertools import starmap
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from hypothesis import given
@@ -15,9 +15,13 @@ HOST = "http://a.test"
 SEGMENTS = st.text(
     st.sampled_from("aA.~%2fF:?*|\\<\u00fc\u0130\u00df \u200b/"), max_size=6
 ).map(lambda text: text.replace("?", "%3F"))
+# With a suffix of letters that have four bytes each.
+LONG = "x" * 300 + "." + "%F0%9F%98%80" * 30
 PATHS = st.lists(
     SEGMENTS
-    | st.sampled_from(["con", "NUL.txt", "..", "%2e%2e", "x" * 300, "index.html"]),
+    | st.sampled_from(
+        ["con", "NUL.txt", "..", "%2e%2e", "x" * 300, "index.html", LONG]
+    ),
     min_size=1,
     max_size=12,
 ).map("/".join)
@@ -64,6 +68,7 @@ def _parents(name):
         ("/a%2Fb.HTM", "text/html", "a_b.HTM"),
         ("/readme.html", "text/plain", "readme.html.txt"),
         ("/aux.js", "text/javascript", "_aux.js"),
+        ("/gencrawl-folder.json/a.css", "text/css", "_gencrawl-folder.json/a.css"),
         ("/archive.tar.gz", "application/gzip", "archive.tar.gz"),
         ("/no.html", "", "no.html"),
     ],
@@ -83,6 +88,24 @@ def test_file_and_directory_of_one_name_are_apart():
         urlsplit(href_between("x/y.html", names[urls[0]])).path
         == f"../{names[urls[0]]}"
     )
+
+
+def test_marked_name_may_be_taken():
+    marked = file_names(
+        [NamedFile(f"{HOST}/{name}", "text/html") for name in ("A", "a?b", "A?b")],
+        "a.test",
+    )[f"{HOST}/a?b"]
+    natural = f"{HOST}/{quote(marked)}"  # sorted before the other, as "%" is before "?"
+
+    names = file_names(
+        [
+            NamedFile(url, "text/html")
+            for url in (natural, f"{HOST}/a?b", f"{HOST}/A?b")
+        ],
+        "a.test",
+    )
+
+    assert len(set(names.values())) == 3
 
 
 def test_urls_with_the_same_name_share_a_file_if_they_say_the_same():
