@@ -11,6 +11,8 @@ SUFFIX = ".md"
 
 # Bytes; file systems allow 255.
 MAX_NAME_BYTES = 120
+# Of a whole path, macOS allows 1,024.
+MAX_PATH_BYTES = 500
 
 # Not allowed on Windows; the others have a meaning there or in shells.
 _NOT_ALLOWED = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff<>:\"/\\|?*]")
@@ -40,7 +42,7 @@ class FileNames:
     def add(self, url: str) -> str:
         """Return the file of a URL that has none."""
         name = _path_of(url)
-        if name.lower() in self._taken:
+        while name.lower() in self._taken:
             name = f"{name.removesuffix(SUFFIX)}~{_digest(url)}{SUFFIX}"
         self._taken.add(name.lower())
         self._name_by_url[url] = name
@@ -63,9 +65,14 @@ def _path_of(url: str) -> str:
     if parts.query:
         last = f"{last}@{unquote(parts.query)}"
     # A folder must not have the name of a file.
-    folders = [f"{each}_" if each.endswith(SUFFIX) else each for each in folders]
-    path = [parts.netloc.replace(":", "_"), *folders, last]
-    return "/".join(map(_legal, path)) + SUFFIX
+    folders = [
+        f"{each}_" if each.lower().endswith(SUFFIX) else each for each in folders
+    ]
+    host = parts.netloc.replace(":", "_")
+    path = "/".join(map(_legal, [host, *folders, last])) + SUFFIX
+    if len(path.encode()) <= MAX_PATH_BYTES:
+        return path
+    return "/".join(map(_legal, [host, f"long~{_digest(url)}", last])) + SUFFIX
 
 
 def _legal(name: str) -> str:

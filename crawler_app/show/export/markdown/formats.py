@@ -4,6 +4,7 @@ llms.txt follows https://llmstxt.org: a title, and the links of each section of 
 """
 
 import os
+import re
 from pathlib import Path
 from typing import TextIO
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep
 from crawler_app.base.safe_files import create
-from crawler_app.base.text.escaping import json_text, one_line
+from crawler_app.base.text.escaping import json_text, one_line, without_controls
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.markdown.front_matter import front_matter
 from crawler_app.show.export.markdown.pages import CrawledPages, PageContent
@@ -21,6 +22,9 @@ __all__ = ["write_files", "write_full", "write_index", "write_texts"]
 
 # One line of llms.txt.
 MAX_DESCRIPTION_CHARS = 200
+
+# In a title, they could end the link to a page, or begin a tag.
+_MARKUP = re.compile(r"[\\`<]")
 
 
 def write_files(
@@ -107,14 +111,15 @@ def _section_of(url: str) -> str:
 
 def _link_to(page: PageContent) -> str:
     title = _plain(page.title) or page.url
-    description = _plain(page.description)
-    text = f": {one_line(description, MAX_DESCRIPTION_CHARS)}" if description else ""
+    description = _plain(one_line(page.description, MAX_DESCRIPTION_CHARS))
+    text = f": {description}" if description else ""
     return f"- [{title}]({page.url.replace(')', '%29')}){text}\n"
 
 
 def _plain(text: str) -> str:
     """Return a text of a page as it can stand in a line of Markdown."""
-    return _encodable(" ".join(text.split())).replace("[", "(").replace("]", ")")
+    line = _encodable(" ".join(text.split())).replace("[", "(").replace("]", ")")
+    return _MARKUP.sub(r"\\\g<0>", without_controls(line))
 
 
 def _encodable(text: str) -> str:

@@ -13,6 +13,9 @@ __all__ = ["RAW", "prepare"]
 
 RAW = "x-raw"
 
+# In a formula, a blank between them changes nothing, and the renderer escapes all others.
+_TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
+
 # "highlight-python" is Sphinx's, "highlight-source-python" GitHub's, "sourceCode" pandoc's.
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:highlight-source-|highlight-|language-|lang-|brush:\s*|sourceCode )"
@@ -41,6 +44,7 @@ def prepare(body: Element) -> None:
     >>> page.root[1].inner_html
     '<h2>A</h2><div class="highlight-c"><pre class="language-c">x</pre></div>'
     """
+    body.strip_tags(RAW)  # of the page itself
     _number_footnotes(body)
     _take_anchors(body)
     _show_code(body)
@@ -52,6 +56,11 @@ def prepare(body: Element) -> None:
 
 def _raw(text: str) -> Element:
     return Element(RAW, None, [Text(text)])
+
+
+def _raw_formula(source: str) -> Element:
+    """Return a formula as it is, but without a tag, which a Markdown viewer could obey."""
+    return _raw(_TAG_START.sub("< ", source.strip()))
 
 
 def _take_anchors(body: Element) -> None:
@@ -103,12 +112,12 @@ def _show_formulas(body: Element) -> None:
                 formula.has_class("katex-display") or formula.attr("display") == "block"
             )
             mark = "$$" if is_block else "$"
-            formula.replace_with(_raw(f"{mark}{source.strip()}{mark}"))
+            formula.replace_with(_raw_formula(f"{mark}{source.strip()}{mark}"))
     # Sphinx and MkDocs leave TeX in the page, for MathJax.
     for formula in list(body.select(".math, .arithmatex")):
         if formula.parent is not None:
             formula.replace_with(
-                Element(formula.tag, None, [_raw(formula.text.strip())])
+                Element(formula.tag, None, [_raw_formula(formula.text)])
             )
 
 
@@ -125,10 +134,18 @@ def _number_footnotes(body: Element) -> None:
     if not label_by_id:
         return
     body.remove(_BACK_LINKS)
+    lists: dict[Node, None] = {}
     for note in list(body.select("[id]")):
         number = label_by_id.get(note.attr("id") or "")
         if number is not None:
             _show_note(note, number)
+            if note.parent is not None:
+                lists[note.parent] = None
+    for around in lists:
+        if isinstance(around, Element) and around.tag in ("ol", "ul"):
+            items = (each for each in around if isinstance(each, Element))
+            if all(item.tag == "div" for item in items):
+                around.tag = "div"
 
 
 def _show_note(note: Element, label: str) -> None:
@@ -137,11 +154,5 @@ def _show_note(note: Element, label: str) -> None:
     first = note if found is None else found
     first.insert(0, Text(" "))
     first.insert(0, _raw(f"[^{label}]:"))
-    if note.tag != "li":
-        return
-    parent = note.parent
-    note.tag = "div"
-    if isinstance(parent, Element) and parent.tag in ("ol", "ul"):
-        siblings = [each for each in parent if isinstance(each, Element)]
-        if all(each.tag == "div" for each in siblings):
-            parent.tag = "div"
+    if note.tag == "li":
+        note.tag = "div"

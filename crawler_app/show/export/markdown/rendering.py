@@ -15,6 +15,12 @@ LinkOf = Callable[[str], str]
 
 _STYLE = Markdown(converters={RAW: lambda element, _: element.text})
 
+# An image as long as a book, or a script that runs in the viewer.
+_UNWANTED = ("data:", "javascript:", "vbscript:")
+# As in a scheme, where browsers do not see them; and what a terminal obeys.
+_UNSEEN = re.compile(r"[\x00-\x20]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
+
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -35,7 +41,7 @@ def markdown_of(body: Element, base: str, link_of: LinkOf) -> str:
     prepare(body)
 
     def rewritten(reference: str) -> str | None:
-        if reference.startswith("data:"):  # an image as long as a book
+        if _UNSEEN.sub("", reference[:99]).lower().startswith(_UNWANTED):
             return ""
         path, mark, fragment = reference.partition("#")
         url = join_or_nothing(base, path) if path or not mark else base
@@ -44,7 +50,7 @@ def markdown_of(body: Element, base: str, link_of: LinkOf) -> str:
         return reference if mark and not path else link_of(url + mark + fragment)
 
     body.rewrite_links(rewritten)
-    return body.to_markdown(_STYLE).strip() + "\n"
+    return _CONTROLS.sub("", body.to_markdown(_STYLE)).strip() + "\n"
 
 
 def text_lines(body: Element) -> str:

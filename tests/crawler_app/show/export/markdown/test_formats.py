@@ -19,11 +19,11 @@ def crawled(site, cli):
     links = (
         "<a href='old#why'>about</a> <a href=/empty>empty</a> <a href='//b.test/'>b</a>"
     )
-    description = "<meta name=description content='All [of] it'>"
+    description = "<meta name=description content='All [of] `it&#27;'>"
     head = f"<title>The &quot;bridge&quot;</title>{description}"
     for path, title, body in (
         ("/", head, f"<h1>Bridge</h1><p>{STORY}{links}"),
-        ("/about/us.html", "<title>Us</title>", f"<h1>Us</h1><p>{STORY}"),
+        ("/about/us.html", "<title>&lt;b>\\</title>", f"<h1>Us</h1><p>{STORY}"),
     ):
         page = f"<!doctype html>{title}{MENU}<main>{body}</main>".encode()
         site.answer(path, page)
@@ -59,8 +59,8 @@ def test_list_of_pages_has_their_titles_and_descriptions(crawled, site):
     assert text.startswith(
         '# The "bridge"\n\n> Content-Signal: search=yes, ai-train=no\n'
     )
-    assert f'- [The "bridge"]({site.url}): All (of) it\n' in text
-    assert f"/about\n\n- [Us]({site.url}about/us.html)\n" in text
+    assert f'- [The "bridge"]({site.url}): All (of) \\`it\n' in text
+    assert f"/about\n\n- [\\<b>\\\\]({site.url}about/us.html)\n" in text
     assert "empty" not in text
 
 
@@ -71,7 +71,7 @@ def test_texts_keep_their_lines(crawled, site, options, has_menu):
     lines = crawled("export", "--format", "texts", *options).out.splitlines()
 
     first, second = map(json.loads, lines)
-    assert (first["url"], second["title"]) == (site.url, "Us")
+    assert (first["url"], second["title"]) == (site.url, "<b>\\")
     assert second["text"].endswith(f"Us\n\n{STORY.strip()}")
     assert second["markdown"].endswith(f"# Us\n\n{STORY.strip()}\n")
     assert ("Home" in second["text"]) is has_menu

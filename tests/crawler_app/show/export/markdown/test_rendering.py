@@ -1,5 +1,7 @@
 """Pages as Markdown: what tools write, and what it becomes."""
 
+import time
+
 import pytest
 
 from crawler_app.show.export.markdown.file_names import FileNames
@@ -53,6 +55,11 @@ def test_code_keeps_its_language(markup, expected):
          "- [x] Done\n- [ ] Not"),
         ("<p><a href=../c?d#e>x</a> <a href=#f>y</a> <a href=mailto:a@b.test>z</a>",
          "[x](http://a.test/c?d#e) [y](#f) [z](mailto:a@b.test)"),
+        # What a viewer of Markdown or a terminal could obey
+        ("<p><span class=math>a&lt;b &lt;/i> &lt;script></span>", "a< b < /i> < script>"),
+        ("<p><x-raw>&lt;script></x-raw>&#27;]0;x&#155;", "\\<script>\\]0;x›"),
+        ("<p><a href='Java&#10;Script&#58;x()'>x</a> <img src=vbscript:x alt=y>",
+         "[x](<>) ![y](<>)"),
         ("<p>A <img src=i.png alt=Map> <img src='data:image/png,xx' alt=Dot>",
          "A ![Map](http://a.test/docs/i.png) ![Dot](<>)"),
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>",
@@ -66,6 +73,17 @@ def test_code_keeps_its_language(markup, expected):
 )  # fmt: skip
 def test_markup_as_markdown(markup, expected):
     assert markdown(markup) == expected
+
+
+def test_footnotes_by_the_thousand_take_little_time():
+    marks = "".join(f"<sup><a href='#fn{i}'>1</a></sup>" for i in range(20_000))
+    notes = "".join(f"<li id=fn{i}>n" for i in range(20_000))
+    began = time.process_time()
+
+    text = markdown(f"<p>{marks}<ol>{notes}</ol>")
+
+    assert text.endswith("[^20000]: n")
+    assert time.process_time() - began < 5  # not a minute
 
 
 @pytest.mark.parametrize(
@@ -83,13 +101,24 @@ def test_file_name_is_that_of_the_url(path, expected):
 
 
 @pytest.mark.parametrize(
-    "path", ["con", "a:b", "%2e%2e/a", "a.", "a%00", "x" * 500, "%F0%9F%98%80" * 90]
+    "path",
+    [
+        "con",
+        "a:b",
+        "%2e%2e/a",
+        "a.",
+        "a%00",
+        "x" * 500,
+        "%F0%9F%98%80" * 90,
+        "a/" * 500,
+    ],
 )
 def test_illegal_names_are_changed_and_marked(path):
     name = FileNames().add(f"http://a.test/{path}")
 
     assert "~" in name and ".." not in name.split("/")
     assert all(len(part.encode()) < 140 for part in name.split("/"))
+    assert len(name.encode()) <= 500
 
 
 def test_no_two_urls_have_one_file():
@@ -97,6 +126,10 @@ def test_no_two_urls_have_one_file():
     urls = [
         f"http://a.test/{path}" for path in ("a", "A", "a.html", "a.php", "a/index")
     ]
+
+    marked = FileNames()
+    taken = [marked.add(url) for url in urls]
+    urls = [f"http://{taken[1].removesuffix('.md')}", *urls]
 
     found = [names.add(url).lower() for url in urls]
 
