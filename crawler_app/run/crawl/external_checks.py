@@ -12,7 +12,6 @@ from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Claim, Fetched, Outcome, State
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish, Retry
