@@ -16,6 +16,7 @@ from crawler_app.show.export.formats import (
     BINARY,
     DEFAULT_FORMAT,
     DIRECTORY,
+    FILES,
     FORMATS,
 )
 from crawler_app.show.terminal.progress_display import Steps
@@ -81,12 +82,14 @@ def _require_output(where: str, name: str) -> None:
         if where == STDOUT:
             raise ConfigError(f"{name} has many files; name a directory with --output")
         return
+    if kind == FILES and where == STDOUT:
+        raise ConfigError(f"{name} may have several files; name one with --output FILE")
     if kind == BINARY and where == STDOUT and sys.stdout.isatty():
         raise ConfigError(f"{name} is binary; write it to a file with --output FILE")
     require_writable(where)
 
 
 def _opened(where: str, kind: str) -> AbstractContextManager[Any]:
-    if kind == DIRECTORY:
+    if kind in (DIRECTORY, FILES):
         return nullcontext(Path(where))
     return opened_output(where, "wb" if kind == BINARY else "w")

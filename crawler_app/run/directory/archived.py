@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crawler_app.base.errors import ArchiveError
+from crawler_app.base.http_headers import http_date_at
 from crawler_app.base.models import Fetched
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.store.archive.captures import Capture, Captures, table_errors
@@ -23,6 +24,9 @@ class Responses(Protocol):
 
     def first_seen(self, url: str) -> int | None:
         """Return when a URL was captured first, in seconds since the epoch."""
+
+    def last_changed(self, url: str) -> float | None:
+        """Return when a page was changed last, in seconds since the epoch; None if unknown."""
 
 
 class Archived:
@@ -49,7 +53,26 @@ class Archived:
 
     def first_seen(self, url: str) -> int | None:
         """Return when a URL was captured first, in seconds since the epoch."""
-        times = (each.first_at(url) for each in self._archives)
+        return self._first_at(url)
+
+    def last_changed(self, url: str) -> float | None:
+        """Return when a page was changed last, in seconds since the epoch; None if unknown.
+
+        That is its Last-Modified, unless it is the time of the request, or when it was first
+        seen as it is now, if it was seen otherwise before.
+        """
+        found = newest(url, self._archives)
+        if found is None:
+            return None
+        capture = found[1]
+        said = http_date_at(capture.last_modified)
+        if said is not None and said < capture.at:
+            return said
+        since = self._first_at(url, capture.digest)
+        return None if since == self._first_at(url) else since
+
+    def _first_at(self, url: str, digest: str = "") -> int | None:
+        times = (each.first_at(url, digest) for each in self._archives)
         return min((at for at in times if at is not None), default=None)
 
 

@@ -237,6 +237,9 @@ class _ForeignResponses:
     def first_seen(self, url: str) -> int | None:
         return self._content.first_at_by_key.get(dedup_key(url))
 
+    def last_changed(self, url: str) -> float | None:
+        return None  # only the newest response of each URL is known
+
 
 def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> Fetched:
     """Return an archived response of another program.

@@ -5,6 +5,7 @@ output and a progress callback, and options of its own::
 
     formats        the names of the formats, and what each needs
     archive_files  the archive as WACZ, and its index as CDXJ
+    sitemap        sitemap.xml
     tables         tables, such as that of all URLs
     folder         the pages as files that open from the disk
     markdown       the text of pages, as Markdown, llms.txt and JSON

@@ -4,17 +4,25 @@ Rule: the functions are named here, not imported, so that help and completions c
 
 To add a format, write a function ``write(crawl, output, on_step, **options)`` in this package
 and add a row to `FORMATS`.  The output is a text stream, a binary stream, or the `Path` of a
-directory, as the row says.  The options are those of the row that the user has given; they are
+directory or of a file, as the row says.  The options are those of the row that the user has given; they are
 arguments that `crawler_app.commands.arguments.add_export` adds, with None as their default.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["BINARY", "DEFAULT_FORMAT", "DIRECTORY", "FORMATS", "TEXT", "Format"]
+__all__ = [
+    "BINARY",
+    "DEFAULT_FORMAT",
+    "DIRECTORY",
+    "FILES",
+    "FORMATS",
+    "TEXT",
+    "Format",
+]
 
 # What a format writes.
-TEXT, BINARY, DIRECTORY = "text", "binary", "directory"
+TEXT, BINARY, DIRECTORY, FILES = "text", "binary", "directory", "files"
 
 
 class Format(NamedTuple):
@@ -23,7 +31,7 @@ class Format(NamedTuple):
     Attributes:
         write: The module and the function that write it, below `crawler_app.show.export`.
         help: A few words for ``--help``.
-        output: TEXT, BINARY or DIRECTORY.
+        output: TEXT, BINARY, DIRECTORY, or FILES for a file beside which others may lie.
         needs_archive: Whether a crawl without an archive is refused.
         options: The names of the arguments that it takes.
     """
@@ -89,6 +97,9 @@ FORMATS: Mapping[str, Format] = {
         TEXT,
         True,
         ("whole_page",),
+    ),
+    "sitemap": Format(
+        "sitemap:write_sitemap", "a sitemap of the pages to be listed", FILES, True
     ),
 }
 

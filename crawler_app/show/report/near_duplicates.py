@@ -15,8 +15,8 @@ __all__ = ["MIN_SHARE", "Sketch", "bands_of", "groups_of", "sketch_of"]
 
 Sketch = bytes
 
-# Places of a sketch, four bytes each: a power of two.  A band has eight of them.  Texts that share 90 % of their
-# runs have an equal band in 98 of 100 cases, those that share half of them in 3.
+# Places of a sketch, four bytes each: a power of two.  A band has eight of them.  Texts that
+# share 90 % of their runs have an equal band in 98 of 100 cases, those that share half in 3.
 PLACES = 64
 BAND = 8
 

@@ -28,7 +28,11 @@ from crawler_app.base.urls import (
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
 from crawler_app.show.report.near_duplicates import bands_of, sketch_of
-from crawler_app.show.report.page_rules import faults_of_file, faults_of_page
+from crawler_app.show.report.page_rules import (
+    faults_of_file,
+    faults_of_page,
+    is_plain_text,
+)
 from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.temp_tables import (
@@ -400,8 +404,12 @@ class DocumentReader:
 
 
 def _is_read(content_type: str) -> bool:
-    """Return whether a file is read: what has assets, and scripts for their headers."""
-    return may_have_assets(content_type) or "javascript" in content_type
+    """Return whether a file is read: what has assets, scripts for their headers, and texts."""
+    return (
+        may_have_assets(content_type)
+        or "javascript" in content_type
+        or is_plain_text(content_type)
+    )
 
 
 def picture_faults(pictures: Iterable[Picture]) -> set[tuple[ProblemKind, str]]:

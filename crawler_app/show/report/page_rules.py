@@ -20,7 +20,7 @@ from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.page_metadata import PageMetadata
 from crawler_app.web.documents.xhtml import is_xml
 
-__all__ = ["Fault", "faults_of_file", "faults_of_page"]
+__all__ = ["Fault", "faults_of_file", "faults_of_page", "is_plain_text"]
 
 #: A kind, and what distinguishes it from others of its kind; empty if nothing does.
 Fault = tuple[ProblemKind, str]
@@ -35,6 +35,7 @@ _ERROR_TITLE = re.compile(
     r"|page (?:does not|doesn't) exist|(?:internal )?server error|internal error",
     re.IGNORECASE,
 )
+_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)[\s>]", re.IGNORECASE)
 _SESSION = re.compile(
     r"[;?&](?:phpsessid|jsessionid|aspsessionid\w*|sessionid|session_id|cftoken)=",
     re.IGNORECASE,
@@ -99,11 +100,27 @@ def faults_of_page(
 
 
 def faults_of_file(fetched: Fetched) -> Iterator[Fault]:
-    """Yield what is wrong with a style sheet, script or manifest."""
+    """Yield what is wrong with a style sheet, script or manifest, or with a plain text."""
+    if is_plain_text(fetched.headers.get("Content-Type", "")):
+        if _HTML.match(fetched.body):
+            yield (
+                ProblemKind.MARKUP,
+                "HTML that is sent as text/plain; browsers show its source",
+            )
+        return
     names = ("Cache-Control", "Expires", "ETag", "Last-Modified")
     if not any(name in fetched.headers for name in names):
         yield ProblemKind.HEADER, "no Cache-Control, ETag or Last-Modified"
     yield from _of_compression(fetched)
+
+
+def is_plain_text(content_type: str) -> bool:
+    """Return whether a Content-Type header means a plain text.
+
+    >>> is_plain_text("Text/Plain; charset=utf-8"), is_plain_text("text/html")
+    (True, False)
+    """
+    return content_type.partition(";")[0].strip().lower() == "text/plain"
 
 
 def _of_markup(metadata: PageMetadata, fetched: Fetched) -> Iterator[Fault]:

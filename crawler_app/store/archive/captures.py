@@ -238,10 +238,14 @@ class Captures:
         condition = f"{IS_REVISIT} AND kind = '{REVISIT}' AND refers_to = ?"
         return self._one(condition, ELSEWHERE) is not None
 
-    def first_at(self, url: str) -> int | None:
-        """Return when a URL was captured first; None if it never was."""
-        query = "SELECT min(at) FROM capture WHERE url = ?"
-        at: int | None = self._db.execute(query, (url,)).fetchone()[0]
+    def first_at(self, url: str, digest: str = "") -> int | None:
+        """Return when a URL was captured first; None if it never was.
+
+        Args:
+            digest: Only captures with this payload count; empty for all.
+        """
+        query = "SELECT min(at) FROM capture WHERE url = ? AND ? IN ('', digest)"
+        at: int | None = self._db.execute(query, (url, digest)).fetchone()[0]
         return at
 
     def holds(self, url: str) -> bool:

@@ -46,10 +46,10 @@ class ArchiveReader:
         with table_errors(self._directory):
             return self._captures.latest(url)
 
-    def first_at(self, url: str) -> int | None:
-        """Return when a URL was captured first; None if it never was."""
+    def first_at(self, url: str, digest: str = "") -> int | None:
+        """Return when a URL was captured first; see `Captures.first_at`."""
         with table_errors(self._directory):
-            return self._captures.first_at(url)
+            return self._captures.first_at(url, digest)
 
     def original_of(self, capture: Capture) -> Capture | None:
         """Return the capture that has the payload of another; None if it is lost."""

@@ -77,6 +77,11 @@ FAULTS = {
         Kind.MARKUP,
         "well-formed",
     ),
+    "sent-as-text": (
+        Page(headers={"Content-Type": "text/plain"}),
+        Kind.MARKUP,
+        "text/plain",
+    ),
     "undeclared": (
         Page("é", whole="<title>é</title>", headers={"Content-Type": "text/html"}),
         Kind.CHARSET,
