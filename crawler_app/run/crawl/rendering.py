@@ -9,6 +9,7 @@ Only imported with ``--render``.  Used by `crawler_app.run.crawl.interpreting`.
 
 import dataclasses
 import time
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Self
 
@@ -23,9 +24,10 @@ from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.scope import Scope
-from crawler_app.run.results.rendered_pages import RenderedPage
+from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web import politeness
 from crawler_app.web.documents.html import Page
+from crawler_app.web.render.browser import chromium_path
 from crawler_app.web.render.choosing import (
     NEARLY_EMPTY_CHARS,
     RenderChoice,
@@ -33,7 +35,6 @@ from crawler_app.web.render.choosing import (
 )
 from crawler_app.web.render.kept import KeptResponses
 from crawler_app.web.render.pool import BrowserPool
-from crawler_app.web.render.program import chromium_path
 from crawler_app.web.render.requests import BrowserRequest
 from crawler_app.web.render.tab import Rendering
 from gencoro import gen
@@ -112,7 +113,10 @@ class PageRenderer:
             yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None and rendering.problems:
             self._observer.saw_problems(fetched.url, rendering.problems)
-        return _rendered_response(fetched, rendering), rendering
+        response = _rendered_response(fetched, rendering)
+        mime = response.headers["Content-Type"]
+        yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
+        return response, rendering
 
     def take_missed(self) -> list[str]:
         """Return the pages that are to be fetched again, to be rendered."""
@@ -281,7 +285,7 @@ def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:
         start, tag, rest = html.partition("<head>")
         html = start + tag + added + rest if tag else added + html
     headers = dict(fetched.headers) | {"Content-Type": "text/html; charset=utf-8"}
-    body = html.encode("utf-8", "replace")
+    body = BOM_UTF8 + html.encode("utf-8", "replace")
     return dataclasses.replace(fetched, body=body, headers=headers)
 
 

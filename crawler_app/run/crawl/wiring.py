@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["CrawlParts", "check_renderer", "wire"]
 
 # By name: a crawl that renders nothing imports nothing for it.
-CHROMIUM_PATH = "crawler_app.web.render.program.chromium_path"
+CHROMIUM_PATH = "crawler_app.web.render.browser.chromium_path"
 RENDERER = "crawler_app.run.crawl.rendering.PageRenderer"
 
 

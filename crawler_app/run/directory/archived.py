@@ -1,19 +1,21 @@
 """Archived responses and captures of a crawl, in the directories of all its processes."""
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.http_headers import http_date_at
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.store.archive.captures import Capture, Captures, table_errors
 from crawler_app.store.archive.reading import ArchiveReader, newest, open_readers
 from crawler_app.store.archive.warc_files import file_name, labelled
 
-__all__ = ["Archived", "Responses", "captures_in", "open_archives"]
+__all__ = ["Archived", "Responses", "captures_in", "find_page", "open_archives"]
 
 
 class Responses(Protocol):
@@ -74,6 +76,21 @@ class Archived:
     def _first_at(self, url: str, digest: str = "") -> int | None:
         times = (each.first_at(url, digest) for each in self._archives)
         return min((at for at in times if at is not None), default=None)
+
+
+def find_page(record: UrlRecord, responses: Responses) -> Fetched | None:
+    """Return a page as the crawl has read it: as its scripts had made it, if it was rendered."""
+    fetched, outcome = responses.find(record.url), record.outcome
+    if outcome is None or not RenderedPage.of_note(outcome.note).pages:
+        return fetched
+    document = responses.find(DOCUMENT + record.url)
+    if fetched is None or document is None:
+        return fetched
+    # Its encoding is in its first bytes; what the server said of the page stays as it was.
+    _, semicolon, parameters = fetched.headers.get("Content-Type", "").partition(";")
+    mime = f"text/html{semicolon}{parameters}"
+    headers = dict(fetched.headers) | {"Content-Type": mime}
+    return dataclasses.replace(fetched, body=document.body, headers=headers)
 
 
 @contextlib.contextmanager

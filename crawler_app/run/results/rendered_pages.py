@@ -8,7 +8,10 @@ from typing import NamedTuple, Self
 
 from crawler_app.base.text.formatting import number, seconds
 
-__all__ = ["RenderedPage", "render_words"]
+__all__ = ["DOCUMENT", "RenderedPage", "render_words"]
+
+# The document of a rendered page in the archive: this before its URL.
+DOCUMENT = "urn:dom:"
 
 _NOTE = re.compile(
     r"rendered: \+([\d,]+) links?, \+([\d,]+) words?, ([\d,]+) requests?, "

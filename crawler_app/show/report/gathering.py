@@ -82,9 +82,8 @@ def gather(
         report.has_archive = archived is not None
         targets = LinkTargets(report.broken, summary.redirects)
         url_lists, tables = _UrlLists(), TempTables()
-        find = archived.find if archived else None
         agent = product_token(config.user_agent)
-        reader = DocumentReader(targets, tables, find, agent, observer)
+        reader = DocumentReader(targets, tables, archived, agent, observer)
         if observer is not None:
             observer.begin(frontier)
         records, total = frontier.records(), frontier.total()

@@ -6,7 +6,6 @@ each crawl a fifth slower.  So a report parses the archived pages again.
 
 import itertools
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Iterator,
@@ -25,6 +24,7 @@ from crawler_app.base.urls import (
     join_or_nothing,
     without_fragment,
 )
+from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
 from crawler_app.show.report.near_duplicates import bands_of, sketch_of
@@ -120,8 +120,7 @@ class DocumentReader:
     """Fills the tables of a report from the records of a crawl.
 
     Args:
-        archived: Returns the response of a URL, or None if it cannot be read; None if there
-            is no archive.
+        archived: The archives; None if there are none.
         agent: Our product token, by which X-Robots-Tag may address us.
         observer: Sees what is read.
 
@@ -133,7 +132,7 @@ class DocumentReader:
         self,
         targets: LinkTargets,
         tables: TempTables,
-        archived: Callable[[str], Fetched | None] | None,
+        archived: Responses | None,
         agent: str,
         observer: Observer | None = None,
     ) -> None:
@@ -163,7 +162,7 @@ class DocumentReader:
         if not (is_file or _has_links(outcome)):
             return
         document = self._document_of(record, outcome)
-        fetched = self._archived(record.url) if self._archived else None
+        fetched = find_page(record, self._archived) if self._archived else None
         page = None
         if fetched is not None and is_file:
             self._read_file(document, fetched, outcome.content_type)
@@ -196,7 +195,7 @@ class DocumentReader:
 
     def _read_sitemap(self, url: str) -> None:
         """Store what a sitemap lists."""
-        fetched = self._archived(url) if self._archived else None
+        fetched = self._archived.find(url) if self._archived else None
         entries = {number_of(dedup_key(url)): url}
         if fetched is not None and fetched.status < FIRST_REDIRECT:
             content_type = fetched.headers.get("Content-Type", "")

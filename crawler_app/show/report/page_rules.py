@@ -277,8 +277,10 @@ def _missing_in_cookies(values: Iterable[str], *, is_secure: bool) -> set[str]:
 
 
 def _of_compression(fetched: Fetched) -> Iterator[Fault]:
-    is_plain = not fetched.headers.get("Content-Encoding", "").strip()
-    if is_plain and len(fetched.body) >= MIN_COMPRESSED_BYTES:
+    # The second: of what was decoded when it was read from the archive.
+    names = ("Content-Encoding", "X-Consumed-Content-Encoding")
+    is_plain = not any(fetched.headers.get(name, "").strip() for name in names)
+    if is_plain and len(fetched.encoded_body) >= MIN_COMPRESSED_BYTES:
         content_type = fetched.headers.get("Content-Type", "").lower()
         if is_html(content_type) or any(
             word in content_type for word in ("css", "javascript", "json", "xml")

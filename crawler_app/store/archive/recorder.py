@@ -103,7 +103,7 @@ class Recorder:
     def _take_resource(self, record_id: bytes, stamp: Stamp, fetched: Fetched) -> None:
         mime, digest = fetched.headers["Content-Type"], sha1_of(fetched.body)
         record = resource_record(record_id, stamp, mime, fetched.body, digest)
-        member = compress(record, is_stored=True)
+        member = compress(record, is_stored=mime.startswith("image/"))
         number, offset = self._files.number, self._files.append(member)
         capture = Capture(
             *(stamp.url, stamp.at, RESPONSE, 200, mime, digest, "", ""),

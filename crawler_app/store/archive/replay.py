@@ -12,6 +12,7 @@ from crawler_app.store.archive.block import facts_of, split_block, unframed
 from crawler_app.store.archive.captures import (
     ELSEWHERE,
     NOT_MODIFIED,
+    RESOURCES,
     Capture,
     Captures,
 )
@@ -33,9 +34,13 @@ def read_capture(
     """Return a captured response; see `crawler_app.store.archive.Archive.read`."""
     max_bytes = max_record_bytes(max_body_bytes)
     member, request_head = _read_exchange(directory, capture, max_bytes)
-    head, payload = split_block(member.record.block)
+    record = member.record
+    if capture.url.startswith(RESOURCES):
+        headers = HTTPHeaders({"Content-Type": record.fields["content-type"]})
+        return Fetched(capture.url, capture.status, headers, record.block, took_s=0.0)
+    head, payload = split_block(record.block)
     payload_head = head
-    if member.record.refers_to is not None:
+    if record.refers_to is not None:
         original_capture = _original_of(captures, capture)
         original = _read_exchange(directory, original_capture, max_bytes)[0].record
         original_head, payload = split_block(original.block)
@@ -56,7 +61,7 @@ def read_capture(
         request_head=request_head,
         raw_head=head,
         encoded_body=encoded_body,
-        peer=member.record.fields.get("warc-ip-address", ""),
+        peer=record.fields.get("warc-ip-address", ""),
     )
 
 

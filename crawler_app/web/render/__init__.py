@@ -9,7 +9,6 @@
       page_script what runs beside the scripts of a page
     browser       the process, and what it may do
       launcher    the process between: no network before, nothing left after
-      program     where Chromium is
       devtools    the DevTools protocol, over a socket that only we have
     choosing      which pages need it
     kept          responses that several pages use

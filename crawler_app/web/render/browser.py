@@ -1,4 +1,4 @@
-"""One browser: a Chromium that runs until it is closed, or this process ends.
+"""One browser: finds Chromium, which runs until it is closed, or this process ends.
 
 It has no network: what there is of one is a socket to this process.  Where the system does not
 allow that, it can resolve no name and has no proxy, and says so once.
@@ -16,14 +16,24 @@ import sys
 import tempfile
 from pathlib import Path
 
+from crawler_app.base.errors import ConfigError
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import launcher
 from crawler_app.web.render.devtools import DevTools, RenderError
 from gencoro import gen
 
-__all__ = ["Browser", "start_browser"]
+__all__ = ["Browser", "chromium_path", "start_browser"]
 
 logger = logging.getLogger(__name__)
+
+# As the distributions and its maker name it.
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 
 FLAGS = (
     "--headless=new",
@@ -53,6 +63,14 @@ FLAGS = (
     # Without a network of its own it needs no more; with one, nothing is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+
+# The ways to start it, the safest first: in an empty network its sandbox works even for root, who
+# is someone else there.
+WAYS: tuple[tuple[str, list[str]], ...] = (
+    (launcher.ISOLATED, []),
+    (launcher.NETWORKED, []),
+    (launcher.NETWORKED, ["--no-sandbox"]),
 )
 
 START_TIMEOUT = datetime.timedelta(seconds=30)
@@ -116,6 +134,21 @@ class Browser:
         return max(0.0, spent[0] - before[0]), spent[1] - before[1]
 
 
+def chromium_path() -> str:
+    """Return the path of Chromium.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    raise ConfigError(
+        "--render needs Chromium, which is not installed: `apt install chromium` on Debian, "
+        "`dnf install chromium` on Fedora, `snap install chromium` on Ubuntu"
+    )
+
+
 def start_browser(program: str) -> Subgenerator[Browser]:
     """Start a browser, with as little as it needs.
 
@@ -123,15 +156,17 @@ def start_browser(program: str) -> Subgenerator[Browser]:
         RenderError: it cannot be started.
     """
     error = ""
-    for mode, flags in _ways():
+    for mode, flags in WAYS:
         browser = yield from _launched(program, mode, flags)
         try:
             version = browser.devtools.send("Browser.getVersion")
             yield gen.with_timeout(START_TIMEOUT, version, quiet_exceptions=RenderError)
-        except (RenderError, gen.TimeoutError) as exc:
-            error = str(exc)
+        except BaseException as exc:  # also if the crawl ends meanwhile
             browser.end()
             browser.wait()
+            if not isinstance(exc, (RenderError, gen.TimeoutError)):
+                raise
+            error = str(exc)
             continue
         if "--no-sandbox" in flags:
             logger.warning(
@@ -140,18 +175,6 @@ def start_browser(program: str) -> Subgenerator[Browser]:
             )
         return browser
     raise RenderError(f"{program} cannot be started: {error}")
-
-
-def _ways() -> list[tuple[str, list[str]]]:
-    """Return the ways to start it, the safest first.
-
-    In the empty network its sandbox works even for root, who is someone else there.
-    """
-    return [
-        (launcher.ISOLATED, []),
-        (launcher.NETWORKED, []),
-        (launcher.NETWORKED, ["--no-sandbox"]),
-    ]
 
 
 def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser]:

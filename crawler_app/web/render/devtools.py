@@ -4,12 +4,13 @@ Rule: a command gets a result or an error; if the browser ends, every waiting co
 """
 
 import asyncio
+import datetime
 import itertools
 import json
 import time
 from base64 import b64encode
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias
 
 from crawler_app.base.errors import FetchError
@@ -21,6 +22,9 @@ __all__ = ["BrowserGoneError", "DevTools", "OnEvent", "RenderError"]
 
 # Of a long body, that is held in memory once more; base64 takes three bytes at a time.
 PIECE_BYTES = 3 * 2**17
+
+# A command that takes longer has met a script that never ends, or a browser that is stuck.
+COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 
 OnEvent: TypeAlias = Callable[[str, dict[str, Any]], None]
 
@@ -90,6 +94,29 @@ class DevTools(asyncio.Protocol):
         self._unwritten.append(_pieces(text, body))
         self._write_on()
         return answer
+
+    @gen.coroutine
+    def ask(
+        self,
+        method: str,
+        session: str = "",
+        *,
+        if_late: type[RenderError] = BrowserGoneError,
+        **params: Any,
+    ) -> Generator[Any, Any, dict[str, Any]]:
+        """Send a command as `send` does, and wait for its result.
+
+        Raises:
+            RenderError: also if it takes too long; of the class `if_late`.
+        """
+        answer = self.send(method, session, **params)
+        try:
+            result: dict[str, Any] = yield gen.with_timeout(
+                COMMAND_TIMEOUT, answer, quiet_exceptions=FetchError
+            )
+        except gen.TimeoutError:
+            raise if_late("the browser does not answer") from None
+        return result
 
     def tell(
         self, method: str, session: str = "", body: bytes = b"", **params: Any

@@ -1,5 +1,6 @@
 """A page under way in a tab: its requests, and what is known of it until it is done."""
 
+import datetime
 import re
 import time
 from collections.abc import Callable, Generator
@@ -10,8 +11,8 @@ from tornado.locks import Condition
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.render.devtools import DevTools, RenderError
-from crawler_app.web.render.problems import ScriptProblem, request_problem
+from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
+from crawler_app.web.render.problems import ScriptProblem, problem_of, request_problem
 from crawler_app.web.render.requests import BrowserRequest, fields_of
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
@@ -42,8 +43,6 @@ class Load:
 
     Attributes:
         settling: When it is done.
-        changed: Notified when it may be done, or has failed.
-        document: The id of the document that is loaded in the main frame.
         led_to: Where a script wanted to go; empty for nowhere.
         problems: What its scripts got wrong, in order.
         error: Why it cannot be rendered; None if it can.
@@ -53,11 +52,13 @@ class Load:
         self, fetched: Fetched, frame: str, devtools: DevTools, fetch: FetchForBrowser
     ) -> None:
         self.settling = Settling(time.monotonic())
-        self.changed = Condition()
-        self.document = ""
         self.led_to = ""
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
+        # Notified when it may be done, or has failed.
+        self._changed = Condition()
+        # The id of the document in the main frame.
+        self._document = ""
         self._fetched = fetched
         self._frame = frame
         self._devtools = devtools
@@ -66,13 +67,39 @@ class Load:
         self._answers: set[gen.Future[None]] = set()
         self._asked: set[str] = set()
 
-    def fail(self, error: RenderError) -> None:
-        """Note that the page cannot be rendered."""
-        self.error = self.error or error
-        self.changed.notify_all()
+    def settle(self) -> Subgenerator[None]:
+        """Wait until it is done, or over.
 
-    def add_problem(self, problem: ScriptProblem) -> None:
-        """Note a problem, unless there are too many."""
+        Raises:
+            RenderError: it cannot be rendered.
+        """
+        while self.error is None:
+            wait_s = self.settling.wait_s(time.monotonic())
+            if wait_s <= 0:
+                return
+            yield self._changed.wait(datetime.timedelta(seconds=wait_s))
+        raise self.error
+
+    def note_event(self, method: str, params: dict[str, Any]) -> None:
+        """Note what the browser tells of the page."""
+        if method == "Page.lifecycleEvent":
+            if params["name"] == "networkIdle" and params["loaderId"] == self._document:
+                self.settling.note_idle()
+        elif method == "Page.frameStoppedLoading":
+            if params["frameId"] == self._frame:
+                self.settling.note_loaded(time.monotonic())
+        elif method == "Page.frameNavigated":
+            if params["frame"]["id"] == self._frame:
+                self._document = params["frame"]["loaderId"]
+        elif method in ("Inspector.targetCrashed", "Inspector.detached"):
+            gone = self._devtools.is_lost
+            error = BrowserGoneError if gone else RenderError
+            self.error = self.error or error("the page crashed its tab")
+        elif (problem := problem_of(method, params)) is not None:
+            self._add_problem(problem)
+        self._changed.notify_all()
+
+    def _add_problem(self, problem: ScriptProblem) -> None:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems[problem] = None
 
@@ -107,10 +134,10 @@ class Load:
         except FetchError as exc:
             refuse(self._devtools, params, session)
             if problem := request_problem(params, str(exc)):
-                self.add_problem(problem)
+                self._add_problem(problem)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
-            self.changed.notify_all()
+            self._changed.notify_all()
 
     def _is_new(self, request: dict[str, Any]) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""
@@ -136,7 +163,7 @@ class Load:
         if fetched.status >= 400 and (
             problem := request_problem(params, f"status {fetched.status}")
         ):
-            self.add_problem(problem)
+            self._add_problem(problem)
         return fetched
 
     def _is_reload(self, request: BrowserRequest) -> bool:

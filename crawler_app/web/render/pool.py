@@ -6,10 +6,9 @@ rendered again in the next one; a tab in which anything went wrong is closed.
 
 import asyncio
 import contextlib
-from collections.abc import Generator, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from tornado.locks import Condition
+from tornado.locks import Condition, Lock
 
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
@@ -17,7 +16,6 @@ from crawler_app.web.render.browser import Browser, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError
 from crawler_app.web.render.loading import FetchForBrowser
 from crawler_app.web.render.tab import Rendering, Tab
-from gencoro import gen
 
 __all__ = ["BrowserPool"]
 
@@ -40,7 +38,7 @@ class _Seat:
     """The place of one browser, and how many pages it renders now."""
 
     def __init__(self) -> None:
-        self.starting: gen.Future[Browser] | None = None
+        self.lock = Lock()
         self.browser: Browser | None = None
         self.tabs: list[Tab] = []
         self.under_way = self.pages = 0
@@ -111,7 +109,7 @@ class BrowserPool:
     def _render_in(
         self, seat: _Seat, fetched: Fetched, options: dict[str, bool]
     ) -> Subgenerator[Rendering]:
-        browser = yield self._running(seat)
+        browser = yield from self._running(seat)
         try:
             with self._tab(seat, browser) as tab:
                 if not tab.pages:
@@ -144,19 +142,15 @@ class BrowserPool:
             tab.rest()
         seat.tabs.append(tab)
 
-    def _running(self, seat: _Seat) -> "gen.Future[Browser]":
-        """Return a Future for the browser of a seat, which several pages may wait for."""
-        if seat.starting is None or (
-            seat.starting.done()
-            and (seat.browser is None or not seat.browser.is_usable)
-        ):
-            seat.starting = self._start(seat)
-        running: gen.Future[Browser] = gen.Future()
-        gen.chain_future(seat.starting, running)
-        return running
+    def _running(self, seat: _Seat) -> Subgenerator[Browser]:
+        """Return the browser of a seat, which is started if there is none that is usable."""
+        with (yield seat.lock.acquire()):
+            if seat.browser is None or not seat.browser.is_usable:
+                yield from self._start(seat)
+            assert seat.browser is not None
+            return seat.browser
 
-    @gen.coroutine
-    def _start(self, seat: _Seat) -> Generator[Any, Any, Browser]:
+    def _start(self, seat: _Seat) -> Subgenerator[None]:
         """Start a browser, in place of one that has ended or is broken."""
         if seat.browser is not None:
             self.restarts += 1
@@ -165,12 +159,8 @@ class BrowserPool:
             yield loop.run_in_executor(None, seat.browser.wait)
         seat.tabs.clear()
         seat.browser = None
+        if not self._is_closed:
+            seat.browser = yield from start_browser(self._program)
         if self._is_closed:
+            self.close()
             raise BrowserGoneError("the crawl has ended")
-        browser = yield from start_browser(self._program)
-        if self._is_closed:
-            browser.end()
-            browser.wait()
-            raise BrowserGoneError("the crawl has ended")
-        seat.browser = browser
-        return browser

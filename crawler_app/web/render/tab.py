@@ -5,10 +5,8 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 """
 
 import base64
-import datetime
 import re
 import time
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +16,7 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Load, refuse
-from crawler_app.web.render.problems import ScriptProblem, problem_of
+from crawler_app.web.render.problems import ScriptProblem
 from crawler_app.web.render.settling import QUIET_S
 from gencoro import gen
 
@@ -26,9 +24,6 @@ __all__ = ["Rendering", "Tab"]
 
 # How long a page without further requests may still change, such as a clock that ticks.
 MAX_CHANGING_S = 3.0
-
-# A command that takes longer has met a script that never ends, or a browser that is stuck.
-COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 
 # Of a page that is scrolled to its end, which may have none.
 MAX_SCREENS = 100
@@ -98,37 +93,28 @@ class Tab:
 
     def open(self) -> Subgenerator[None]:
         """Open the tab in the browser."""
-        send = self._devtools.send
-        created = yield _answered(send("Target.createBrowserContext"))
+        ask = self._devtools.ask
+        created = yield ask("Target.createBrowserContext")
         self._context = created["browserContextId"]
-        target = yield _answered(
-            send(
-                "Target.createTarget",
-                url="about:blank",
-                browserContextId=self._context,
-            )
-        )
+        where: dict[str, Any] = {"browserContextId": self._context}
+        target = yield ask("Target.createTarget", url="about:blank", **where)
         self._target = target["targetId"]
-        attached = yield _answered(
-            send("Target.attachToTarget", targetId=self._target, flatten=True)
+        attached = yield ask(
+            "Target.attachToTarget", targetId=self._target, flatten=True
         )
         self._session = attached["sessionId"]
         self._devtools.listen(self._session, self._on_event)
         commands = [
-            send(
-                "Browser.setDownloadBehavior",
-                behavior="deny",
-                browserContextId=self._context,
-            ),
-            self._send("Page.enable"),
-            self._send("Page.setLifecycleEventsEnabled", enabled=True),
-            self._send("Runtime.enable"),
-            self._send(ADD_SCRIPT, source=page_script.GUARD),
-            self._send(
+            ask("Browser.setDownloadBehavior", behavior="deny", **where),
+            self._ask("Page.enable"),
+            self._ask("Page.setLifecycleEventsEnabled", enabled=True),
+            self._ask("Runtime.enable"),
+            self._ask(ADD_SCRIPT, source=page_script.GUARD),
+            self._ask(
                 ADD_SCRIPT, source=page_script.READER, worldName=page_script.WORLD
             ),
-            self._send("Emulation.setFocusEmulationEnabled", enabled=True),
-            self._send(
+            self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
+            self._ask(
                 "Emulation.setDeviceMetricsOverride",
                 width=WIDTH,
                 height=HEIGHT,
@@ -136,7 +122,7 @@ class Tab:
                 mobile=False,
             ),
             # Without a network, a page would be told that it is offline.
-            self._send(
+            self._ask(
                 "Network.emulateNetworkConditions",
                 offline=False,
                 latency=0,
@@ -144,10 +130,10 @@ class Tab:
                 uploadThroughput=-1,
                 connectionType="ethernet",
             ),
-            self._send("Target.setAutoAttach", **ATTACH_ALL),
-            self._send("Fetch.enable", **PAUSE_ALL),
+            self._ask("Target.setAutoAttach", **ATTACH_ALL),
+            self._ask("Fetch.enable", **PAUSE_ALL),
         ]
-        yield _answered(gen.multi(commands, quiet_exceptions=FetchError))
+        yield gen.multi(commands, quiet_exceptions=FetchError)
 
     def close(self) -> None:
         """Close the tab, and forget what its pages have stored."""
@@ -172,7 +158,7 @@ class Tab:
         load = self._load = Load(fetched, self._target, self._devtools, self._fetch)
         self.pages += 1
         try:
-            done = yield _answered(self._send("Page.navigate", url=fetched.url))
+            done = yield self._ask("Page.navigate", url=fetched.url)
             if "errorText" in done and not load.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
             html, url = yield from self._read_settled(load)
@@ -201,7 +187,7 @@ class Tab:
         """Return the document once it has loaded and rests, and its URL."""
         settling = load.settling
         while True:
-            yield from self._settle(load)
+            yield from load.settle()
             before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
             expression = page_script.REST.format(
@@ -214,14 +200,6 @@ class Tab:
                 if html is not None:
                     return html, url
 
-    def _settle(self, load: Load) -> Subgenerator[None]:
-        while (wait_s := load.settling.wait_s(time.monotonic())) > 0:
-            if load.error is not None:
-                raise load.error
-            yield load.changed.wait(datetime.timedelta(seconds=wait_s))
-        if load.error is not None:
-            raise load.error
-
     def _scroll(self, load: Load) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
         settling = load.settling
@@ -230,7 +208,7 @@ class Tab:
                 return
             before = settling.new_requests
             if not (yield from self._value(load, page_script.SCROLL)):
-                yield from self._settle(load)
+                yield from load.settle()
                 if settling.new_requests == before:
                     return
 
@@ -250,11 +228,12 @@ class Tab:
         taken = {}
         for name, scale in (("view", 1), ("thumbnail", 0.5)):
             clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
-            shot = self._send("Page.captureScreenshot", format="webp", clip=clip)
+            shot = {"format": "webp", "clip": clip}
             try:
-                taken[name] = base64.b64decode(
-                    (yield _answered(shot, RenderError))["data"]
+                answer = yield self._ask(
+                    "Page.captureScreenshot", if_late=RenderError, **shot
                 )
+                taken[name] = base64.b64decode(answer["data"])
             except BrowserGoneError:
                 raise
             except RenderError:
@@ -292,8 +271,8 @@ class Tab:
         world = self._world
         try:
             # The browser is well: this page has a script that does not end.
-            answer: dict[str, Any] = yield _answered(
-                self._send(method, **params), RenderError
+            answer: dict[str, Any] = yield self._ask(
+                method, if_late=RenderError, **params
             )
         except BrowserGoneError:
             raise
@@ -304,8 +283,8 @@ class Tab:
             return None
         return answer
 
-    def _send(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
-        return self._devtools.send(method, self._session, **params)
+    def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
+        return self._devtools.ask(method, self._session, **params)
 
     # -- events ---------------------------------------------------------------------------
 
@@ -326,27 +305,12 @@ class Tab:
             self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
         elif load is None:
             return
-        elif method == "Page.lifecycleEvent":
-            if params["name"] == "networkIdle" and params["loaderId"] == load.document:
-                load.settling.note_idle()
-                load.changed.notify_all()
-        elif method == "Page.frameStoppedLoading":
-            if params["frameId"] == self._target:
-                load.settling.note_loaded(time.monotonic())
-                load.changed.notify_all()
-        elif method == "Page.frameNavigated":
-            if params["frame"]["id"] == self._target:
-                load.document = params["frame"]["loaderId"]
         elif method == "Runtime.executionContextCreated":
             self._note_world(params["context"])
         elif method == "Runtime.executionContextsCleared":
             self._world = 0
-        elif method in ("Inspector.targetCrashed", "Inspector.detached"):
-            gone = self._devtools.is_lost
-            error = BrowserGoneError if gone else RenderError
-            load.fail(error("the page crashed its tab"))
-        elif (problem := problem_of(method, params)) is not None:
-            load.add_problem(problem)
+        else:
+            load.note_event(method, params)
 
     def _note_world(self, context: dict[str, Any]) -> None:
         is_ours = context["name"] == page_script.WORLD
@@ -367,22 +331,3 @@ class Tab:
         tell("Fetch.enable", session, **PAUSE_ALL)
         tell("Target.setAutoAttach", session, **ATTACH_ALL)
         tell("Runtime.runIfWaitingForDebugger", session)
-
-
-def _answered(
-    answer: "gen.Future[Any]", error: type[RenderError] = BrowserGoneError
-) -> "gen.Future[Any]":
-    """Return a Future for an answer of the browser, which fails if it takes too long."""
-
-    @gen.coroutine
-    def wait() -> Generator[Any, Any, Any]:
-        try:
-            return (
-                yield gen.with_timeout(
-                    COMMAND_TIMEOUT, answer, quiet_exceptions=FetchError
-                )
-            )
-        except gen.TimeoutError:
-            raise error("the browser does not answer") from None
-
-    return wait()

@@ -18,7 +18,7 @@ from warcio import ArchiveIterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
-from crawler_app.web.render import browser, launcher, pool, program, settling, tab
+from crawler_app.web.render import browser, devtools, launcher, pool, settling, tab
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium"), reason="needs the program chromium"
@@ -72,6 +72,23 @@ PRIVATE_BODY = """<img src=http://%(at)s/><iframe src=http://%(at)s/></iframe>
 <style>body { background: url(http://%(at)s/) }</style><script src=http://%(at)s/></script>
 <a id=link ping=http://%(at)s/ href=http://%(at)s/ download>x</a>
 <script type=speculationrules>{"prerender": [{"urls": ["http://%(at)s/"], "eagerness": "immediate"}]}
+</script>"""
+
+
+# Requests to the own site that are refused.
+OWN_SCRIPT = """
+window.open("/window"); navigator.sendBeacon("/beacon", "x");
+fetch("/post", {method: "POST", body: "x"}).catch(() => {});
+new EventSource("/events"); new WebSocket("ws://%(at)s/socket");
+try { new WebTransport("https://%(at)s/transport"); } catch { }
+navigator.serviceWorker.register("/service.js");
+const peers = new RTCPeerConnection({iceServers: [{urls: "stun:%(at)s"}]});
+peers.createDataChannel("x"); peers.createOffer().then(o => peers.setLocalDescription(o));
+"""
+OWN_BODY = """<a id=file href=/file download>x</a><script>file.click()</script>
+<link rel=preconnect href=/preconnect><link rel=prefetch href=/prefetch>
+<link rel=dns-prefetch href=//a.test><iframe src=file:///etc/passwd></iframe>
+<script type=speculationrules>{"prefetch": [{"urls": ["/rules"], "eagerness": "immediate"}]}
 </script>"""
 
 
@@ -177,17 +194,17 @@ def test_pages_that_scripts_do_not_change_are_seldom_rendered(site, rendered):
 
 def test_links_that_only_scripts_add_to_pages_with_text_are_found(site, rendered):
     text = "<p>It is all here. " * 40
-    for number in range(5):
+    for number in range(3):
         script = f"document.body.innerHTML += '<a href=/p{number + 1}>next</a>'"
         answer_page(site, f"/p{number}", script, text)
-    site.page("/p5")
+    site.page("/p3")
 
-    assert len(rendered("p0", render="auto").pages) == 6
+    assert len(rendered("p0", render="auto").pages) == 4
 
 
 def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendered):
     text = "<p>It is all here. " * 40
-    names = [f"/blog/{letter}" for letter in "abcde"]
+    names = [f"/blog/{letter}" for letter in "abc"]
     site.page("/", *names)
     for name in names:
         script = "document.body.innerHTML += `<a href=/late${location.pathname}>x</a>`"
@@ -260,27 +277,61 @@ DOCUMENTS = {
     ),
     "sign_in": (
         """fetch("/in").then(() => fetch("/secret")).then(r => r.text())
-        .then(text => { document.body.innerHTML = document.cookie && text })""",
+        .then(text => { document.body.innerHTML = document.cookie.includes("id=1") && text })""",
         "",
         ["/inside"],
+    ),
+    # It sets a cookie, and is another page with it.
+    "reloaded": (
+        "document.cookie = 'seen=1'; location.reload()",
+        "",
+        ["/found"],
+    ),
+    "redirected_data": (
+        "fetch('/old').then(r => r.text()).then(t => document.body.innerHTML = t)",
+        "",
+        ["/new"],
+    ),
+    "data_that_fails_once": (
+        "fetch('/busy').then(r => r.text()).then(t => document.body.innerHTML = t)",
+        "",
+        ["/data"],
+    ),
+    "frames_and_workers": (
+        "new Worker('/worker.js')",
+        "<iframe src=/frame></iframe>",
+        [],
     ),
 }
 
 
 def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
+    made = "<script>document.body.innerHTML = '<a href=/found>x</a>'</script>"
+    site.answer("/reloaded", f"<body>{made}".encode(), needs_cookie="seen=1")
     for name, (script, body, _) in DOCUMENTS.items():
         answer_page(site, f"/{name}", script, body)
     site.answer("/poll", b"")
     answer_script(site, "/lib.js", b"document.body.innerHTML = '<a href=/lib>x</a>'")
     site.answer("/in", b"", headers={"Set-Cookie": "id=1"})
     site.answer("/secret", b"<a href=/inside>x</a>", needs_cookie="id=1")
+    site.redirect("/old", "/newer")
+    site.answer("/newer", b"<a href=/new>x</a>")
+    site.answer("/busy", status=503, times=1)
+    site.answer("/busy", b"<a href=/data>x</a>")
+    answer_script(site, "/worker.js", b"fetch('/from-worker')")
+    answer_page(site, "/frame", "fetch('/from-frame')")
 
-    found = rendered(*DOCUMENTS, max_depth=0)
+    answer_page(site, "/elsewhere", "location.href = '/there'", "<p>wait")
+    site.page("/there", title="There")
+
+    found = rendered(*DOCUMENTS, "elsewhere", max_depth=0)
 
     assert {name: found.links(f"/{name}") for name in DOCUMENTS} == {
         name: links for name, (_, _, links) in DOCUMENTS.items()
     }
     assert "render/cut" not in found.stats
+    assert {"/frame", "/from-worker", "/from-frame"} <= set(site.paths)
+    assert found.pages["/there"].title == "There"  # a redirect: of the same depth
 
 
 def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(site, rendered):
@@ -295,54 +346,15 @@ def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(site, rendered):
     answer_page(site, "/", script, "<div id=list></div><p id=end>end")
 
     assert len(rendered(max_pages=1, scroll=True).links("/")) == 30
-    assert len(rendered(max_pages=1).links("/")) < 30
-
-
-def test_a_script_that_leads_elsewhere_is_a_redirect(site, rendered):
-    answer_page(site, "/", "location.href = '/there'", "<p>wait")
-    site.page("/there", title="There")
-
-    found = rendered()
-
-    assert found.pages["/there"].title == "There"
-    assert found.pages["/there"].depth == 0
-
-
-def test_a_page_that_sets_a_cookie_and_loads_itself_again_is_read_then(site, rendered):
-    script = "if (!document.cookie) { document.cookie = 'a=1'; location.reload(); }"
-    links = "document.body.innerHTML = '<a href=/found>x</a>'"
-    site.answer("/", f"<body><script>{links}</script>".encode(), needs_cookie="a=1")
-    site.answer("/", f"<script>{script}</script>".encode())
-
-    assert rendered(max_pages=1).links("/") == ["/found"]
 
 
 def test_a_browser_that_cannot_start_fails_its_pages(site, rendered, monkeypatch):
-    monkeypatch.setattr(program, "NAMES", ("false",))
+    monkeypatch.setattr(browser, "NAMES", ("false",))
     answer_page(site, "/", "")
 
     failed = rendered(tries=1).summary.failures
 
     assert "cannot be started" in failed[0].outcome.error
-
-
-def test_redirects_of_data_are_followed(site, rendered):
-    script = "fetch('/old').then(r => r.text()).then(t => document.body.innerHTML = t)"
-    answer_page(site, "/", script)
-    site.redirect("/old", "/new")
-    site.answer("/new", b"<a href=/found>x</a>")
-
-    assert rendered(max_pages=1).links("/") == ["/found"]
-
-
-def test_frames_and_workers_ask_through_the_crawl(site, rendered):
-    answer_page(site, "/", "new Worker('/worker.js')", "<iframe src=/frame></iframe>")
-    answer_script(site, "/worker.js", b"fetch('/from-worker')")
-    answer_page(site, "/frame", "fetch('/from-frame')")
-
-    rendered(max_pages=1)
-
-    assert {"/frame", "/from-worker", "/from-frame"} <= set(site.paths)
 
 
 @pytest.mark.parametrize("mode", [launcher.ISOLATED, launcher.NETWORKED])
@@ -351,57 +363,31 @@ def test_nothing_reaches_the_network_in_any_other_way(
 ):
     """Neither what is refused of the own site, nor a private address by any path."""
     monkeypatch.setattr(launcher, "ISOLATED", mode)
-    script = """
-    const port = location.port, at = "127.0.0.1:" + port;
-    window.open("/window"); navigator.sendBeacon("/beacon", "x");
-    fetch("/post", {method: "POST", body: "x"}).catch(() => {});
-    new EventSource("/events"); new WebSocket(`ws://${at}/socket`);
-    try { new WebTransport(`https://${at}/transport`); } catch { }
-    navigator.serviceWorker.register("/service.js");
-    const peers = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});
-    peers.createDataChannel("x"); peers.createOffer().then(o => peers.setLocalDescription(o));
-    """
-    body = """<a id=file href=/file download>x</a><script>file.click()</script>
-    <link rel=preconnect href=/preconnect><link rel=prefetch href=/prefetch>
-    <link rel=dns-prefetch href=//a.test><iframe src=file:///etc/passwd></iframe>
-    <script type=speculationrules>
-    {"prefetch": [{"urls": ["/rules"], "eagerness": "immediate"}]}</script>"""
-    answer_page(site, "/", script, body)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-        datagrams.bind(("127.0.0.1", int(site.url.rpartition(":")[2].strip("/"))))
-        datagrams.setblocking(False)
-
-        found = rendered(max_pages=1)
-
-        with pytest.raises(BlockingIOError):
-            datagrams.recv(1)
-    assert "root:" not in found.pages["/"].fetched.body.decode()
-    assert set(site.paths) == {"/robots.txt", "/"}
-
-
-@pytest.mark.parametrize("mode", [launcher.ISOLATED, launcher.NETWORKED])
-def test_a_private_service_is_reached_by_no_path(site, rendered, monkeypatch, mode):
-    monkeypatch.setattr(launcher, "ISOLATED", mode)
+    own = site.url.removeprefix("http://").rstrip("/")
+    answer_page(site, "/own", OWN_SCRIPT % {"at": own}, OWN_BODY)
     with (
         socket.create_server(("127.0.0.1", 0)) as service,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own_datagrams,
     ):
         at = f"127.0.0.1:{service.getsockname()[1]}"
         datagrams.bind(service.getsockname())
+        own_datagrams.bind(("127.0.0.1", int(own.rpartition(":")[2])))
         site.redirect("/redirect", f"http://{at}/redirected")
         answer_page(site, "/", PRIVATE_SCRIPT % {"at": at}, PRIVATE_BODY % {"at": at})
-        for each in (service, datagrams):
+        for each in (service, datagrams, own_datagrams):
             each.setblocking(False)
 
-        own = {site.url.removeprefix("http://").rstrip("/")}
-        found = rendered(max_depth=0, deny_private=True, own_hosts=own)
+        found = rendered(*("", "own"), max_pages=2, deny_private=True, own_hosts={own})
 
         with pytest.raises(BlockingIOError):
             service.accept()
-        with pytest.raises(BlockingIOError):
-            datagrams.recv(1)
+        for each in (datagrams, own_datagrams):
+            with pytest.raises(BlockingIOError):
+                each.recv(1)
     assert found.pages["/"].title == "done"
-    assert "/redirect" in site.paths
+    assert "root:" not in found.pages["/own"].fetched.body.decode()
+    assert set(site.paths) == {"/robots.txt", "/", "/own", "/redirect"}
 
 
 def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
@@ -424,14 +410,13 @@ def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
     assert [each.split()[:2] for each in devices] == [["lo:", "0"]]
 
 
-@pytest.mark.parametrize("client", ["pooled", "simple", "requests"])
-def test_data_is_posted_if_that_is_allowed(site, rendered, records, client):
+def test_data_is_posted_if_that_is_allowed(site, rendered, records):
     script = """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
       .then(text => document.body.innerHTML = text)"""
     answer_page(site, "/", script)
     site.answer("/query", b"<a href=/found>x</a>")
 
-    found = rendered(max_pages=1, render_post=True, client=client)
+    found = rendered(max_pages=1, render_post=True)
 
     assert found.links("/") == ["/found"]
     assert site.methods[site.paths.index("/query")] == "POST"
@@ -441,22 +426,35 @@ def test_data_is_posted_if_that_is_allowed(site, rendered, records, client):
     assert request[1].endswith(b"\r\n\r\n{}")
 
 
-def test_screenshots_are_kept_in_the_archive(site, rendered, records):
-    answer_page(site, "/", "document.body.innerHTML = '<h1>Made'")
+def test_document_and_screenshots_are_kept_and_read_again(
+    site, rendered, records, gencrawl, directory
+):
+    script = """document.title = "Made"; document.body.innerHTML =
+    "<h1>Heading</h1>" + "<p>The text of the page. ".repeat(20)"""
+    answer_page(site, "/", script)
 
     found = rendered(max_pages=1, screenshots=True)
 
-    pictures = dict(records("resource"))
-    assert set(pictures) == {f"urn:{kind}:{site.url}" for kind in ("view", "thumbnail")}
+    kept = dict(records("resource"))
+    names = [f"urn:{kind}:{site.url}" for kind in ("dom", "view", "thumbnail")]
+    assert list(kept) == names[1:] + names[:1]
     sizes = []
-    for picture in pictures.values():  # WebP: in the extended format, each less 1
+    for name in names[1:]:  # WebP: in the extended format, each less 1
+        picture = kept[name]
         assert picture[:4] + picture[8:16] == b"RIFFWEBPVP8X"
         width, height = (
             int.from_bytes(picture[at : at + 3], "little") for at in (24, 27)
         )
         sizes.append((width + 1, height + 1))
-    assert sorted(sizes) == [(640, 360), (1280, 720)]
+    assert sizes == [(1280, 720), (640, 360)]
     assert found.stats["render/pictures"] == 2
+    report = json.loads(gencrawl("report", directory, "--format", "json").out)
+    kinds = {each["kind"] for each in report["problems"]}
+    assert "no_description" in kinds
+    assert not {"no_heading", "no_title"} & kinds
+    texts = directory / "texts"
+    gencrawl("export", directory, "--format", "markdown", "--output", texts)
+    assert any("# Heading" in path.read_text() for path in texts.glob("**/*.md"))
 
 
 @pytest.mark.parametrize("options", [["--no-archive", "--render", "auto"], []])
@@ -469,39 +467,19 @@ def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
     assert "--render auto" in ended.err
 
 
-def test_robots_txt_and_patterns_bind_the_browser(site, rendered):
+def test_rules_and_cookies_of_the_crawl_bind_the_browser(site, rendered):
     site.answer("/robots.txt", b"User-agent: *\nDisallow: /private/")
-    answer_page(site, "/", "fetch('/private/x'); fetch('/left-out'); fetch('/free')")
+    script = """document.cookie = "own=2";
+    fetch("/private/x"); fetch("/left-out"); fetch("/free")"""
+    given = {"Set-Cookie": "given=1; HttpOnly"}
+    site.answer("/", f"<script>{script}</script>".encode(), headers=given)
 
     found = rendered(exclude=("/left-out",))
 
     assert set(site.paths) == {"/robots.txt", "/", "/free"}
     assert found.stats["render_refused/robots"] == 1
-
-
-def test_cookies_are_the_crawl_s_and_those_of_scripts_are_sent(site, rendered):
-    script = "document.cookie = 'own=2'; fetch('/data')"
-    site.answer(
-        "/",
-        f"<script>{script}</script>".encode(),
-        headers={"Set-Cookie": "given=1; HttpOnly"},
-    )
-    site.answer("/data", b"")
-
-    rendered()
-
-    sent = dict(site.requests)["/data"]["Cookie"]
+    sent = dict(site.requests)["/free"]["Cookie"]
     assert sorted(sent.split("; ")) == ["given=1", "own=2"]
-
-
-def test_data_that_fails_for_a_moment_is_asked_for_again(site, rendered):
-    script = "fetch('/d').then(r => r.text()).then(t => document.body.innerHTML = t)"
-    answer_page(site, "/", script)
-    site.answer("/d", status=503, times=1)
-    site.answer("/d", b"<a href=/found>x</a>")
-
-    assert rendered(max_pages=1).links("/") == ["/found"]
-    assert site.paths.count("/d") == 2
 
 
 def test_a_check_reports_what_scripts_get_wrong(site, gencrawl):
@@ -550,61 +528,67 @@ def browsers():
     return found
 
 
-@pytest.mark.parametrize("script", ["while (true) {}", "fetch('/endless')"])
-def test_a_page_that_never_ends_costs_itself_only(site, rendered, monkeypatch, script):
+def test_pages_that_never_end_cost_themselves_only(site, rendered, monkeypatch):
     monkeypatch.setattr(settling, "LIMIT_S", 2.0)
-    monkeypatch.setattr(tab, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
-    answer_page(site, "/bad", script)
+    monkeypatch.setattr(devtools, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
+    answer_page(site, "/busy", "while (true) {}")
+    answer_page(site, "/waiting", "fetch('/endless')")
     site.answer("/endless", b"")
     site.hold("/endless")
-    answer_page(site, "/", "document.body.innerHTML = '<a href=/bad>x</a>'")
+    links = "<a href=/busy>x</a><a href=/waiting>x</a>"
+    answer_page(site, "/", f"document.body.innerHTML = '{links}'")
 
     found = rendered(tries=1, request_timeout_s=10.0)
 
     site.let_go("/endless")
     assert found.summary.left == 0
-    is_read = "while" not in script
-    assert ("/bad" in found.pages) is is_read
-    assert found.summary.count_by_reason["failed"]["not_rendered"] == (not is_read)
+    assert set(found.pages) == {"/", "/waiting"}
+    assert found.summary.count_by_reason["failed"]["not_rendered"] == 1
     assert not browsers()
 
 
 def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
-    app(site, {"/": [f"/p{n}" for n in range(8)], **{f"/p{n}": [] for n in range(8)}})
+    app(site, {"/": [f"/p{n}" for n in range(4)], **{f"/p{n}": [] for n in range(4)}})
     render = tab.Tab.render
     killed = []
 
     def render_and_kill(self, fetched, **options):
-        if len(killed) < 3 and "/p" in fetched.url:
-            killed.append(browsers()[-1])
+        if len(killed) < 2 and "/p" in fetched.url:
+            killed.append(browsers()[-len(killed)])  # the browser, and a part of it
             os.kill(killed[-1], signal.SIGKILL)
         return (yield from render(self, fetched, **options))
 
     monkeypatch.setattr(tab.Tab, "render", render_and_kill)
+    monkeypatch.setattr(devtools, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
     found = rendered()
 
-    assert len(killed) == 3
-    assert len(found.pages) == 9
+    assert len(killed) == 2
+    assert len(found.pages) == 5
     assert not found.summary.failed
 
 
 def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
     monkeypatch.setattr(pool, "PAGES_PER_TAB", 2)
-    monkeypatch.setattr(pool, "PAGES_PER_LOOK", 3)
+    monkeypatch.setattr(pool, "PAGES_PER_LOOK", 2)
     monkeypatch.setattr(pool, "MAX_BROWSER_BYTES", 1)
-    app(site, {"/": [f"/p{n}" for n in range(6)], **{f"/p{n}": [] for n in range(6)}})
+    app(site, {"/": [f"/p{n}" for n in range(3)], **{f"/p{n}": [] for n in range(3)}})
 
-    found = rendered()
+    found = rendered(concurrency=1)
 
-    assert len(found.pages) == 7
+    assert len(found.pages) == 4
     assert found.crawler._crawl._parts.renderer._pool.restarts
 
 
-def test_no_browser_outlives_a_crawl_that_is_killed(site, directory):
-    answer_page(site, "/", "fetch('/wait')")
+def test_no_browser_outlives_a_crawl_that_is_killed_and_resumed(
+    site, gencrawl, directory
+):
+    script = "fetch('/wait').then(() => document.body.innerHTML = '<a href=/a>x</a>')"
+    answer_page(site, "/", script)
+    site.page("/a")
+    site.answer("/wait", b"")
     site.hold("/wait")
     command = [sys.executable, "-m", "crawler_app", "crawl", site.url, "--quiet"]
-    crawl = subprocess.Popen([*command, "--into", directory, "--render", "always"])
+    crawl = subprocess.Popen([*command, "--into", directory, "--render", "auto"])
     while "/wait" not in site.paths:
         time.sleep(0.05)
     (home,) = [
@@ -623,6 +607,10 @@ def test_no_browser_outlives_a_crawl_that_is_killed(site, directory):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert not os.path.exists(home.partition("=")[2])
+    site.let_go("/wait")
+    assert gencrawl("resume", directory, "--quiet").status == 0
+    assert site.paths[-1] == "/a"
+    assert not browsers()
 
 
 @pytest.mark.parametrize(
@@ -661,7 +649,7 @@ def test_browser_leaves_no_temporary_file(site, directory, length):
 def test_without_chromium_an_error_says_how_to_install_it(
     site, gencrawl, directory, monkeypatch
 ):
-    monkeypatch.setattr(program, "NAMES", ())
+    monkeypatch.setattr(browser, "NAMES", ())
 
     ended = gencrawl("crawl", site.url, "--into", directory, "--render", "auto")
 

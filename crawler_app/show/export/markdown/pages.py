@@ -10,7 +10,7 @@ from turbohtml import Element
 from crawler_app.base.models import Fetched, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.base.urls import dedup_key, join_or_nothing, origin_of
-from crawler_app.run.directory.archived import Responses
+from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import is_page
@@ -141,7 +141,7 @@ class CrawledPages:
             record.outcome.digest,
             base=record.url,
         )
-        fetched = archived.find(record.url)
+        fetched = find_page(record, archived)
         if fetched is not None:
             self._fill(page, fetched, archived)
         return page

@@ -1,6 +1,9 @@
 """Problems of working pages: each kind is found, and only where it is."""
 
+import gzip
 import io
+import json
+import random
 
 import pytest
 
@@ -320,3 +323,21 @@ def test_headline_depends_on_what_was_checked(crawl, more, told):
     assert headline(report) == ("No broken links found" if told == "found" else told)
     moods = {"No broken links": "good", "found": "idle", "1 broken URL": "bad"}
     assert mood(report) == moods[told]
+
+
+def test_large_text_is_only_named_if_it_was_sent_uncompressed(
+    site, gencrawl, directory
+):
+    text = random.Random(0).randbytes(12_000).hex().encode()
+    site.answer("/", b"<a href=/plain>x</a>" + text)
+    site.answer("/plain", b"<a href=/packed>x</a>" + text)
+    headers = {"Content-Encoding": "gzip"}
+    site.answer("/packed", gzip.compress(text), headers=headers)
+
+    gencrawl("crawl", site.url, "--into", directory, "--quiet")
+    report = json.loads(gencrawl("report", directory, "--format", "json").out)
+
+    (problem,) = (
+        each for each in report["problems"] if "no compression" in each["subject"]
+    )
+    assert problem["count"] == 2

@@ -1,6 +1,7 @@
 """Headers, proxies, private addresses, and recorded exchanges, with every client."""
 
 import base64
+import contextlib
 import gzip
 import socket
 import sys
@@ -13,6 +14,7 @@ from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.fetcher.http import CLASS_BY_CLIENT
+from gencoro import gen
 from tests.helpers.fetching import answer, fetch, fetch_from, run, run_with, sends
 from tests.helpers.http.faulty import FaultServer
 from tests.helpers.http.peers import refusing_port
@@ -51,6 +53,25 @@ def test_exchange_is_recorded_as_transferred(client):
     else:
         assert fetched.raw_head == head
     assert fetched.peer == ("" if client == "simple" else "127.0.0.1")
+
+
+def test_data_is_posted_and_the_request_recorded(client, site, run_sync):
+    site.answer("/", b"ok")
+
+    @gen.coroutine
+    def post():
+        fetcher = make_fetcher(CrawlConfig((site.url,), client=client))
+        with contextlib.closing(fetcher):
+            return (yield fetcher.fetch(site.url, {"x-a": "b"}, "POST", b"{}"))
+
+    fetched = run_sync(post)
+
+    assert fetched.body == b"ok"
+    assert fetched.request_head.startswith(b"POST / HTTP/1.1\r\n")
+    assert site.methods == ["POST"]
+    ((_, headers),) = site.requests
+    assert headers["Content-Length"] == "2"
+    assert headers["X-A"] == "b"
 
 
 def test_unknown_coding_is_left_unchanged(client):
