@@ -23,7 +23,7 @@ replay-web-page {{ height: 100% }} li {{ margin: 1rem 0 }} small {{ overflow-wra
 <header><a href="./">{name}</a>
 <form action="search"><input name="q" type="search" value="{query}" aria-label="Search"
 placeholder="Search the pages"><button>Search</button></form>
-<a href="report" target="_blank">Report</a></header>
+<a href="report">Report</a></header>
 """
 
 

@@ -44,7 +44,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; "
     "frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'self'"
+    "frame-ancestors 'self'; "
+    # For all frames: scripts of the archive open no window, and do not lead this one elsewhere,
+    # with what they have read in the URL.
+    "sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
 )
 WORKER_POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'wasm-unsafe-eval'; "

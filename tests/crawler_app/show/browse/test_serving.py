@@ -96,6 +96,9 @@ def test_pages_are_escaped_and_ask_only_this_server(get):
     for answer in (page, hits, bad):
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "http" not in policy
+        # A frame cannot lead the window to another server, or open one.
+        assert "sandbox allow-scripts" in policy
+        assert "navigation" not in policy and "popups" not in policy
 
 
 def test_nothing_is_shown_without_the_token_or_under_another_name(get):
