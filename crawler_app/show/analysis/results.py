@@ -39,11 +39,25 @@ def write_result(
     columns = [str(column[0]) for column in result.description or ()]
     rows = _rows_of(result)
     if style == JSONL:
-        write_json_rows(columns, rows, output)
+        write_json_rows(_different(columns), rows, output)
     elif style == CSV:
         write_csv_rows(itertools.chain([columns], rows), output)
     else:
         _write_table(columns, rows, output)
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Return names of which each is another, as an object of JSON needs them.
+
+    >>> _different(["a", "b", "a"])
+    ['a', 'b', 'a_1']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name}_{number}" for number in itertools.count(1))
+        choices = itertools.chain([name], numbered)
+        found[next(each for each in choices if each not in found)] = None
+    return list(found)
 
 
 def _rows_of(result: "duckdb.DuckDBPyConnection") -> Iterator[Row]:

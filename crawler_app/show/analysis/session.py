@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.escaping import printable
 from crawler_app.show.analysis.cached import TABLES
 from crawler_app.show.export.tables.columns import CAPTURES
 from crawler_app.show.export.tables.database import duckdb_module, quoted
@@ -113,4 +114,6 @@ def run_statements(
             f"COPY (\n{query}\n) TO '{quoted(parquet)}' (FORMAT parquet, COMPRESSION zstd)"
         )
     except module.Error as exc:
-        raise ConfigError(f"DuckDB: {exc}") from None
+        # It may quote what a page says.
+        lines = map(printable, str(exc).splitlines())
+        raise ConfigError("DuckDB: " + "\n".join(lines)) from None

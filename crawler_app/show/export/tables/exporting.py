@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from crawler_app.base.progress import OnStep
 from crawler_app.base.text.escaping import defused, json_text
@@ -59,7 +59,11 @@ def write_csv_rows(rows: Iterable[Row], output: TextIO) -> None:
 
 
 def _cells(row: Row) -> Row:
-    return [defused(" ".join(c) if isinstance(c, list) else c) for c in row]
+    return [defused(_joined(c) if isinstance(c, list) else c) for c in row]
+
+
+def _joined(cells: list[Any]) -> str:
+    return " ".join(str(cell) for cell in cells if cell is not None)
 
 
 def write_html(

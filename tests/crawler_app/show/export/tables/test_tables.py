@@ -133,6 +133,7 @@ QUESTIONS = {
         ["crawl", "robotstxt"],
         ["crawl", "warc"],
     ],
+    "SELECT [1, NULL, 2] AS a, 3 AS a": [["1 2", "3"]],
     "CREATE TABLE x AS SELECT 1 AS a; SELECT a + 1 FROM x;": [["2"]],
 }
 
@@ -175,6 +176,7 @@ def test_worked_questions_are_answered(gencrawl, crawl, site):
         ("INSERT INTO crawl_0.pages (url) VALUES ('x')", "read-only"),
         ("SET enable_external_access = true", "locked"),
         ("INSTALL httpfs", "Cannot access"),
+        ("SELECT error(chr(27) || ']0;x')", r"\x1b]0;x"),
     ],
 )
 def test_query_reads_the_tables_and_nothing_else(
