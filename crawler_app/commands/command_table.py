@@ -30,6 +30,8 @@ examples:
   gencrawl search docs-crawl 'event loop -windows'
   gencrawl export docs-crawl --output urls.csv
   gencrawl export docs-crawl --output docs.wacz
+  gencrawl export docs-crawl --format folder --output docs
+  gencrawl browse docs-crawl
   gencrawl export docs-crawl --table links --output links.parquet
   gencrawl sql docs-crawl 'SELECT url, title FROM pages WHERE inlinks = 0'
 """
@@ -129,7 +131,7 @@ COMMANDS: Mapping[str, Command] = {
         "export:export",
         "add_export",
         "DIR|URL [OPTIONS]",
-        "write all URLs, or the archive, to a file",
+        "write URLs, pages or the archive to a file or folder",
     ),
     "sql": Command(
         "sql:sql",

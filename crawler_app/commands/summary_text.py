@@ -76,7 +76,7 @@ def _count_lines(summary: Summary, *, is_rendered: bool) -> list[str]:
     )
     lines = [_row("done", summary.done, amount)]
     if assets := summary.external_assets:
-        text = "assets of other hosts, which were not crawled"
+        text = "assets of other hosts, fetched or checked, but not crawled"
         lines.append(_row("external", assets, text))
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())

@@ -146,7 +146,7 @@ class Check:
             summary = result.summary
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
-            tracker.summary.incomplete += why_incomplete(result, config)
+            tracker.summary.incomplete += why_incomplete(result, config, name_of)
             for url in result.soft_404s:
                 self._report(soft_404(url))
             self._report_pages(config, name_of)

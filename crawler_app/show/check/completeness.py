@@ -3,7 +3,7 @@
 Pure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
@@ -21,8 +21,14 @@ STOPPED = "it was stopped"
 MAX_NAMED = 3
 
 
-def why_incomplete(result: Result, config: CrawlConfig) -> list[str]:
-    """Return why a part of the site was not checked; empty if all of it was."""
+def why_incomplete(
+    result: Result, config: CrawlConfig, name_of: Callable[[str], str]
+) -> list[str]:
+    """Return why a part of the site was not checked; empty if all of it was.
+
+    Args:
+        name_of: Returns the name to show for a start URL, which may be that of a file.
+    """
     reasons = []
     if result.limit_reached:
         (limit,) = (
@@ -35,7 +41,7 @@ def why_incomplete(result: Result, config: CrawlConfig) -> list[str]:
     if result.was_stopped:
         reasons.append(STOPPED)
     reasons += result.closed_hosts
-    unseen = list(_unseen_starts(result, config))
+    unseen = list(_unseen_starts(result, config, name_of))
     reasons += [
         f"nothing was read from a start URL: {each}" for each in unseen[:MAX_NAMED]
     ]
@@ -44,7 +50,9 @@ def why_incomplete(result: Result, config: CrawlConfig) -> list[str]:
     return reasons
 
 
-def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
+def _unseen_starts(
+    result: Result, config: CrawlConfig, name_of: Callable[[str], str]
+) -> Iterator[str]:
     """Yield what is wrong with the start URLs that are no findings and were not read.
 
     One of a list that redirects to another site works, and no more was to be checked.
@@ -61,6 +69,6 @@ def _unseen_starts(result: Result, config: CrawlConfig) -> Iterator[str]:
             continue
         if outcome.reason == Reason.MADE_BY_SCRIPT:
             words = words_of_scripted(is_rendered=config.render != "never")
-            yield f"{seed}: {words}"
+            yield f"{name_of(seed)}: {words}"
         elif words := complaint_about(seed, end):
             yield words

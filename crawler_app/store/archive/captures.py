@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawler_app.base.errors import ArchiveError
+from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.store import database
 from crawler_app.store.archive.surt import surt
 from crawler_app.store.checkpoints import Checkpoints
@@ -148,11 +148,16 @@ class Captures:
         read_only: Open for reading only; another process may be writing.
 
     Raises:
-        ConfigError: the table is of another version, or of another program.
+        ConfigError: the table is of another version, or of another program; or the directory
+            is a file, as that of another program may be.
         sqlite3.Error: it is not a database, or cannot be opened.
     """
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        if directory.is_file():
+            raise ConfigError(
+                f"{directory} is a file; this needs the directory of a crawl (crawl --into)"
+            )
         # Opened by one thread and used by another, never by both at once.
         self._db = database.connect(
             database_path(directory), SCHEMA, read_only=read_only, any_thread=True

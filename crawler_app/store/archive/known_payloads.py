@@ -104,10 +104,15 @@ def _rows_of(source: Path) -> Iterator[_Row]:
         if source.is_dir():
             yield from _rows_of_directory(source)
         else:
-            yield from _rows_of_lines(_index_lines(source))
+            rows = _rows_of_lines(_index_lines(source))
+            first = next(rows, None)
+            if first is None:
+                raise _not_usable(source, "it lists no captures")
+            yield first
+            yield from rows
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as exc:
         # A RuntimeError is zipfile's, of a file that is encrypted or compressed in another way.
-        raise _not_usable(source, error_words(exc)) from None
+        raise _not_usable(source, error_words(exc, source)) from None
 
 
 def _rows_of_directory(directory: Path) -> Iterator[_Row]:

@@ -50,6 +50,17 @@ def test_asset_that_browsers_use_is_not_broken(site, gencrawl, name, kind, body)
     assert gencrawl("check", site.url).status == 0
 
 
+def test_shell_in_a_folder_is_named_as_a_file(gencrawl, tmp_path):
+    (tmp_path / "app.html").write_bytes(b"<div id=root></div><script>x</script>")
+
+    ended = gencrawl("check", tmp_path, "--quiet")
+
+    assert ended.status == 1
+    assert (
+        f"start URL: {tmp_path / 'app.html'}: a script makes" in ended.out + ended.err
+    )
+
+
 def test_shell_is_never_green(site, gencrawl, tmp_path):
     site.answer("/", b"<div id=root></div><script>x</script>", headers=HTML)
 

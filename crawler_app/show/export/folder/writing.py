@@ -1,18 +1,14 @@
 """Writes a crawl as a folder: ``gencrawl export DIR --format folder --output FOLDER``.
 
-Rule: the folder is complete, or it is as it was.  It is written beside its place and then
-moved there; only a folder that this module has written is replaced.
+A page that the archive does not have is left out, and counted in a warning.
 """
 
 import codecs
 import contextlib
 import functools
 import html
-import json
 import logging
 import re
-import shutil
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,17 +18,16 @@ from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Fetched
 from crawler_app.base.progress import OnStep, in_steps
-from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import join_or_nothing
-from crawler_app.run.directory.lock import not_writable
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.folder.files import Archives, FolderFiles
-from crawler_app.show.export.folder.names import MARKER, href_between
+from crawler_app.show.export.folder.names import href_between
 from crawler_app.show.export.folder.rewriting import (
     Refer,
     rewritten_css,
     rewritten_page,
 )
+from crawler_app.show.export.replacing import replaced_folder, warn_of_unread
 from crawler_app.web.documents.charset import charset_of, decode_html
 from crawler_app.web.documents.css import decode_css
 from crawler_app.web.documents.sent_links import as_sent
@@ -67,15 +62,11 @@ def write_folder(
         files = FolderFiles(archives, config.seeds[0], at, on_step)
         if not len(files):
             raise ConfigError("the archive has no page of that time or before")
-        with _replacing(output) as folder:
-            _write_marker(folder, files, config.user_agent)
+        start = files.start.path if files.start else None
+        about = {"software": config.user_agent, "files": len(files), "start": start}
+        with replaced_folder(output, about) as folder:
             unread = _write_files(folder, files, archives, on_step)
-    if unread:
-        logger.warning(
-            "%s could not be read from the archive, and %s missing",
-            number(unread, "file"),
-            "is" if unread == 1 else "are",
-        )
+    warn_of_unread(unread, "file", config)
 
 
 def _write_files(
@@ -174,62 +165,3 @@ def _refer(files: FolderFiles, url: str, charset: str) -> Refer:
 
 def _url_in_folder(path: str) -> str:
     return join_or_nothing("http://folder.invalid/", href_between("", path))
-
-
-@contextlib.contextmanager
-def _replacing(output: Path) -> Iterator[Path]:
-    """Yield a new folder that takes the place of another one when it is complete.
-
-    Raises:
-        ConfigError: there is something else, or it cannot be written.
-        StorageError: the disk is full, or has failed.
-    """
-    output = output.absolute()
-    _require_replaceable(output)
-    new = output.with_name(f".{output.name}.new")
-    old = output.with_name(f".{output.name}.old")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        _clear_beside(output, new, old)
-        new.mkdir()
-        try:
-            yield new
-            if output.exists():
-                output.rename(old)
-            new.rename(output)
-        finally:
-            _clear_beside(output, new, old)
-    except OSError as exc:
-        raise not_writable(output, exc) from None
-
-
-def _clear_beside(output: Path, new: Path, old: Path) -> None:
-    """Delete what an export, or one that was killed, has left beside the folder.
-
-    If the folder was moved away, and no other took its place, it is moved back.
-    """
-    for left_over in (new, old):
-        _require_replaceable(left_over)
-    if old.exists() and not output.exists():
-        old.rename(output)
-    shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _require_replaceable(folder: Path) -> None:
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise ConfigError(f"{folder} is not a directory; choose another --output")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).is_file():
-        raise ConfigError(
-            f"{folder} has files that `gencrawl export --format folder` did not write; "
-            "choose another --output"
-        )
-
-
-def _write_marker(folder: Path, files: FolderFiles, software: str) -> None:
-    about = {
-        "software": software,
-        "files": len(files),
-        "start": files.start.path if files.start else None,
-    }
-    (folder / MARKER).write_text(json.dumps(about, indent=2) + "\n")

@@ -3,13 +3,11 @@
 llms.txt follows https://llmstxt.org: a title, and the links of each section of the site.
 """
 
-import os
 import re
 from pathlib import Path
 from typing import TextIO
 from urllib.parse import urlsplit
 
-from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep
 from crawler_app.base.safe_files import create
 from crawler_app.base.text.escaping import json_text, one_line, without_controls
@@ -17,6 +15,7 @@ from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.markdown.front_matter import front_matter
 from crawler_app.show.export.markdown.pages import CrawledPages, PageContent
 from crawler_app.show.export.markdown.rendering import markdown_of, text_lines
+from crawler_app.show.export.replacing import replaced_folder
 
 __all__ = ["write_files", "write_full", "write_index", "write_texts"]
 
@@ -33,10 +32,16 @@ def write_files(
     """Write a Markdown file for each page, with links between these files.
 
     Raises:
-        ConfigError: the directory is not empty, or cannot be written to.
+        ConfigError: the directory has other files, or cannot be written to.
+        StorageError: the disk is full, or has failed.
     """
-    _require_empty(directory)
     pages = CrawledPages(crawl, on_step, whole_page=whole_page, with_empty=True)
+    about = {"software": crawl.config().user_agent}
+    with replaced_folder(directory, about) as folder:
+        _write_pages(pages, folder)
+
+
+def _write_pages(pages: CrawledPages, directory: Path) -> None:
     names, page_of = pages.files()
     for page in pages:
         name = names.get(page.url) or names.add(page.url)
@@ -90,16 +95,6 @@ def write_texts(
         markdown = markdown_of(page.body, page.base, str)
         known = {name: value or None for name, value in page.known().items()}
         output.write(json_text({**known, "text": text, "markdown": markdown}) + "\n")
-
-
-def _require_empty(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with os.scandir(directory) as entries:
-            if next(entries, None) is not None:
-                raise ConfigError(f"{directory} is not empty; --output names another")
-    except OSError as exc:
-        raise ConfigError(f"cannot write to {directory}: {exc.strerror}") from None
 
 
 def _section_of(url: str) -> str:

@@ -15,6 +15,7 @@ from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.export.markdown.file_names import FileNames
+from crawler_app.show.export.replacing import warn_of_unread
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.xhtml import is_xml
@@ -69,6 +70,7 @@ class CrawledPages:
 
     Attributes:
         title: That of the first page.
+        unread: The number of pages that the archive does not have.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class CrawledPages:
         self._with_empty = with_empty
         self._usage_by_origin: dict[str, str] = {}
         self.title = ""
+        self.unread = 0
 
     def files(self) -> tuple[FileNames, Callable[[str], str]]:
         """Return the files of all pages, and a function for the page that a URL leads to.
@@ -110,7 +113,7 @@ class CrawledPages:
         return names, page_of
 
     def __iter__(self) -> Iterator[PageContent]:
-        """Yield the pages.
+        """Yield the pages, and warn of those that the archive does not have.
 
         Raises:
             ArchiveError: a table of captures cannot be read.
@@ -125,6 +128,7 @@ class CrawledPages:
                 if self._with_empty or len(page.body):
                     self.title = self.title or page.title
                     yield page
+        warn_of_unread(self.unread, "page", self._config)
 
     def _records(self, what: str) -> Iterator[UrlRecord]:
         with contextlib.closing(self._crawl.frontier()) as frontier:
@@ -142,7 +146,9 @@ class CrawledPages:
             base=record.url,
         )
         fetched = find_page(record, archived)
-        if fetched is not None:
+        if fetched is None:
+            self.unread += 1
+        else:
             self._fill(page, fetched, archived)
         return page
 

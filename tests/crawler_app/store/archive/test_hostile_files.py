@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler_app.base.errors import ArchiveError
+from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.store.archive.captures import Captures, database_path
 from crawler_app.store.archive.cdxj import write_cdxj
 from crawler_app.store.archive.gzip_members import MAX_RECORD_BYTES, compress
@@ -32,6 +32,13 @@ HEAD = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 99999999\r\n\r\n"
 def bomb():
     """A record of a hundred megabytes, in less than one."""
     return gzip.compress(HEAD + bytes(10**8), 1, mtime=0)
+
+
+def test_file_in_place_of_a_directory_is_refused(tmp_path):
+    (tmp_path / "other.wacz").touch()
+
+    with pytest.raises(ConfigError, match="other.wacz is a file"):
+        Captures(tmp_path / "other.wacz", read_only=True)
 
 
 @pytest.mark.parametrize("is_table_kept", [True, False])

@@ -59,6 +59,19 @@ def test_known_bodies_are_revisits_and_others_are_written(
     assert about["relation"] == {"requires": [{"filename": old.name}]}
 
 
+@pytest.mark.parametrize("kind", ["folder", "markdown", "llms"])
+def test_exports_say_which_archive_has_what_they_lack(
+    site, crawl, gencrawl, tmp_path, caplog, kind
+):
+    new = crawl("new", "--dedupe-against", crawl("old"))
+
+    ended = gencrawl("export", new, "--format", kind, "--output", tmp_path / "out")
+
+    noun = "file" if kind == "folder" else "page"
+    assert ended.status == 0 and f"the content of 1 {noun} is missing" in caplog.text
+    assert f"{tmp_path / 'old'}, which the crawl refers to" in caplog.text
+
+
 def test_table_that_is_rebuilt_knows_what_is_elsewhere(site, crawl, gencrawl):
     new = crawl("new", "--dedupe-against", crawl("old"))
     before = len(site.paths)
@@ -74,7 +87,8 @@ def test_archive_that_needs_no_other_names_none(crawl, gencrawl, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"PK\x03\x04 damaged", b"\x1f\x8b damaged", b"PK encrypted"]
+    "content",
+    [None, b"PK\x03\x04 damaged", b"\x1f\x8b damaged", b"PK encrypted", b"url,state\n"],
 )
 def test_unusable_archive_is_refused(tmp_path, content):
     source = tmp_path / "source"

@@ -85,9 +85,20 @@ def test_full_text_has_all_pages(crawled, site):
     assert f"[about]({site.url}old#why)" in text
 
 
-def test_directory_that_is_not_empty_is_refused(crawled, tmp_path):
-    (tmp_path / "mine").touch()
+def test_only_the_directory_of_an_export_is_replaced(crawled, tmp_path):
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.mkdir()
+    (mine / "notes.md").touch()
 
-    ended = crawled("export", "--format", "markdown", "--output", tmp_path)
+    def export(output):
+        return crawled("export", "--format", "markdown", "--output", output)
 
-    assert ended.status == 2 and "is not empty" in ended.err
+    ended = export(mine)
+    assert ended.status == 2 and "did not write" in ended.err
+    assert [each.name for each in mine.iterdir()] == ["notes.md"]
+
+    assert export(out).status == 0
+    files = sorted(out.rglob("*"))
+    (out / "of a page that is gone.md").touch()
+    assert export(out).status == 0
+    assert sorted(out.rglob("*")) == files
