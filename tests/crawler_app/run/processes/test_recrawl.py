@@ -1,9 +1,13 @@
 """Crawling a site again with several processes: as with one, only what has changed is fetched."""
 
+import contextlib
 import json
+import subprocess
 
 import pytest
 
+from crawler_app.store.archive.captures import NOT_MODIFIED, Captures
+from tests.helpers.scripts import start_python
 from tests.helpers.site import Answer
 
 TEXT = "<title>{0}</title><p>{0} " + "the same words again " * 20
@@ -35,6 +39,34 @@ def changing(web):
         put("/new", "new", number=1)
 
     return change
+
+
+# A crawl that is killed when it is about to take each step from the last crawl to the next.
+# One program for all, as importing takes longer than what is tested.
+KILLED = """
+import os, signal, sys
+from pkgutil import resolve_name
+from crawler_app.commands.main import main
+from crawler_app.store.frontier.postgres import blocking_reader  # before the forks
+
+STEPS = [
+    "crawler_app.run.crawl_worker:begin_anew",
+    "crawler_app.run.crawl_worker:begin",
+    "crawler_app.store.frontier.postgres.crawls:_asked",
+    "crawler_app.run.crawl_worker:set_limits",
+    "crawler_app.run.crawler:WorkersRun",
+]
+for step in STEPS:
+    pid = os.fork()
+    if not pid:
+        place, _, name = step.rpartition(":")
+        kill = lambda *args, **options: os.kill(os.getpid(), signal.SIGKILL)
+        setattr(resolve_name(place), name, kill)
+        main(sys.argv[1:])
+        os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL, (step, status)
+"""
 
 
 def outcome_of(gencrawl, directory):
@@ -69,73 +101,61 @@ def conditional(web, wanted):
     ]
 
 
-def test_several_processes_find_the_changes_that_one_finds(
-    web, changing, gencrawl, tmp_path
+def test_several_processes_that_were_killed_find_the_changes_that_one_finds(
+    web, changing, gencrawl, tmp_path, caplog
 ):
-    directories = {1: tmp_path / "one", 3: tmp_path / "three"}
-
-    def crawl():
-        for processes, directory in directories.items():
-            ended = gencrawl(
-                *("crawl", web.url(0, "0"), "--scope", "any", "--into", directory),
-                *("--quiet", "--processes", processes),
-            )
-            assert ended.status == 0, ended.err
-
-    crawl()
+    for site in web.sites[:2]:
+        site.otherwise = [Answer(b"No such page")]
+    one, two = directories = tmp_path / "one", tmp_path / "two"
+    command = ["crawl", web.url(0, "0"), "--scope", "any", "--soft-404", "--quiet"]
+    by_two = [*command, "--into", two, "--processes", 2]
+    gencrawl(*command, "--into", one)
+    gencrawl(*by_two)
+    gencrawl(*by_two, "--max-pages", 3)  # not to be compared with
+    assert not caplog.text
     # Numbered otherwise, the processes ask for pages that another has archived.
-    for number in range(3):
-        part = directories[3] / f"part-{number}"
-        part.rename(part.with_name(f"part-{number + 3}"))
+    for number in range(2):
+        part = two / f"part-{number}"
+        part.rename(part.with_name(f"part-{number + 2}"))
     before = web.requests
     for site in web.sites:
         site.requests_before = len(site.requests)
     changing()
-    crawl()
+
+    killed = start_python("-c", KILLED, *by_two, stderr=subprocess.PIPE)
+    printed = killed.communicate()[1]
+    assert printed.count("The crawl in that directory is unfinished") == 1
+    assert "Error" not in printed
+    for arguments in ([*command, "--into", one], ["resume", two, "--quiet"]):
+        ended = gencrawl(*arguments)
+        assert ended.status == 0, ended.err
 
     again = web.requests - before
-    assert set(again.values()) == {2}  # each crawl asks once
-    # Whichever process has the page in its archive.
+    made_up = [url for url in again if len(url.rpartition("/")[2]) > 30]
+    assert len(made_up) == 2 * 2  # of two hosts with pages, by each crawl
+    # Each crawl asks once, whichever process has the page in its archive.
+    assert {again[url] for url in again.keys() - set(made_up)} == {2}
     assert conditional(web, "/stays") == [True, True]
-    one, three = (outcome_of(gencrawl, each) for each in directories.values())
-    assert three == one
-    assert three[0]["new"] == [web.url(1, "new")]
-    assert set(three[0]["changed"]) == {web.url(0, "0"), web.url(1, "changes")}
-    reasons = sorted(each["reason"] for each in three[0]["vanished"])
+    first, second = (outcome_of(gencrawl, each) for each in directories)
+    assert second == first
+    compared = second[0]
+    assert compared["new"] == [web.url(1, "new")]
+    assert set(compared["changed"]) == {web.url(0, "0"), web.url(1, "changes")}
+    reasons = sorted(each["reason"] for each in compared["vanished"])
     assert reasons == ["http_410", "no longer linked", "redirect"]
-    for words in ("same", "otherwise", "vanishes", "breaks"):
-        first, other = (words_of(gencrawl, d, words) for d in directories.values())
-        assert first == other
-    assert words_of(gencrawl, directories[3], "vanishes") == []
-    folders = (
-        exported(gencrawl, d, tmp_path / f"files-{n}") for n, d in directories.items()
-    )
-    (files, _), (other_files, is_shown) = folders
-    assert (other_files, is_shown) == (files, False)
-    for directory in directories.values():
-        archive = gencrawl.json("status", directory, "--json")["archive"]
-        assert archive["revisits"] == 1, "that of /stays"
+    for words in ("same", "otherwise", "breaks"):
+        assert words_of(gencrawl, one, words) == words_of(gencrawl, two, words)
+    assert words_of(gencrawl, two, "vanishes") == []
+    files, _ = exported(gencrawl, one, tmp_path / "files-1")
+    assert exported(gencrawl, two, tmp_path / "files-2") == (files, False)
+    report = gencrawl.json("report", two, "--format", "json", "--quiet")
+    assert [p["count"] for p in report["problems"] if p["kind"] == "soft_404"] == [2]
+    captures = [c for c in captures_of(two) if c.status == 304]
+    assert {c.kind for c in captures} == {NOT_MODIFIED}
+    assert all(c.refers_to is not None for c in captures)
 
 
-def test_unfinished_crawl_is_replaced_and_each_run_asks_for_soft_404s(
-    web, gencrawl, tmp_path, caplog
-):
-    web.tree(16)
-    for site in web.sites[:2]:
-        site.otherwise = [Answer(b"No such page")]
-    command = ["crawl", web.url(0, "0"), "--scope", "any", "--into", tmp_path / "x"]
-    command += ["--quiet", "--processes", 2, "--soft-404"]
-
-    gencrawl(*command)
-    gencrawl(*command, "--max-pages", 3)
-    assert not caplog.text
-    gencrawl(*command)
-
-    assert "The crawl in that directory is unfinished" in caplog.text
-    compared = gencrawl.json("status", tmp_path / "x", "--json")["compared"]
-    assert compared["new"] == compared["changed"] == compared["vanished"] == []
-    report = gencrawl.json("report", tmp_path / "x", "--format", "json")
-    (found,) = (each for each in report["problems"] if each["kind"] == "soft_404")
-    assert found["count"] == 2
-    for site in web.sites:
-        assert sum(len(path) > 30 for path in site.paths) == 2
+def captures_of(directory):
+    for part in directory.glob("part-*"):
+        with contextlib.closing(Captures(part, read_only=True)) as captures:
+            yield from captures.in_order()
