@@ -18,7 +18,7 @@ from warcio import ArchiveIterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
-from crawler_app.web.render import browser, devtools, launcher, pool, settling, tab
+from crawler_app.web.render import browser, devtools, pool, settling, tab
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium"), reason="needs the program chromium"
@@ -77,7 +77,7 @@ PRIVATE_BODY = """<img src=http://%(at)s/><iframe src=http://%(at)s/></iframe>
 
 # Requests to the own site that are refused.
 OWN_SCRIPT = """
-window.open("/window"); navigator.sendBeacon("/beacon", "x");
+fetch("/look"); window.open("/window"); navigator.sendBeacon("/beacon", "x");
 fetch("/post", {method: "POST", body: "x"}).catch(() => {});
 new EventSource("/events"); new WebSocket("ws://%(at)s/socket");
 try { new WebTransport("https://%(at)s/transport"); } catch { }
@@ -357,12 +357,32 @@ def test_a_browser_that_cannot_start_fails_its_pages(site, rendered, monkeypatch
     assert "cannot be started" in failed[0].outcome.error
 
 
-@pytest.mark.parametrize("mode", [launcher.ISOLATED, launcher.NETWORKED])
+def look_at_browsers(site, path):
+    """Return the network devices and flags that browsers have when a path is asked for."""
+    seen = []
+    respond = site.respond
+
+    async def look(handler):
+        if handler.request.uri == path:
+            for pid in browsers():
+                process = pathlib.Path(f"/proc/{pid}")
+                lines = (process / "net/dev").read_text().splitlines()[2:]
+                devices = [line.split()[:2] for line in lines]
+                seen.append((devices, (process / "cmdline").read_bytes()))
+        await respond(handler)
+
+    site.respond = look
+    return seen
+
+
+@pytest.mark.parametrize("has_network", [False, True])
 def test_nothing_reaches_the_network_in_any_other_way(
-    site, rendered, monkeypatch, mode
+    site, rendered, monkeypatch, has_network
 ):
     """Neither what is refused of the own site, nor a private address by any path."""
-    monkeypatch.setattr(launcher, "ISOLATED", mode)
+    ways = [way for way in browser.WAYS if has_network == (way[0] != "isolated")]
+    monkeypatch.setattr(browser, "WAYS", ways)
+    seen = look_at_browsers(site, "/look")
     own = site.url.removeprefix("http://").rstrip("/")
     answer_page(site, "/own", OWN_SCRIPT % {"at": own}, OWN_BODY)
     with (
@@ -387,27 +407,11 @@ def test_nothing_reaches_the_network_in_any_other_way(
                 each.recv(1)
     assert found.pages["/"].title == "done"
     assert "root:" not in found.pages["/own"].fetched.body.decode()
-    assert set(site.paths) == {"/robots.txt", "/", "/own", "/redirect"}
-
-
-def test_the_browser_has_a_network_of_its_own_and_a_sandbox(site, rendered):
-    answer_page(site, "/", "fetch('/look')")
-    found = []
-    respond = site.respond
-
-    async def look(handler):
-        if handler.request.uri == "/look":
-            for pid in browsers():
-                process = pathlib.Path(f"/proc/{pid}")
-                found.append((process / "net/dev").read_text().splitlines()[2:])
-                assert b"--no-sandbox" not in (process / "cmdline").read_bytes()
-        await respond(handler)
-
-    site.respond = look
-    rendered(max_pages=1)
-
-    (devices,) = {tuple(each) for each in found}
-    assert [each.split()[:2] for each in devices] == [["lo:", "0"]]
+    assert set(site.paths) == {"/robots.txt", "/", "/own", "/redirect", "/look"}
+    assert seen
+    for devices, flags in () if has_network else seen:
+        assert devices == [["lo:", "0"]]  # which has received nothing
+        assert b"--no-sandbox" not in flags
 
 
 def test_data_is_posted_if_that_is_allowed(site, rendered, records):
@@ -548,7 +552,7 @@ def test_pages_that_never_end_cost_themselves_only(site, rendered, monkeypatch):
 
 
 def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
-    app(site, {"/": [f"/p{n}" for n in range(4)], **{f"/p{n}": [] for n in range(4)}})
+    app(site, {"/": [f"/p{n}" for n in range(2)], **{f"/p{n}": [] for n in range(2)}})
     render = tab.Tab.render
     killed = []
 
@@ -563,7 +567,7 @@ def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
     found = rendered()
 
     assert len(killed) == 2
-    assert len(found.pages) == 5
+    assert len(found.pages) == 3
     assert not found.summary.failed
 
 
