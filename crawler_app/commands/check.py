@@ -60,6 +60,7 @@ def check(arguments: argparse.Namespace) -> int:
         arguments.update_baseline,
         checked.external_fragments,
         checked.base_url,
+        Path(checked.sources) if checked.sources else None,
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)

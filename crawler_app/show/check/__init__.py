@@ -14,6 +14,7 @@ they lead to::
     folder_ports         keeps their ports, for a later check
     comparison           findings that are new, still there, or fixed
       baseline           the file of known findings
+    sources              where findings are in the sources of the site
     output               findings for people and programs, in several formats  pure
       sarif              the format of code scanners                           pure
       wording            findings and the summary in words                     pure

@@ -29,7 +29,7 @@ __all__ = [
 # Those of `crawler_app.show.check.output`, which this does not import: --help needs the names only.
 FORMAT_NAMES = (
     *("text", "json", "jsonl", "csv"),
-    *("junit", "sarif", "github", "markdown"),
+    *("junit", "sarif", "codeclimate", "github", "markdown"),
 )
 
 # Of --fail-on, beside the kinds: what a finding must be, too, to make a check fail.
@@ -60,6 +60,7 @@ class CheckConfig:
     Attributes:
         fail_on: Kinds of findings and restrictions, each alone or several with commas.
         baseline: A path; empty for none.
+        sources: A path; empty for none.
         base_url: Empty if that does not matter.
     """
 
@@ -103,6 +104,14 @@ class CheckConfig:
         rule=require_path,
         group=_GROUP,
         is_common=True,
+    )
+    sources: str = option(
+        "",
+        "directory with the sources of the site; findings name the place there",
+        metavar="DIR",
+        is_path=True,
+        rule=require_path,
+        group=_GROUP,
     )
     base_url: str = option(
         "",

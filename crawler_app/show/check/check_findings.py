@@ -79,6 +79,9 @@ class CheckFinding:
         change: Empty if there is nothing to compare with.
         since: When it was first seen, in UTC as ISO 8601 has it; empty if that is unknown.
         is_accepted: Whether it is known, and so does not count.
+        source: The source file that has it; empty if there is none, or it is unknown.
+        source_line: From 1; 0 without a source.
+        source_column: From 1, in characters; 0 without a source.
     """
 
     kind: FindingKind
@@ -97,17 +100,28 @@ class CheckFinding:
     change: Change | Literal[""] = ""
     since: str = ""
     is_accepted: bool = False
+    source: str = ""
+    source_line: int = 0
+    source_column: int = 0
+
+    @property
+    def file(self) -> tuple[str, int, int]:
+        """The file to change, with line and column: the source if it is known."""
+        if self.source:
+            return self.source, self.source_line, self.source_column
+        return self.page, self.line, self.column
 
     @property
     def place(self) -> str:
-        """The page, with line and column if there are any.
+        """The file, with line and column if there are any.
 
         A PDF file has pages in place of lines, and no columns.
         """
-        page = self.page or self.text
-        if self.line and not self.column:
-            return f"{page} page {self.line}"
-        return f"{page}:{self.line}:{self.column}" if self.line else page
+        file, line, column = self.file
+        name = file or self.text
+        if line and not column:
+            return f"{name} page {line}"
+        return f"{name}:{line}:{column}" if line else name
 
     @property
     def key(self) -> tuple[str, ...]:

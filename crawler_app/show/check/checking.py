@@ -35,6 +35,7 @@ from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_port
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.reference_tracker import ReferenceTracker
+from crawler_app.show.check.sources import SourceFinder
 from crawler_app.web.fetcher.addresses import is_private_host
 from gencoro import gen
 
@@ -57,6 +58,7 @@ class CheckOptions:
         writes_baseline: Whether to rewrite that file.
         reads_external: Whether external pages are read, to check fragments.
         base_url: Where the only folder will be published; empty if that does not matter.
+        sources: The directory with the sources of the site; None for none.
     """
 
     kinds: Collection[FindingKind] = DEFAULT_KINDS
@@ -67,6 +69,7 @@ class CheckOptions:
     writes_baseline: bool = False
     reads_external: bool = False
     base_url: str = ""
+    sources: Path | None = None
 
 
 @dataclass(slots=True)
@@ -98,6 +101,7 @@ class Check:
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _name_by_own_name: dict[str, str] = field(default_factory=dict)
     _comparison: Comparison = field(init=False)
+    _finder: SourceFinder | None = None
     _own_hosts: set[str] = field(default_factory=set)
     _crawler: Crawler | None = None
     _failure: OSError | None = None
@@ -112,6 +116,9 @@ class Check:
             ConfigError: an option is not allowed, or there is nothing to check.
             OSError: the output cannot be written.
         """
+        if (sources := self.options.sources) is not None:
+            built = [Path(target) for target in self.targets if is_local(target)]
+            self._finder = SourceFinder(sources, built)
         with contextlib.ExitStack() as cleanup:
             config, name_of, served_at = self._served(cleanup)
             tracker = ReferenceTracker(
@@ -121,6 +128,7 @@ class Check:
                 served_at=served_at,
                 is_ignored=_matcher(self.options.ignored),
                 reads_external=self.options.reads_external,
+                note_links=self._note_links,
             )
             self._comparison = Comparison(
                 self.options.baseline,
@@ -220,7 +228,7 @@ class Check:
     def _report(self, finding: CheckFinding) -> None:
         if finding.kind in OPTIONAL_KINDS and finding.kind not in self.options.kinds:
             return
-        finding = self._comparison.mark(finding)
+        finding = self._at_source(self._comparison.mark(finding))
         if finding.is_accepted:
             self._accepted.append(finding)
             if not self.output.lists_accepted:
@@ -238,6 +246,26 @@ class Check:
             self._failure = exc
             if self._crawler is not None:
                 self._crawler.stop()
+
+    def _note_links(self, page: str, references: Collection[str]) -> None:
+        if self._finder is not None:
+            page = self._own_name_by_name.get(page, page)
+            self._finder.note_links(page, references)
+
+    def _at_source(self, finding: CheckFinding) -> CheckFinding:
+        """Return a finding with its place in the sources, if that is known."""
+        if self._finder is None or not finding.page:
+            return finding
+        _, page, href, target, _ = self._key_of(finding)
+        place = self._finder.locate(page, href, target, finding.text)
+        if place is None:
+            return finding
+        return dataclasses.replace(
+            finding,
+            source=place.file,
+            source_line=place.line,
+            source_column=place.column,
+        )
 
     def _report_pages(self, config: CrawlConfig, name_of: Callable[[str], str]) -> None:
         """Report what is wrong with the pages themselves, if that is wanted."""

@@ -5,11 +5,13 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 
 import abc
 import csv
+import hashlib
 import io
 from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from crawler_app.base.models import Severity
 from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.check.check_findings import Change, CheckFinding, CheckSummary
@@ -99,6 +101,7 @@ class Csv(Output):
         *("kind", "page", "line", "column", "text", "href", "target", "status"),
         *("reason", "meaning", "end", "rendered"),
         *("severity", "change", "since", "is_accepted"),
+        *("source", "source_line", "source_column"),
     )
 
     def begin(self) -> None:
@@ -124,9 +127,10 @@ class GitHub(Output):
     lists_accepted = False
 
     def add(self, finding: CheckFinding) -> None:
-        fields = {"file": finding.page, "title": finding.meaning}
-        if finding.column:
-            fields |= {"line": str(finding.line), "col": str(finding.column)}
+        file, line, column = finding.file
+        fields = {"file": file, "title": finding.meaning}
+        if column:
+            fields |= {"line": str(line), "col": str(column)}
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
         self.write(f"::{finding.severity} {shown}::{_of_command(line_of(finding))}\n")
 
@@ -191,9 +195,33 @@ class JUnit(Output):
                 f"{escape(_in_xml(line_of(finding)))}</failure>"
             )
         self.write(
-            f"<testcase classname={_attribute(finding.page or finding.text)} "
+            f"<testcase classname={_attribute(finding.file[0] or finding.text)} "
             f"name={_attribute(f'{finding.place} {finding.href}')}>{result}</testcase>\n"
         )
+
+
+class CodeClimate(Output):
+    """The report of Code Climate, which GitLab shows beside the lines of a merge request."""
+
+    lists_accepted = False
+
+    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+        issues: dict[str, dict[str, Any]] = {}
+        for finding in findings:
+            file, line, _ = finding.file
+            words = "\n".join((finding.place, *finding.key))
+            mark = hashlib.sha256(words.encode(errors="replace")).hexdigest()
+            issues[mark] = {
+                "description": line_of(finding),
+                "check_name": finding.kind,
+                "fingerprint": mark,
+                "severity": LEVEL_BY_SEVERITY[finding.severity],
+                "location": {
+                    "path": file or finding.target,
+                    "lines": {"begin": max(line, 1)},
+                },
+            }
+        self.write(json_text([*issues.values()], indent=2) + "\n")
 
 
 class Sarif(Output):
@@ -206,6 +234,13 @@ class Sarif(Output):
         self.write(json_text(whole, indent=2) + "\n")
 
 
+# Of Code Climate.
+LEVEL_BY_SEVERITY = {
+    Severity.ERROR: "major",
+    Severity.WARNING: "minor",
+    Severity.NOTICE: "info",
+}
+
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
     "json": Json,
@@ -213,6 +248,7 @@ FORMATS: dict[str, type[Output]] = {
     "csv": Csv,
     "junit": JUnit,
     "sarif": Sarif,
+    "codeclimate": CodeClimate,
     "github": GitHub,
     "markdown": Markdown,
 }

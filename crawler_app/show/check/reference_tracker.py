@@ -107,6 +107,7 @@ class ReferenceTracker:
         served_at: Returns where a URL is served for the check.
         is_ignored: Returns whether a target is ignored.
         reads_external: Whether external pages are read, to check fragments.
+        note_links: Called with the name of a page and its references, before any is reported.
 
     >>> found = []
     >>> tracker = ReferenceTracker(found.append)
@@ -127,6 +128,7 @@ class ReferenceTracker:
         served_at: Callable[[str], str] = str,
         is_ignored: Callable[[str], bool] = lambda url: False,
         reads_external: bool = False,
+        note_links: Callable[[str, Collection[str]], object] = lambda page, links: None,
     ) -> None:
         self.summary = CheckSummary()
         self._report = report
@@ -137,6 +139,7 @@ class ReferenceTracker:
         self._served_at = served_at
         self._is_ignored = is_ignored
         self._reads_external = reads_external
+        self._note_links = note_links
         # None for a URL that works.
         self._end_by_key: dict[int, _End | None] = {}
         self._waiting = WaitingReferences()
@@ -168,7 +171,9 @@ class ReferenceTracker:
         base = join_or_nothing(url, outline.base) or url
         if has_ids:
             self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
-        for link, mentions in outline.by_link().items():
+        by_link = outline.by_link()
+        self._note_links(self._name_of(url), by_link)
+        for link, mentions in by_link.items():
             self._take(url, link, mentions, self._target_of(base, link))
 
     def _note_ids(self, key: int, ids: Collection[str] | None) -> None:

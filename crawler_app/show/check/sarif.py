@@ -87,10 +87,11 @@ def _result(finding: CheckFinding) -> dict[str, Any]:
         result["provenance"] = {"firstDetectionTimeUtc": finding.since}
     if finding.is_accepted:
         result["suppressions"] = [{"kind": "external"}]
-    uri = _uri(finding.page or finding.target)
+    file, line, column = finding.file
+    uri = _uri(file or finding.target)
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if finding.column:
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column}
+    if column:
+        place["region"] = {"startLine": line, "startColumn": column}
     result["locations"] = [{"physicalLocation": place}]
     return result
 

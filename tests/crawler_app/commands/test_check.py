@@ -196,6 +196,9 @@ READERS = {
         each["message"]["text"].partition(": ")[0]
         for each in json.loads(text)["runs"][0]["results"]
     },
+    "codeclimate": lambda text: in_order(
+        "".join(each["description"] for each in json.loads(text))
+    ),
     "github": in_order,
     "markdown": in_order,
 }

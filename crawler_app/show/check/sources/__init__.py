@@ -1,0 +1,15 @@
+"""Finds where a finding is in the sources of a site: in Markdown, reStructuredText, notebooks, templates.
+
+No generator is run, and none is named: a page is paired with the file whose path is most like its own, by the
+conventions that generators share, or by the page's own "edit" link::
+
+    finder          a finding's place in the sources
+      page_files    which file a page is made from        pure
+      tokens        what may be a reference in a file     pure
+
+Rule: no place is better than a wrong one.
+"""
+
+from crawler_app.show.check.sources.finder import SourceFinder, SourcePlace
+
+__all__ = ["SourceFinder", "SourcePlace"]

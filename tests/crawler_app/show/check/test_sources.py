@@ -1,0 +1,181 @@
+"""A finding is led back to the file that its page is made from."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.show.check.sources import SourceFinder
+
+
+@pytest.fixture
+def finder_of(tmp_path, monkeypatch):
+    """Return a function that writes files, and returns a finder of what is in them."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(files, left_out=()):
+        for name, text in files.items():
+            path = Path("src", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return SourceFinder(Path("src"), left_out)
+
+    return write
+
+
+# What a reference is like, and where it is in docs/guide/a.md; ^ is where it begins.
+WRITTEN = [
+    ("a.md", "See\n[x](^gone.html) here", "gone.html", "x"),
+    ("a.md", '[x](^other.md#no "t")', "../other/#no", "x"),
+    ("a.md", "[x](^../index.md#no)", "../../#no", "x"),
+    ("a.md", "![x](^img/b%20c.png)", "../img/b%20c.png", "<img src>"),
+    ("a.md", "[x](<^b c.html>)", "b c.html", "x"),
+    ("a.md", "[x][r]\n\n[r]: ^http://a.test/?b=1&c=2", "http://a.test/?b=1&c=2", "x"),
+    ("a.md", "[y][q]\n[x][r]\n\n[q]: gone\n[r]: ^gone", "gone", "x"),
+    ("a.md", '<a href="^/a_(b)?c&amp;d">x</a>', "/a_(b)?c&d", "x"),
+    ("a.md", "```\n[x](gone.html)\n```\n[x](^gone.html)", "gone.html", "x"),
+    ("a.md", "<!-- [x](gone.html) -->\n[x](^gone.html).", "gone.html", "x"),
+    ("a.md", "[y](gone.html)\n[the\nword](^gone.html)", "gone.html", "the word"),
+    ("a.rst", "`x <^gone.html>`__", "gone.html", "x"),
+    ("a.rst", "`x`_\n\n.. _y: gone\n.. _x: ^gone", "gone", "x"),
+    ("a.rst", "Title\n~~~~~\n::\n\n   `x <gone>`_\n\n`x <^gone>`_\n~~~~", "gone", "x"),
+    ("a.rst", ".. figure:: ^/pics/b.png", "../_images/b.png", "<img src>"),
+    ("a.ipynb", '{"source": [\n"a\\n",\n"[x](^gone.html)\\n"]}', "gone.html", "x"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "href", "words"), WRITTEN)
+def test_reference_is_found_as_it_is_written(finder_of, name, text, href, words):
+    before, _, after = text.partition("^")
+    finder = finder_of({f"docs/guide/{name}": before + after, "docs/guide/b.md": href})
+    target = {"../other/#no": "guide/other/index.html", "../../#no": "index.html"}
+
+    place = finder.locate("guide/a/index.html", href, target.get(href, href), words)
+
+    lines = before.split("\n")
+    wanted = (f"src/docs/guide/{name}", len(lines), len(lines[-1]) + 1)
+    assert place == wanted
+
+
+@pytest.mark.parametrize(
+    ("page", "file", "text"),
+    [
+        ("index.html", "docs/index.md", ""),
+        ("index.html", "README.md", ""),
+        ("guide/setup/index.html", "docs/guide/setup/README.md", ""),
+        ("posts/first-post/index.html", "content/posts/First Post.md", ""),
+        ("posts/short/index.html", "content/posts/long.md", "---\nslug: short\n---\n"),
+        ("about-us/index.html", "content/x/y.md", '+++\nurl = "/about-us/"\n+++\n'),
+        ("docs/basics/intro/index.html", "docs/01-basics/02-intro.mdx", ""),
+        ("blog/2026/01/31/news/index.html", "blog/2026-01-31-news.md", ""),
+        ("2026/01/31/news.html", "_posts/2026-01-31-news.markdown", ""),
+        ("https://a.test/latest/guide/a.html", "docs/guide/a.rst", ""),
+    ],
+)
+def test_page_is_paired_with_its_file(finder_of, page, file, text):
+    others = ("docs/other/intro.md", "docs/other/setup.md", "docs/news/a.md")
+    finder = finder_of(
+        {name: "[x](gone)" for name in others} | {file: text + "\n[x](gone)"}
+    )
+
+    assert finder.locate(page, "gone", "gone", "x").file == f"src/{file}"
+
+
+def test_several_alike_references_are_found_in_turn(finder_of):
+    finder = finder_of({"a.md": "[x](gone)\n\n[x](gone)\n"})
+
+    lines = [finder.locate("a.html", "gone", "gone", "x").line for _ in range(2)]
+
+    assert lines == [1, 3]
+
+
+def test_edit_link_of_a_page_names_its_file(finder_of):
+    finder = finder_of({"docs/other.md": "[x](gone)", "docs/a.md": "[x](gone)"})
+    finder.note_links("a.html", ["b", "https://git.test/me/x/edit/main/docs/other.md"])
+
+    assert finder.locate("a.html", "gone", "gone", "x").file == "src/docs/other.md"
+
+
+def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):
+    finder = finder_of(
+        {
+            "docs/a.md": "text",
+            "docs/b.md": "http://one.test/ and http://two.test/ and http://two.test/x",
+            "docs/c.md": "http://two.test/ and http://two.test/x",
+            "mkdocs.yml": "nav:\n  - Home: http://two.test/x",
+            "built/a.html": "<a href='http://three.test/'>x</a>",
+        },
+        left_out=[Path("src/built")],
+    )
+
+    def found(href):
+        return finder.locate("a.html", href, href, "x")
+
+    assert found("http://one.test/") == ("src/docs/b.md", 1, 1)
+    assert found("http://two.test/") is None
+    assert found("http://two.test/x") == ("src/mkdocs.yml", 2, 11)
+    assert found("http://three.test/") is None
+
+
+def test_directory_without_sources_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="there are no sources"):
+        SourceFinder(tmp_path)
+    with pytest.raises(ConfigError, match="is not a directory"):
+        SourceFinder(tmp_path / "none")
+
+
+def in_sarif(text):
+    (result,) = json.loads(text)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    region = place["region"]
+    return place["artifactLocation"]["uri"], region["startLine"], region["startColumn"]
+
+
+def in_junit(text):
+    return tuple(
+        ElementTree.fromstring(text)
+        .find(".//testcase")
+        .get("name")
+        .split()[0]
+        .split(":")
+    )
+
+
+def in_codeclimate(text):
+    ((issue),) = json.loads(text)
+    assert (issue["severity"], len(issue["fingerprint"])) == ("major", 64)
+    return issue["location"]["path"], issue["location"]["lines"]["begin"]
+
+
+@pytest.mark.parametrize(
+    ("style", "read", "wanted"),
+    [
+        ("text", lambda text: text.split(": ")[0], "docs/a.md:3:5"),
+        ("github", lambda t: t.split(",title")[0], "::error file=docs/a.md"),
+        ("sarif", in_sarif, ("docs/a.md", 3, 5)),
+        ("junit", in_junit, ("docs/a.md", "3", "5")),
+        ("codeclimate", in_codeclimate, ("docs/a.md", 3)),
+        (
+            "csv",
+            lambda text: text.splitlines()[1].split(",")[-3:],
+            ["docs/a.md", "3", "5"],
+        ),
+    ],
+)
+def test_every_format_points_to_the_source(
+    gencrawl, tmp_path, monkeypatch, style, read, wanted
+):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "docs/a.md": "# A\n\n[x](gone.md)\n",
+        "site/a/index.html": "<h1>A</h1><a href=../gone.md>x</a>",
+    }.items():
+        Path(name).parent.mkdir(parents=True)
+        Path(name).write_text(text)
+
+    ended = gencrawl("check", "site", "--sources", ".", "--format", style)
+
+    assert ended.status == 3
+    assert read(ended.out) == wanted
