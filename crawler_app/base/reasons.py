@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import NewType, TypeAlias
 
 __all__ = [
+    "ASKS_FOR_PASSWORD",
     "CONTENT",
     "HOST_FAULTS",
     "NEVER_CHECKED",
@@ -374,6 +375,9 @@ def is_broken(reason: AnyReason) -> bool:
     """
     return traits_of(reason).fault in (Fault.HOST, Fault.SITE)
 
+
+# The note of a page that a start URL has led to.
+ASKS_FOR_PASSWORD = "it asks for a password"
 
 # What neither a crawl nor a check asks for, in words.
 NEVER_CHECKED = "forms that are sent with POST, what scripts add"

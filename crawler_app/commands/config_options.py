@@ -7,7 +7,7 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -185,18 +185,26 @@ def read_options(
     return given
 
 
-def config_of(arguments: argparse.Namespace) -> CrawlConfig:
+def config_of(
+    arguments: argparse.Namespace,
+    completed: Callable[[Sequence[str], bool], Sequence[str]] = lambda seeds, _: seeds,
+) -> CrawlConfig:
     """Return the configuration of a new crawl, from a file and the command line.
 
     Asks for the password on the terminal if only the user is given.
 
     Args:
         arguments: From a parser that was passed to `add_options`.
+        completed: Returns the start URLs of the command line with what they lack; called
+            with whether there is a proxy.
 
     Raises:
         ConfigError: a value is not allowed, or the URLs or the directory are missing.
     """
-    values = values_of(arguments)
+    seeds, arguments.seeds = arguments.seeds, None
+    values = values_of(arguments, has_targets=bool(seeds))
+    if seeds:
+        values["seeds"] = tuple(completed(seeds, bool(values.get("proxy"))))
     if not values.get("seeds"):
         raise ConfigError(
             f"give a URL to start from, or `seeds = [...]` in {FOUND_NAME} or another "

@@ -28,6 +28,7 @@ from crawler_app.commands.config_options import config_of, make_absolute, read_o
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.live_view import LiveView, check_dashboard_address
+from crawler_app.commands.scheme_guess import with_schemes
 from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.commands.verbose import verbose_log
@@ -35,7 +36,7 @@ from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.staging import staged
-from crawler_app.run.results.start_urls import complaint_about
+from crawler_app.run.results.start_urls import complaint_about, login_hints
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.show.check.folder_ports import require_no_folders
 from crawler_app.store.database import is_damage
@@ -54,7 +55,7 @@ def crawl(arguments: argparse.Namespace) -> int:
     check_dashboard_address(
         arguments
     )  # first: --dashboard may have taken the URL as its value
-    config = staged(config_of(arguments))
+    config = staged(config_of(arguments, with_schemes))
     if config.frontier:
         status = begin_and_work(arguments, config)
         return (
@@ -99,6 +100,7 @@ def _print_whole_summary(config: CrawlConfig) -> int:
         seed_ends = final_records(config.seeds, frontier, summary)
     is_rendered = config.render != "never"
     print(render_summary(summary, stored.kept(), is_rendered=is_rendered))
+    _print_lines(login_hints(config, seed_ends))
     status = _print_seed_errors(config.seeds, seed_ends)
     return _print_emptiness(summary, config) or status
 
@@ -167,6 +169,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
     _print_cures(result.summary)
+    _print_lines(login_hints(config, result.seed_ends))
     status = _print_seed_errors(config.seeds, result.seed_ends)
     status = _print_emptiness(result.summary, config) or status
     if result.was_stopped:
@@ -177,6 +180,11 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     if ask_for_report(result.summary.internal_errors):
         status = FAILED
     return INTERRUPTED if result.was_stopped else status
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
 
 
 def _print_cures(summary: Summary) -> None:

@@ -34,7 +34,7 @@ from crawler_app.base.models import (
     Role,
     State,
 )
-from crawler_app.base.reasons import PROVISIONAL, Reason, meaning_of
+from crawler_app.base.reasons import ASKS_FOR_PASSWORD, PROVISIONAL, Reason, meaning_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.run.crawl import ending
@@ -232,6 +232,9 @@ class Interpreter:
             outcome.reason = Reason.MADE_BY_SCRIPT
         if not (is_markup or page.text or page.links):
             outcome.add_note("neither text nor links in the PDF file, or it is damaged")
+        is_led_to = claim.depth == 0 and claim.url not in self._config.seeds
+        if page.asks_for_password and is_led_to:
+            outcome.add_note(ASKS_FOR_PASSWORD)
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do

@@ -1,11 +1,19 @@
 """Says why a start URL gave no page, for the terminal and for a check.  Pure."""
 
+from collections.abc import Iterable
+
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import UrlRecord
-from crawler_app.base.reasons import CONTENT, Reason, meaning_of
+from crawler_app.base.reasons import (
+    ASKS_FOR_PASSWORD,
+    CONTENT,
+    Reason,
+    meaning_of,
+)
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.urls import dedup_key
 
-__all__ = ["complaint_about"]
+__all__ = ["complaint_about", "login_hints"]
 
 ELSEWHERE = (Reason.EXISTS, Reason.OUT_OF_SCOPE)
 
@@ -41,3 +49,19 @@ def complaint_about(seed: str, end: UrlRecord | None) -> str:
         )
     error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
     return f"{url}: {meaning_of(reason)} ({reason}{error})"
+
+
+def login_hints(config: CrawlConfig, ends: Iterable[UrlRecord | None]) -> list[str]:
+    """Return what to do about start URLs that have led to a login page.
+
+    Args:
+        ends: As `complaint_about` takes them, one for each start URL.
+    """
+    cure = "give the cookies of a browser that is logged in with --cookies FILE"
+    if config.has_secrets:
+        cure = "what was given to log in with is not accepted, or has expired"
+    return [
+        f"{printable(seed)} leads to {printable(end.url)}, which asks for a password; {cure}."
+        for seed, end in zip(config.seeds, ends, strict=True)
+        if end and end.outcome and ASKS_FOR_PASSWORD in end.outcome.note
+    ]

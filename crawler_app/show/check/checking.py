@@ -20,6 +20,7 @@ from crawler_app.base.text.formatting import number
 from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
+from crawler_app.run.results.start_urls import login_hints
 from crawler_app.show.check.check_findings import (
     DEFAULT_KINDS,
     OPTIONAL_KINDS,
@@ -147,6 +148,7 @@ class Check:
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
             tracker.summary.incomplete += why_incomplete(result, config)
+            self.notes += login_hints(config, result.seed_ends)
             for url in result.soft_404s:
                 self._report(soft_404(url))
             self._report_pages(config, name_of)

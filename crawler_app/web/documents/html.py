@@ -84,6 +84,7 @@ class Page:
         text: The main text in one line, including the headings; empty unless requested.
         outline: All references with their places; None unless requested.
         metadata: None unless requested.
+        asks_for_password: Whether a form has a field for a password.
         is_made_by_script: Whether it is only a shell, which a script fills in the browser.
         is_partial: Whether a limit of time, memory or links ended the reading.
     """
@@ -102,6 +103,7 @@ class Page:
     assets: list[Asset] = field(default_factory=list)
     outline: Outline | None = None
     metadata: PageMetadata | None = None
+    asks_for_password: bool = False
     is_made_by_script: bool = False
     is_partial: bool = False
 
@@ -178,6 +180,8 @@ def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) ->
     return page
 
 
+PASSWORD_FIELD = "input[type=password i]"
+
 # The elements that are to be listed in the tree.
 _PAGE_NAMES = (*LINK_NAMES, "base", "head", "link", "meta", "title")
 _NAMES = {
@@ -212,6 +216,9 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     distinct = _distinct([href for _, href in links], charset)
     page.links = distinct[:MAX_LINKS]
     page.is_partial |= len(distinct) > MAX_LINKS
+    # Most pages need no search.
+    if "assword" in tree.source or "ASSWORD" in tree.source:
+        page.asks_for_password = any(tree.select(PASSWORD_FIELD))
     page.is_made_by_script = not page.links and is_made_by_script(tree)
     followed = [
         href

@@ -72,7 +72,7 @@ def fetch_error(exc: Exception) -> FetchError:
     if isinstance(exc, ResponseTooLargeError):
         return FetchError(Reason.TOO_LARGE, text)
     if isinstance(exc, ProxyError):
-        return FetchError(Reason.PROXY_ERROR, text)
+        return FetchError(Reason.PROXY_ERROR, exc.message or text)
     if isinstance(exc, ConnectionWasIdleError):
         return StaleConnectionError(Reason.CONNECTION_CLOSED, text)
     if isinstance(exc, AmbiguousResponseError):
@@ -105,10 +105,10 @@ def wrong_scheme(url: str, exc: Exception) -> FetchError | None:
 
     >>> error = wrong_scheme("https://a.test/x", NotTlsError(1, "no TLS"))
     >>> str(error)
-    'the server speaks plain HTTP at this port; the URL is http://a.test:443/x'
+    'the server speaks plain HTTP at this port; start with http://a.test:443/'
     """
     if isinstance(exc, NotTlsError):
-        text = f"the server speaks plain HTTP at this port; the URL is {_other(url)}"
+        text = f"the server speaks plain HTTP at this port; start with {_other(url)}"
         return FetchError(Reason.TLS, text)
     if isinstance(exc, BadResponseError) and exc.is_tls:
         return _wants_tls(url)
@@ -132,15 +132,17 @@ def refuse_answer(url: str, status: int, body: bytes, proxy: Proxy | None) -> No
 
 
 def _wants_tls(url: str) -> FetchError:
-    text = f"the server wants TLS at this port; the URL is {_other(url)}"
+    text = f"the server wants TLS at this port; start with {_other(url)}"
     return FetchError(Reason.TLS, text)
 
 
 def _other(url: str) -> str:
-    """Return a URL with the other scheme, and the same port.
+    """Return the home page with the other scheme, and the same port.
+
+    The URL itself may be that of robots.txt, which is asked for first.
 
     >>> _other("https://a.test/x")
-    'http://a.test:443/x'
+    'http://a.test:443/'
     """
     parts = urlsplit(url)
     scheme = "http" if parts.scheme == "https" else "https"
@@ -148,7 +150,7 @@ def _other(url: str) -> str:
     is_usual = port == DEFAULT_PORT_BY_SCHEME[scheme]
     host = parts.netloc.removesuffix(f":{parts.port}")
     netloc = host if is_usual else f"{host}:{port}"
-    return parts._replace(scheme=scheme, netloc=netloc).geturl()
+    return f"{scheme}://{netloc}/"
 
 
 def _tls_text(exc: ssl.SSLError, text: str) -> str:

@@ -226,8 +226,8 @@ def test_plain_http_at_a_port_for_https_is_named():
 
     assert error.reason is Reason.TLS
     assert str(error) == (
-        "the server speaks plain HTTP at this port; the URL is "
-        f"http://127.0.0.1:{server.port}/a?b"
+        "the server speaks plain HTTP at this port; start with "
+        f"http://127.0.0.1:{server.port}/"
     )
 
 
@@ -246,8 +246,8 @@ def test_tls_at_a_port_for_http_is_named(said):
 
     assert isinstance(error, FetchError), error
     assert str(error) == (
-        "the server wants TLS at this port; the URL is "
-        f"https://127.0.0.1:{server.port}/a"
+        "the server wants TLS at this port; start with "
+        f"https://127.0.0.1:{server.port}/"
     )
 
 
@@ -329,7 +329,9 @@ def test_refusal_of_a_socks_proxy_is_named(options, said):
         assert outcome.body == b"hello"
     else:
         assert outcome.reason is Reason.PROXY_ERROR
+        assert str(outcome).startswith("proxy 127.0.0.1:")
         assert re.search(said, str(outcome)), str(outcome)
+        assert "599" not in re.sub(r":\d+", "", str(outcome))
 
 
 def test_proxy_that_cannot_be_reached_is_named():
