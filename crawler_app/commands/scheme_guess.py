@@ -15,7 +15,8 @@ __all__ = ["with_schemes"]
 # A host with a dot or a port, and perhaps a path; not a file, nor a password.
 _HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+\.?|[\w-]+(?=:))(:\d{1,5})?([/?#].*)?")
 
-ASK_FOR_S = 5.0
+# Some servers of plain HTTP wait for more when they are spoken to in TLS.
+ASK_FOR_S = 3.0
 
 
 def with_schemes(seeds: Iterable[str], has_proxy: bool) -> list[str]:
