@@ -1,7 +1,7 @@
-"""Finds where a finding is in the sources of a site: in Markdown, reStructuredText, notebooks, templates.
+"""Finds where a finding is in the sources of a site: Markdown, notebooks, templates.
 
-No generator is run, and none is named: a page is paired with the file whose path is most like its own, by the
-conventions that generators share, or by the page's own "edit" link::
+No generator is run, and none is named: a page is paired with the file whose path is most like its
+own, by the conventions that generators share, or with the one that its "edit" link names::
 
     finder          a finding's place in the sources
       page_files    which file a page is made from        pure
