@@ -64,6 +64,7 @@ class WaitingReferences:
 
     def __init__(self) -> None:
         self._groups_by_key: dict[int, list[References]] = {}
+        self._bytes_by_key: dict[int, int] = {}
         self._bytes = 0
         # Opened when it is needed; SQLite deletes its file.
         self._file: sqlite3.Connection | None = None
@@ -71,14 +72,16 @@ class WaitingReferences:
     def add(self, key: int, group: References) -> None:
         """Let references wait."""
         self._groups_by_key.setdefault(key, []).append(group)
-        self._bytes += group.size_bytes
+        size_bytes = group.size_bytes
+        self._bytes_by_key[key] = self._bytes_by_key.get(key, 0) + size_bytes
+        self._bytes += size_bytes
         if self._bytes > MAX_BYTES:
             self._spill()
 
     def pop(self, key: int) -> list[References]:
         """Return the references to a URL, which wait no longer."""
         groups = self._groups_by_key.pop(key, [])
-        self._bytes -= sum(group.size_bytes for group in groups)
+        self._bytes -= self._bytes_by_key.pop(key, 0)
         if self._file is None or not (earlier := self._spilled(key)):
             return groups
         self._file.execute("DELETE FROM waiting WHERE key = ?", (key,))
@@ -119,6 +122,7 @@ class WaitingReferences:
         except sqlite3.Error as exc:
             raise StorageError(f"cannot write a temporary file: {exc}") from exc
         self._groups_by_key.clear()
+        self._bytes_by_key.clear()
         self._bytes = 0
 
     def close(self) -> None:

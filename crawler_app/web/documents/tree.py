@@ -50,25 +50,32 @@ _ROOT_TAG = re.compile(rf"<(?:html|body)(?=[{SPACE}/>]){ATTRIBUTES}", re.IGNOREC
 # Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
 MAX_REOPENED = 500_000
 
+# A page with so few tags adds no more, and merging the roots of so short a page takes 60 ms.
+CHEAP_TAGS = 1_400
+CHEAP_CHARS = 32 * 1024
+
 # Those of "<b>".
 MIN_TAG_CHARS = 3
 
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
 _FORMATTING_NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+_TEMPLATE = re.compile("<(?i:template)")
 # Tags of both kinds that have attributes, and templates, in lower case.  One search for all of
-# them takes a fifth of the time of the parser.
+# them takes a third of the time of the parser.
 _NOTABLE = re.compile(
     rf"<(?=[bcefhinstu])(?:template|(?:html|body)(?=[{SPACE}/]){ATTRIBUTES}"
     rf"|(?:{_FORMATTING_NAMES})[{SPACE}/])".encode()
 )
 _TAG_END = rf"(?=[{SPACE}/>]){ATTRIBUTES}"
 # Unless its end tag follows, with nothing between but text and ``<span>``.
-_FORMATTING = re.compile(
+_FORMATTING_TAG = (
     rf"<(?=({_FORMATTING_NAMES})[{SPACE}/>])[bcefinstu]([^>=]*+{ATTRIBUTES})"
-    rf"(?!>(?:[^<]++|</?span{_TAG_END}>|(?!))*+</\1[{SPACE}/>])",
-    re.IGNORECASE,
+    rf"(?!>(?:[^<]++|</?span{_TAG_END}>|(?!))*+</\1[{SPACE}/>])"
 )
+_FORMATTING = re.compile(_FORMATTING_TAG, re.IGNORECASE)
+# For a page in lower case: ignoring the case takes more than twice the time.
+_LOWERED_FORMATTING = re.compile(_FORMATTING_TAG.encode())
 
 # A closed shadow root is rendered like an open one, but the parser does not show it.
 _CLOSED = re.compile(
@@ -203,10 +210,8 @@ def tree_of(
         source = source.replace("\r\n", "\n").replace("\r", "\n")
     converted = html_of_xhtml(source) if is_xml else None
     html, source_at = converted or (source, None)
-    lowered = html.encode("utf-8", "replace").lower()
-    notable = _NOTABLE.findall(lowered)
-    html = _with_bounded_cost(html, lowered, notable)
-    roots = _roots_of(html, b"<template" in notable, scripting)
+    html, has_template = _with_bounded_cost(html)
+    roots = _roots_of(html, has_template, scripting)
     found = _elements_by_tag(roots, names)
     is_partial = len(markup) > MAX_CHARS
     return Tree(source, roots, found, is_partial, html, source_at)
@@ -234,28 +239,45 @@ def _elements_by_tag(
     return by_tag
 
 
-def _with_bounded_cost(html: str, lowered: bytes, notable: list[bytes]) -> str:
+def _with_bounded_cost(html: str) -> tuple[str, bool]:
     """Return a page with other names in the tags that would cost too much.
 
-    Those names are as long as the right ones, and mean nothing.
+    Those names are as long as the right ones, and mean nothing.  The second value says
+    whether the page has templates.
     """
+    if len(html) <= CHEAP_CHARS and html.count("<") <= CHEAP_TAGS:
+        return html, _TEMPLATE.search(html) is not None
+    octets = html.encode("utf-8", "surrogatepass")
+    notable = _NOTABLE.findall(octets.lower())
+    has_template = b"<template" in notable
     root_tags = [tag for tag in notable if tag.startswith((b"<html", b"<body"))]
     longest = max(map(len, root_tags), default=0)
     if len(root_tags) > MAX_ROOT_TAGS or longest > MAX_ROOT_CHARS:
         html = _with_few_root_tags(html)
     # At each tag, at most those before it are opened again: a number of each kind.
     kinds_at_most = len(notable) - len(root_tags) + _FORMATTING_NAMES.count("|") + 1
-    if MAX_EQUAL * kinds_at_most * len(html) // MIN_TAG_CHARS <= MAX_REOPENED:
-        return html
-    tags = lowered.count(b"<")
-    if tags**2 <= 4 * MAX_REOPENED:
+    if MAX_EQUAL * kinds_at_most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
+        html = _with_few_reopened(html, octets, kinds_at_most)
+    return html, has_template
+
+
+def _with_few_reopened(html: str, octets: bytes, kinds_at_most: int) -> str:
+    """Return a page in which few formatting elements are opened again.
+
+    Args:
+        octets: The page, encoded.
+        kinds_at_most: The different tags of such elements.
+    """
+    tags = octets.count(b"<")
+    if tags <= CHEAP_TAGS:
         return html
     most = MAX_REOPENED // (MAX_EQUAL * tags)
     if kinds_at_most <= most:
         return html
-    kinds = Counter(tag[0] for tag in _FORMATTING.finditer(html)) if most else {}
-    if most and len(kinds) <= most:
+    found = _LOWERED_FORMATTING.finditer(octets.lower())
+    if most and len({octets[slice(*tag.span())] for tag in found}) <= most:
         return html
+    kinds = Counter(tag[0] for tag in _FORMATTING.finditer(html)) if most else {}
     kept = {kind for kind, _ in Counter(kinds).most_common(most)}
     if not kept:
         return _FORMATTING.sub(r"<x\2", html)

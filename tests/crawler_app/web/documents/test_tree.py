@@ -7,11 +7,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.web.documents.html import parse_html
-from crawler_app.web.documents.tree import MAX_REOPENED, tree_of
+from crawler_app.web.documents.tree import (
+    CHEAP_CHARS,
+    CHEAP_TAGS,
+    MAX_REOPENED,
+    tree_of,
+)
 from tests.helpers.fuzzing import examples
 from tests.helpers.hostile_markup import hostile_pages
 
 REOPENED = "".join(f"<p><font a{number}>" for number in range(4000))
+# They differ in the case of their values only.
+REOPENED_BY_CASE = "".join(f"<p><font face={number:013b}>" for number in range(4000))
+REOPENED_BY_CASE = REOPENED_BY_CASE.translate(str.maketrans("01", "aA"))
 
 
 def element_count(markup):
@@ -23,6 +31,7 @@ def element_count(markup):
 @given(st.sampled_from([2_000, 12_000, 60_000]).flatmap(hostile_pages))
 @example(REOPENED)
 @example(REOPENED.upper())
+@example(REOPENED_BY_CASE)
 @example(REOPENED.replace(" a", "/a"))
 @example(REOPENED.replace("<font ", '<font title=">"'))
 @example(REOPENED.replace(">", "><span x='></font>'>"))
@@ -87,6 +96,16 @@ def test_link_that_visitors_may_see_is_a_link(markup):
 )
 def test_link_that_nobody_sees_is_none(markup):
     assert parse_html(markup.format("<a href=x>y</a>").encode()).links == []
+
+
+@pytest.mark.parametrize("length", [0, CHEAP_CHARS])
+@pytest.mark.parametrize("tags", [0, CHEAP_TAGS])
+def test_template_is_left_out_of_a_page_of_any_size(length, tags):
+    markup = "<TempLate><a href=x></TEMPLATE><a href=y>" + "<br>" * tags + "." * length
+
+    links = [each.attr("href") for each in tree_of(markup, ["a"]).tags("a")]
+
+    assert links == ["y"]
 
 
 def test_text_of_shadow_roots_is_the_page_s():
