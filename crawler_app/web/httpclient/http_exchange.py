@@ -164,12 +164,8 @@ class HttpExchange:
                     self._take_part()
             self._check_sizes(data)
         except BaseException as exc:  # from the parser, or anything from a callback
-            error = _cause(exc)
-            if isinstance(error, BadResponseError):
-                error.is_tls = self.head is None and self._received.startswith(
-                    TLS_ALERT
-                )
-            self._fail_by(error)
+            # No name here for the error, whose traceback has this frame.
+            self._fail_by(self._marked(_cause(exc)))
             return
         if self.is_whole:
             self._conclude()
@@ -262,6 +258,12 @@ class HttpExchange:
         self._received = head + rest
         self._parser = httptools.HttpResponseParser(self)
         self._parse(self._received)
+
+    def _marked(self, error: BaseException) -> BaseException:
+        """Return an error, which says now whether the server speaks TLS."""
+        if isinstance(error, BadResponseError):
+            error.is_tls = self.head is None and self._received.startswith(TLS_ALERT)
+        return error
 
     def _fail_by(self, error: BaseException) -> None:
         self.fail(error)

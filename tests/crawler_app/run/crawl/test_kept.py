@@ -68,7 +68,7 @@ def test_page_that_cannot_be_read_is_in_the_archive(site, captures, cli, monkeyp
 def test_archive_that_cannot_be_written_ends_the_crawl(
     site, captures, cli, monkeypatch
 ):
-    def fail(self, fetched, now):
+    def fail(self, fetched, now, elsewhere):
         raise ArchiveError("the disk is full")
 
     site.page("/", "/a")
