@@ -135,7 +135,7 @@ def test_thread_uses_the_programs_loop(loop):
         loop.remove_timeout(loop.call_later(3600, seen.append, "removed"))
         assert count(0).result() == (0, threading.current_thread())
         engine(lambda value: count(3).add_done_callback(answer))
-        assert not gen.sleep(0).done()
+        assert gen.sleep(0).get_loop() is loop.asyncio_loop
         with pytest.raises(RuntimeError):
             asyncio.get_event_loop()
 
