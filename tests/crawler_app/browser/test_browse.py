@@ -4,15 +4,18 @@ Skipped, with the reason, where the package of ReplayWeb.page is missing.
 """
 
 import signal
-import time
 from urllib.parse import urlsplit
 
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.helpers.chromium_page import requested_urls
 from tests.helpers.replay_package import replay_package
 from tests.helpers.scripts import start_python
+
+# A busy machine takes long to start the worker that replays.
+PATIENCE_S = 90
 
 PAGE = b"""<!doctype html><title>Home</title><h1 id=h>An event loop</h1>
 <img src=http://outside.test/a.png><script src=http://outside.test/a.js></script>
@@ -63,7 +66,5 @@ def _text_of_replayed(chromium):
     }
     const page = find(document);
     return page && page.getElementById('h').textContent"""
-    found, deadline = None, time.monotonic() + 30
-    while found is None and time.monotonic() < deadline:
-        found = chromium.execute_script(look)
-    return found
+    waiting = WebDriverWait(chromium, PATIENCE_S)
+    return waiting.until(lambda browser: browser.execute_script(look))
