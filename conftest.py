@@ -111,8 +111,8 @@ def pytest_collection_modifyitems(
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Have two workers more than cores: many tests wait, for a server or a process."""
-    return (os.cpu_count() or 1) + 2
+    """Have one worker more than cores: many tests wait, for a server or a process."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_xdist_make_scheduler(

@@ -508,6 +508,8 @@ class Crowd:
 
     def __init__(self, location, urls, kills, cuts=0):
         self.now = 0.0
+        # Time goes on while all wait, so that the dead are noticed.
+        self.step_s = 0.25 if kills else 0.0
         self.location = location
         self.urls = urls
         self.finished = collections.Counter()
@@ -532,8 +534,7 @@ class Crowd:
                 if claim is None:
                     worker.flush()
                     yield worker.exchange()
-                    # Time goes on while all wait, so that the dead are noticed.
-                    self.now += 0.25
+                    self.now += self.step_s
                     continue
                 links = links_of(claim.url, self.urls)
                 worker.finish(claim, PAGE, self.now, links)
