@@ -315,7 +315,9 @@ def _pieces_of(path: Path) -> list[_Piece]:
 
 def _piece_of(entry: zipfile.ZipInfo, file: BinaryIO) -> _Piece:
     if entry.compress_type != zipfile.ZIP_STORED:
-        raise ConfigError(f"{entry.filename} is compressed once more in the WACZ file")
+        raise ConfigError(
+            f"{entry.filename} is compressed a second time in the WACZ file"
+        )
     file.seek(entry.header_offset)
     name_bytes, extra_bytes = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     start = entry.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes

@@ -1,6 +1,6 @@
 """The server of `gencrawl browse`, on loopback.
 
-Every path begins with the token, so that all that a page loads has it too, and nothing else.
+Every path begins with the token, so what a page loads has it too, and nothing else does.
 The replayed pages are of the same origin: they could read the crawl that they are from, but
 not reach another server.
 """

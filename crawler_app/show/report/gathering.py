@@ -63,7 +63,7 @@ def gather(
     Args:
         on_step: Progress callback: the step's name, "reading URLs", how much is done, and
             the total.
-        observer: Sees all that is read.
+        observer: Sees everything that is read.
 
     Raises:
         ConfigError: no crawl has begun there, or it cannot be read.

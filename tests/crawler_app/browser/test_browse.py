@@ -1,4 +1,4 @@
-"""`gencrawl browse` shows the archive in Chromium, and asks nobody else.
+"""`gencrawl browse` shows the archive in Chromium, and sends no request elsewhere.
 
 Skipped, with the reason, where the package of ReplayWeb.page is missing.
 """
@@ -8,14 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.helpers.chromium_page import requested_urls
-from tests.helpers.replay_package import replay_package
+from tests.helpers.replay_package import replay_package, shown_in_replay
 from tests.helpers.scripts import start_python
-
-# A busy machine takes long to start the worker that replays.
-PATIENCE_S = 90
 
 PAGE = b"""<!doctype html><title>Home</title><h1 id=h>An event loop</h1>
 <img src=http://outside.test/a.png><script src=http://outside.test/a.js></script>
@@ -41,7 +37,7 @@ def browsed(site, gencrawl, tmp_path):
 
 def test_archive_is_shown_without_a_request_to_the_outside(chromium, browsed):
     chromium.get(browsed)
-    shown = _text_of_replayed(chromium)
+    shown = shown_in_replay(chromium, "return page.getElementById('h').textContent")
     chromium.get(f"{browsed}search?q=loop")
     hits = [each.text for each in chromium.find_elements(By.CSS_SELECTOR, "li a")]
     chromium.get(f"{browsed}report")
@@ -51,20 +47,3 @@ def test_archive_is_shown_without_a_request_to_the_outside(chromium, browsed):
     asked = requested_urls(chromium)
     assert len(asked) > 5
     assert {urlsplit(url).netloc for url in asked} == {urlsplit(browsed).netloc}
-
-
-def _text_of_replayed(chromium):
-    """Return the heading of the replayed page, once its scripts have run."""
-    look = """
-    function find(root) {
-        for (const element of root.querySelectorAll('*')) {
-            const inner = element.contentDocument || element.shadowRoot;
-            const found = inner && (inner.getElementById('d') ? inner : find(inner));
-            if (found) return found;
-        }
-        return null;
-    }
-    const page = find(document);
-    return page && page.getElementById('h').textContent"""
-    waiting = WebDriverWait(chromium, PATIENCE_S)
-    return waiting.until(lambda browser: browser.execute_script(look))

@@ -93,8 +93,7 @@ class CrawledPages:
     def files(self) -> tuple[FileNames, Callable[[str], str]]:
         """Return the files of all pages, and a function for the page that a URL leads to.
 
-        That function follows redirects; of a URL that is none of the pages, it returns what
-        it was given.
+        That function follows redirects; a URL that leads to no page is returned unchanged.
         """
         names, target_by_url = FileNames(), {}
         url_by_key: dict[str, str] = {}

@@ -264,7 +264,7 @@ class PostgresReader(FrontierReader):
         return [decode_text(url) for (url,) in rows]
 
     def begin_soft_404s(self) -> None:
-        """Let workers ask each origin once more whether it has soft 404s."""
+        """Let workers ask each origin again whether it has soft 404s."""
         self._fetch(
             "CREATE TABLE IF NOT EXISTS soft_404"
             " (origin text PRIMARY KEY, url text NOT NULL DEFAULT '', is_asked boolean)"
