@@ -169,10 +169,12 @@ class Server:
     def _is_ready(self):
         """Return whether it takes connections; a standby, to read."""
         try:
-            lines = (self.directory / "data" / "postmaster.pid").read_text().split()
+            # Empty for a moment: the server makes the file and then writes into it.
+            words = (self.directory / "data" / "postmaster.pid").read_text().split()
         except FileNotFoundError:
             return False
-        return lines[0] == str(self.process.pid) and lines[-1] in ("ready", "standby")
+        is_own = words[:1] == [str(self.process.pid)]
+        return is_own and words[-1] in ("ready", "standby")
 
     def stop(self, how=FAST):
         """Stop the server, with the sessions that it has."""
