@@ -3,6 +3,7 @@
 Imports `crawler_app.run` and what is below it.
 
 - `report`: the report of a finished crawl, as HTML or Markdown
+- `findings`: what can be wrong with a site, for both
 - `check`: broken references with their places, in the formats of CI systems
 - `export`: tables of a crawl, its archive and its pages, for other programs
 - `analysis`: answers questions in SQL

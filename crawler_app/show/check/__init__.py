@@ -7,17 +7,13 @@ they lead to::
     checking             runs a crawl with a tracker
       reference_tracker  pairs references and ends, and reports what is wrong  pure
       waiting            references that wait for the ends of their URLs, on disk
-      check_findings     what was found, and what was not checked              pure
       completeness       why a check has not seen the whole site              pure
     page_findings        what is wrong with the pages, as in the report
     local_server         serves files and folders of this machine on loopback
     folder_ports         keeps their ports, for a later check
-    comparison           findings that are new, still there, or fixed
-      baseline           the file of known findings
     sources              where findings are in the sources of the site
     output               findings for people and programs, in several formats  pure
       sarif              the format of code scanners                           pure
-      wording            findings and the summary in words                     pure
 
 Rule: a finding is reported once, as soon as it is certain.
 """

@@ -10,11 +10,7 @@ from crawler_app.base.config.option import option, options_of, require
 from crawler_app.base.config.validators import require_path, require_patterns
 from crawler_app.base.errors import UrlError
 from crawler_app.base.urls import canonicalize
-from crawler_app.show.check.check_findings import (
-    DEFAULT_KINDS,
-    OPTIONAL_KINDS,
-    FindingKind,
-)
+from crawler_app.show.findings.kinds import DEFAULT_KINDS, OPTIONAL_KINDS, FindingKind
 
 __all__ = [
     "CHECK_OPTIONS",

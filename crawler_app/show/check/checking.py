@@ -21,21 +21,15 @@ from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.results.start_urls import login_hints
-from crawler_app.show.check.check_findings import (
-    DEFAULT_KINDS,
-    OPTIONAL_KINDS,
-    CheckFinding,
-    CheckSummary,
-    FindingKind,
-    soft_404,
-)
-from crawler_app.show.check.comparison import Comparison
 from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.show.check.sources import SourceFinder
+from crawler_app.show.findings.comparison import Comparison
+from crawler_app.show.findings.finding import CheckSummary, Finding, soft_404
+from crawler_app.show.findings.kinds import DEFAULT_KINDS, OPTIONAL_KINDS, FindingKind
 from crawler_app.web.fetcher.addresses import is_private_host
 from gencoro import gen
 
@@ -93,11 +87,11 @@ class Check:
     options: CheckOptions
     output: Output
     watch: Callable[[Watched], AbstractContextManager[object]] | None = None
-    findings: list[CheckFinding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     summary: CheckSummary = field(default_factory=CheckSummary)
     notes: list[str] = field(default_factory=list)
     internal_errors: int = 0
-    _accepted: list[CheckFinding] = field(default_factory=list)
+    _accepted: list[Finding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _name_by_own_name: dict[str, str] = field(default_factory=dict)
     _comparison: Comparison = field(init=False)
@@ -165,7 +159,7 @@ class Check:
         failing = {each.kind for each in self.findings if self._counts(each)}
         return (failing | self._unlisted.keys()).isdisjoint(self.options.kinds)
 
-    def _counts(self, finding: CheckFinding) -> bool:
+    def _counts(self, finding: Finding) -> bool:
         return not self.options.only_errors or finding.severity is Severity.ERROR
 
     def _served(
@@ -225,7 +219,7 @@ class Check:
             save_ports(into, {folder.name: folder.port for folder in folders})
         return config, name_of, served_at
 
-    def _report(self, finding: CheckFinding) -> None:
+    def _report(self, finding: Finding) -> None:
         if finding.kind in OPTIONAL_KINDS and finding.kind not in self.options.kinds:
             return
         finding = self._at_source(self._comparison.mark(finding))
@@ -252,7 +246,7 @@ class Check:
             page = self._own_name_by_name.get(page, page)
             self._finder.note_links(page, references)
 
-    def _at_source(self, finding: CheckFinding) -> CheckFinding:
+    def _at_source(self, finding: Finding) -> Finding:
         """Return a finding with its place in the sources, if that is known."""
         if self._finder is None or not finding.page:
             return finding
@@ -276,7 +270,7 @@ class Check:
         for finding in module.problems_of_pages(config, name_of):
             self._report(finding)
 
-    def _key_of(self, finding: CheckFinding) -> tuple[str, ...]:
+    def _key_of(self, finding: Finding) -> tuple[str, ...]:
         """Return the key, which does not depend on the working directory."""
         kind, page, href, target, reason = finding.key
         own_name = self._own_name_by_name
@@ -288,7 +282,7 @@ class Check:
             reason,
         )
 
-    def _with_names(self, finding: CheckFinding) -> CheckFinding:
+    def _with_names(self, finding: Finding) -> Finding:
         """Return a finding that was read from a file with the names of this check."""
         page = self._name_by_own_name.get(finding.page, finding.page)
         target = self._name_by_own_name.get(finding.target, finding.target)

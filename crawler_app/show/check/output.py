@@ -14,16 +14,14 @@ from xml.sax.saxutils import escape, quoteattr
 from crawler_app.base.models import Severity
 from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
-from crawler_app.show.check.check_findings import Change, CheckFinding, CheckSummary
 from crawler_app.show.check.sarif import sarif_of
-from crawler_app.show.check.wording import (
+from crawler_app.show.findings.finding import Change, CheckSummary, Finding
+from crawler_app.show.findings.grouping import Target, by_target, problem_of
+from crawler_app.show.findings.wording import (
     MAX_FIRST,
-    Target,
-    by_target,
     first_lines,
     fixed_lines,
     line_of,
-    problem_of,
     summary_lines,
     with_severity,
 )
@@ -50,10 +48,10 @@ class Output(abc.ABC):
     def begin(self) -> None:
         """Write what comes first."""
 
-    def add(self, finding: CheckFinding) -> None:
+    def add(self, finding: Finding) -> None:
         """Write a finding if the format can show it alone."""
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         """Write the rest."""
 
 
@@ -63,10 +61,10 @@ class Text(Output):
     is_for_programs = False
     lists_accepted = False
 
-    def add(self, finding: CheckFinding) -> None:
+    def add(self, finding: Finding) -> None:
         self.write(line_of(finding) + "\n")
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         if findings:
             self.write("\n")
         lines = [*first_lines(findings), *fixed_lines(summary)]
@@ -77,17 +75,17 @@ class Text(Output):
 class JsonLines(Output):
     """One object a line, and one with the summary at the end."""
 
-    def add(self, finding: CheckFinding) -> None:
+    def add(self, finding: Finding) -> None:
         self.write(json_text(finding.to_json()) + "\n")
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         self.write(json_text({"summary": summary.to_json()}) + "\n")
 
 
 class Json(Output):
     """One object with everything."""
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
         targets = [each.to_json() for each in by_target(findings)]
         whole = {"summary": summary.to_json(), "findings": found, "targets": targets}
@@ -107,11 +105,11 @@ class Csv(Output):
     def begin(self) -> None:
         self._write_row(self.COLUMNS)
 
-    def add(self, finding: CheckFinding) -> None:
+    def add(self, finding: Finding) -> None:
         values = finding.to_json()
         self._write_row([defused(values[name]) for name in self.COLUMNS])
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         for finding in summary.fixed:
             self.add(finding)
 
@@ -126,7 +124,7 @@ class GitHub(Output):
 
     lists_accepted = False
 
-    def add(self, finding: CheckFinding) -> None:
+    def add(self, finding: Finding) -> None:
         file, line, column = finding.file
         fields = {"file": file, "title": finding.meaning}
         if column:
@@ -134,7 +132,7 @@ class GitHub(Output):
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
         self.write(f"::{finding.severity} {shown}::{_of_command(line_of(finding))}\n")
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         level = "error" if summary.incomplete else "notice"
         for line in summary_lines(summary):
             self.write(f"::{level}::{_of_command(line)}\n")
@@ -145,7 +143,7 @@ class Markdown(Output):
 
     lists_accepted = False
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         first, *others = summary_lines(summary)
         lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
         lines += map(_in_markdown, fixed_lines(summary))
@@ -158,7 +156,7 @@ class Markdown(Output):
 class JUnit(Output):
     """A test suite with a failed test for each finding."""
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         errors = [f"Incomplete: {why}" for why in summary.incomplete]
         count = max(1, len(findings) + len(errors) + len(summary.fixed))
         accepted = sum(finding.is_accepted for finding in findings)
@@ -182,7 +180,7 @@ class JUnit(Output):
         lines = escape(_in_xml("\n".join(summary_lines(summary))))
         self.write(f"<system-out>{lines}</system-out>\n</testsuite>\n</testsuites>\n")
 
-    def _write_case(self, finding: CheckFinding) -> None:
+    def _write_case(self, finding: Finding) -> None:
         """Write a test that fails, is skipped if it is accepted, or passes if it is fixed."""
         message = _attribute(with_severity(finding, problem_of(finding)))
         if finding.change == Change.FIXED:
@@ -205,7 +203,7 @@ class CodeClimate(Output):
 
     lists_accepted = False
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         issues: dict[str, dict[str, Any]] = {}
         for finding in findings:
             file, line, _ = finding.file
@@ -227,7 +225,7 @@ class CodeClimate(Output):
 class Sarif(Output):
     """SARIF 2.1.0, which code scanners exchange."""
 
-    def end(self, findings: list[CheckFinding], summary: CheckSummary) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         whole = sarif_of(
             [*findings, *summary.fixed], summary_lines(summary), summary.incomplete
         )

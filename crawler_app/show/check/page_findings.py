@@ -6,9 +6,9 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import number
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.check.check_findings import CheckFinding, FindingKind
+from crawler_app.show.findings.finding import Finding
+from crawler_app.show.findings.kinds import FindingKind, ProblemKind
 from crawler_app.show.report.gathering import gather
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.report_data import Problem
 from crawler_app.show.report.tables.page_sections import words_of_problem
 
@@ -17,7 +17,7 @@ __all__ = ["problems_of_pages"]
 
 def problems_of_pages(
     config: CrawlConfig, name_of: Callable[[str], str]
-) -> Iterator[CheckFinding]:
+) -> Iterator[Finding]:
     """Yield the problems in the archive of a check that has ended, one for each group of pages.
 
     Args:
@@ -28,12 +28,12 @@ def problems_of_pages(
             yield _finding(problem, name_of)
 
 
-def _finding(problem: Problem, name_of: Callable[[str], str]) -> CheckFinding:
-    severity = TRAITS_BY_KIND[problem.kind].severity
+def _finding(problem: Problem, name_of: Callable[[str], str]) -> Finding:
+    severity = problem.kind.severity
     page = problem.examples[0] if problem.examples else problem.subject
     others = problem.count - 1
     more = f", and on {number(others, 'more page')}" if others > 0 else ""
-    return CheckFinding(
+    return Finding(
         FindingKind.NOTICE if severity is Severity.NOTICE else FindingKind.PAGE,
         name_of(page),
         0,

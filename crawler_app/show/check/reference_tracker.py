@@ -31,12 +31,9 @@ from crawler_app.base.urls import (
     join_or_nothing,
     without_fragment,
 )
-from crawler_app.show.check.check_findings import (
-    CheckFinding,
-    CheckSummary,
-    FindingKind,
-)
 from crawler_app.show.check.waiting import References, WaitingReferences
+from crawler_app.show.findings.finding import CheckSummary, Finding
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.web.documents.fragments import (
     Ids,
     fragment_of,
@@ -121,7 +118,7 @@ class ReferenceTracker:
 
     def __init__(
         self,
-        report: Callable[[CheckFinding], object],
+        report: Callable[[Finding], object],
         seeds: Collection[str] = (),
         *,
         name_of: Callable[[str], str] = str,
@@ -191,7 +188,7 @@ class ReferenceTracker:
                 continue
             is_here = each.url == url
             place = f"{each.url}:{each.line}:{each.column}: " if each.line else ""
-            finding = CheckFinding(
+            finding = Finding(
                 FindingKind.SCRIPT,
                 self._name_of(url),
                 each.line if is_here else 0,
@@ -480,7 +477,7 @@ class ReferenceTracker:
         is_mild = kind is FindingKind.REDIRECT or meaning in REPAIRED
         severity = Severity.WARNING if is_mild else Severity.ERROR
         for mention in mentions:
-            finding = CheckFinding(
+            finding = Finding(
                 kind,
                 self._name_of(page) if page else "",
                 mention.line,

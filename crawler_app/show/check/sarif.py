@@ -9,23 +9,12 @@ from urllib.parse import quote
 
 from crawler_app import __version__
 from crawler_app.base.models import Severity
-from crawler_app.show.check.check_findings import Change, CheckFinding, FindingKind
+from crawler_app.show.findings.finding import Change, Finding
+from crawler_app.show.findings.kinds import FindingKind
 
 __all__ = ["sarif_of"]
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-
-WORDS_BY_KIND = {
-    FindingKind.BROKEN: "A URL that does not work",
-    FindingKind.EXTERNAL: "An external URL that does not work",
-    FindingKind.FRAGMENT: "A fragment that the page does not have",
-    FindingKind.MALFORMED: "A malformed reference",
-    FindingKind.MIXED: "Something that an https page loads over http",
-    FindingKind.SCRIPT: "A script, or its request, that fails",
-    FindingKind.REDIRECT: "A link to a permanent redirect",
-    FindingKind.PAGE: "A page that is wrong itself",
-    FindingKind.NOTICE: "Something on a page that may be intended",
-}
 
 LEVEL_BY_SEVERITY = {
     Severity.ERROR: "error",
@@ -41,7 +30,7 @@ STATE_BY_CHANGE = {
 
 
 def sarif_of(
-    findings: Iterable[CheckFinding], summary: list[str], incomplete: Iterable[str] = ()
+    findings: Iterable[Finding], summary: list[str], incomplete: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return a log with one run.
 
@@ -50,8 +39,8 @@ def sarif_of(
     """
     notes = [{"level": "error", "message": {"text": why}} for why in incomplete]
     rules = [
-        {"id": kind.value, "shortDescription": {"text": words}}
-        for kind, words in WORDS_BY_KIND.items()
+        {"id": kind.value, "shortDescription": {"text": kind.words}}
+        for kind in FindingKind
     ]
     driver = {"name": "gencrawl", "version": __version__, "rules": rules}
     return {
@@ -74,7 +63,7 @@ def sarif_of(
     }
 
 
-def _result(finding: CheckFinding) -> dict[str, Any]:
+def _result(finding: Finding) -> dict[str, Any]:
     text = f"{finding.href or finding.target}: {finding.meaning}"
     result: dict[str, Any] = {
         "ruleId": finding.kind.value,

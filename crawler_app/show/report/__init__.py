@@ -4,22 +4,21 @@ Read `report_data` first, the content of a report as plain values, and then `gat
 makes it.  From the directory of a crawl to the page::
 
     report_data      the Report                                           pure
-      problem_kinds  the kinds of problems of pages                       pure
     gathering        reads every URL once, and returns a Report
       archived       the archived response of a URL
       page_reading   reads a page again: its links and its metadata
       link_targets   the URLs whose links are listed: broken, moved, mixed content
       temp_tables    what was read, in temporary tables on disk
-      page_rules     what is wrong with one page                          pure
       page_problems  queries of the tables: page-quality problems, duplicates, rankings
       site_rules     the same for what pages say of each other
-      near_duplicates  pages with nearly the same text                    pure
       shape          the number of URLs in each folder                    pure
     verdict          the headline, and what was not checked               pure
     priorities       what to fix first                                    pure
     tables           the sections below the headline, with advice         pure
     treemap          the folders of the site as boxes                     pure
     as_html, as_markdown, as_json, as_csv  the output formats             pure
+
+The kinds of problems, and the rules for one page, are in `crawler_app.show.findings`.
 
 Rule: a Report has every link to fix, and the number of everything else; only the output for
 people is shortened.  Links are read from the tables when they are needed, so memory does not

@@ -8,7 +8,6 @@ from typing import Any
 from crawler_app.base.models import State
 from crawler_app.base.reasons import meaning_of
 from crawler_app.show.report.priorities import priorities_of
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND
 from crawler_app.show.report.report_data import (
     Broken,
     Duplicates,
@@ -139,8 +138,8 @@ def _malformed(malformed: Malformed) -> dict[str, Any]:
 def _problem(problem: Problem) -> dict[str, Any]:
     return {
         "kind": problem.kind,
-        "severity": TRAITS_BY_KIND[problem.kind].severity,
-        "finding": TRAITS_BY_KIND[problem.kind].words,
+        "severity": problem.kind.severity,
+        "finding": problem.kind.words,
         "subject": problem.subject,
         "count": problem.count,
         "examples": problem.examples,

@@ -21,6 +21,7 @@ from crawler_app.run.results.ranking import Ranked, Ranking
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.run.results.summary import Summary, state_of, summarize
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.report.link_targets import LinkTargets
 from crawler_app.show.report.page_problems import (
     duplicates_in,
@@ -30,7 +31,6 @@ from crawler_app.show.report.page_problems import (
     weight_of,
 )
 from crawler_app.show.report.page_reading import DocumentReader, Observer
-from crawler_app.show.report.problem_kinds import ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
     Chain,

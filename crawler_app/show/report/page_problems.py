@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.ranking import Ranked
-from crawler_app.show.report.problem_kinds import (
+from crawler_app.show.findings.kinds import (
     MAX_CLICKS,
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,

@@ -26,14 +26,14 @@ from crawler_app.base.urls import (
 )
 from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
-from crawler_app.show.report.near_duplicates import bands_of, sketch_of
-from crawler_app.show.report.page_rules import (
+from crawler_app.show.findings.kinds import ProblemKind
+from crawler_app.show.findings.near_duplicates import bands_of, sketch_of
+from crawler_app.show.findings.page_rules import (
     faults_of_file,
     faults_of_page,
     is_plain_text,
 )
-from crawler_app.show.report.problem_kinds import ProblemKind
+from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
 from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.temp_tables import (
     DocumentRow,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, number
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
     Malformed,
@@ -104,22 +104,22 @@ def _problems(report: Report) -> Iterator[Priority]:
     """Yield the errors, and then the warnings and notices; each by the visits they affect."""
     by_kind: dict[ProblemKind, list[Problem]] = {}
     for problem in report.problems:
-        if TRAITS_BY_KIND[problem.kind].first:
+        if problem.kind.first:
             by_kind.setdefault(problem.kind, []).append(problem)
     severities = list(Severity)
 
     def rank(kind: ProblemKind) -> tuple[int, int]:
-        severity = TRAITS_BY_KIND[kind].severity
+        severity = kind.severity
         return severities.index(severity), -sum(each.reach for each in by_kind[kind])
 
     for kind in sorted(by_kind, key=rank):
-        traits, found = TRAITS_BY_KIND[kind], by_kind[kind]
+        found = by_kind[kind]
         count = report.problem_counts[kind]
-        if traits.noun == "page" and found[0].subject:
+        if kind.noun == "page" and found[0].subject:
             count = sum(each.count for each in found)
-        words = f"{number(count, traits.noun)} {traits.first}"
+        words = f"{number(count, kind.noun)} {kind.first}"
         where = _share(report, sum(each.reach for each in found))
-        yield Priority("", words, where, traits.section)
+        yield Priority("", words, where, kind.section)
 
 
 def _where(report: Report, each: Broken | Malformed | Moved) -> str:

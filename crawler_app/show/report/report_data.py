@@ -14,7 +14,7 @@ from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.run.results.summary import FINISHED, Summary
-from crawler_app.show.report.problem_kinds import ProblemKind
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.report.shape import Shape
 
 __all__ = [

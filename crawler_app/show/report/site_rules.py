@@ -4,8 +4,8 @@ Queries of the tables of a report, which add to its faults what no page shows al
 """
 
 from crawler_app.base.reasons import Reason
-from crawler_app.show.report.near_duplicates import groups_of
-from crawler_app.show.report.problem_kinds import ProblemKind
+from crawler_app.show.findings.kinds import ProblemKind
+from crawler_app.show.findings.near_duplicates import groups_of
 from crawler_app.show.report.report_data import Problem
 from crawler_app.show.report.temp_tables import TempTables
 

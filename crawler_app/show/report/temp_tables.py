@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.urls import bare_path
+from crawler_app.show.findings.grouping import template_of
 from crawler_app.show.report.report_data import ReportedLink
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "TempTables",
     "disk_errors",
     "number_of",
-    "template_of",
 ]
 
 TABLES = """
@@ -57,7 +56,7 @@ CREATE TABLE fault (fault INTEGER NOT NULL, document INTEGER NOT NULL);
 -- Versions of pages in other languages.
 CREATE TABLE alternate (document INTEGER NOT NULL, target INTEGER NOT NULL);
 
--- See `crawler_app.show.report.near_duplicates`.
+-- See `crawler_app.show.findings.near_duplicates`.
 CREATE TABLE sketch (document INTEGER PRIMARY KEY, sketch BLOB NOT NULL);
 CREATE TABLE band (band INTEGER NOT NULL, document INTEGER NOT NULL);
 
@@ -218,15 +217,6 @@ def disk_errors() -> Iterator[None]:
             f"the temporary files of the report cannot be written: {exc}; TMPDIR names "
             "another directory for them"
         ) from None
-
-
-def template_of(url: str) -> str:
-    """Return what the URLs of pages that one template makes have in common, roughly.
-
-    >>> template_of("http://a.test/shop/lamp-17?color=red")
-    'http://a.test/shop/*'
-    """
-    return f"{bare_path(url).rpartition('/')[0]}/*"
 
 
 class TempTables:

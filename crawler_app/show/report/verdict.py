@@ -20,7 +20,7 @@ from crawler_app.base.reasons import (
 )
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.results.summary import FINISHED, RUNNING
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 
@@ -69,7 +69,7 @@ def severities(report: Report) -> dict[Severity, int]:
     counts[Severity.WARNING] += len(report.moved)
     for kind, count in report.problem_counts.items():
         has_subject = any(p.subject for p in report.problems if p.kind is kind)
-        counts[TRAITS_BY_KIND[kind].severity] += count if has_subject else 1
+        counts[kind.severity] += count if has_subject else 1
     return counts
 
 

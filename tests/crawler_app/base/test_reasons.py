@@ -28,13 +28,13 @@ HOMONYMS = {
     "nofollow": {
         "show/export/tables/columns.py",
         "run/crawl/interpreting.py",
-        "show/report/problem_kinds.py",
+        "show/findings/kinds.py",
         "web/documents/links.py",
         "web/robots/directives.py",
     },
     "ok": {"show/report/tables/site_sections.py"},
     "redirect": {
-        "show/check/wording.py",
+        "show/findings/kinds.py",
         "show/export/tables/rows.py",
         "commands/summary_text.py",
         "web/httpclient/fetch.py",

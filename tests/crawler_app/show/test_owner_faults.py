@@ -5,11 +5,11 @@ from typing import NamedTuple
 import pytest
 
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import Output
+from crawler_app.show.findings.kinds import FindingKind
+from crawler_app.show.findings.kinds import ProblemKind as Kind
 from crawler_app.show.report import gather
-from crawler_app.show.report.problem_kinds import ProblemKind as Kind
 from gencoro.ioloop import IOLoop
 from tests.helpers.site import Site
 

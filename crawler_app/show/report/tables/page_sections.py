@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, seconds, size
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND
 from crawler_app.show.report.report_data import (
     Malformed,
     Moved,
@@ -64,11 +63,7 @@ def problem_table(maker: TableMaker, section: str, title: str) -> Table:
 
 
 def _of_section(maker: TableMaker, section: str) -> list[Problem]:
-    return [
-        each
-        for each in maker.report.problems
-        if TRAITS_BY_KIND[each.kind].section == section
-    ]
+    return [each for each in maker.report.problems if each.kind.section == section]
 
 
 def _total(maker: TableMaker, problems: Iterable[Problem]) -> int:
@@ -80,13 +75,13 @@ def _total(maker: TableMaker, problems: Iterable[Problem]) -> int:
 
 def words_of_problem(problem: Problem) -> str:
     """Return what is wrong, with what the pages have in common."""
-    words = TRAITS_BY_KIND[problem.kind].words
+    words = problem.kind.words
     subject = cut(problem.subject, SUBJECT_CHARS)
     return f"{words}: {subject}" if subject else words
 
 
 def _badge(problem: Problem) -> str:
-    return BADGE_BY_SEVERITY[TRAITS_BY_KIND[problem.kind].severity]
+    return BADGE_BY_SEVERITY[problem.kind.severity]
 
 
 def _templates(maker: TableMaker, problem: Problem) -> list[DisplayUrl]:
@@ -114,7 +109,7 @@ def images(maker: TableMaker) -> Table:
     rows = [
         [
             maker.link(problem.subject),
-            Cell(TRAITS_BY_KIND[problem.kind].words, badge=_badge(problem)),
+            Cell(problem.kind.words, badge=_badge(problem)),
             Cell(f"{problem.count:,}"),
             Cell(lines=maker.lines(problem.examples)),
         ]

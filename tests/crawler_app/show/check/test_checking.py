@@ -7,10 +7,10 @@ import pytest
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Category, Reason, traits_of
 from crawler_app.show.check.check_config import FORMAT_NAMES
-from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.check.reference_tracker import ReferenceTracker
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.web.documents.malformed import problem_in
 from crawler_app.web.documents.outline import outline_of
 from gencoro import gen

@@ -9,14 +9,11 @@ import pytest
 
 from crawler_app.base.models import Outcome, State, UrlRecord
 from crawler_app.base.reasons import Reason
-from crawler_app.show.check.check_findings import (
-    CheckFinding,
-    CheckSummary,
-    FindingKind,
-)
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.export.tables.exporting import write_csv_rows, write_json_rows
 from crawler_app.show.export.tables.urls import url_row
+from crawler_app.show.findings.finding import CheckSummary, Finding
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.rendering import render_hits
 
@@ -33,7 +30,7 @@ def assert_harmless(text):
 @pytest.mark.parametrize("name", FORMATS)
 def test_finding_of_a_hostile_page_is_harmless(name):
     written = []
-    finding = CheckFinding(
+    finding = Finding(
         FindingKind.BROKEN,
         *(HOSTILE, 1, 1, HOSTILE, HOSTILE, HOSTILE, 404),
         *("reason", HOSTILE, HOSTILE),

@@ -8,11 +8,11 @@ import random
 import pytest
 
 from crawler_app.base.models import Outcome, Role, State
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.report.as_csv import write_csv
 from crawler_app.show.report.as_markdown import render_markdown
 from crawler_app.show.report.page_problems import MAX_PAGES
 from crawler_app.show.report.priorities import priorities_of
-from crawler_app.show.report.problem_kinds import TRAITS_BY_KIND, ProblemKind
 from crawler_app.show.report.tables import Limits
 from crawler_app.show.report.tables.sections import tables_of
 from crawler_app.show.report.verdict import headline, mood
@@ -179,10 +179,6 @@ def test_long_lists_have_their_total(crawl):
     *_, others, template = table.rows[0][2].lines
     assert others.name == f"and {MAX_PAGES + 1:,} more"
     assert (template.name, template.note) == ("/*", f"{MAX_PAGES + 5:,} pages")
-
-
-def test_every_kind_has_a_section():
-    assert set(TRAITS_BY_KIND) == set(ProblemKind)
 
 
 def test_mixed_content_is_listed_with_its_place(crawl):

@@ -7,39 +7,14 @@ from typing import Any, Literal
 
 from crawler_app.base.models import Severity
 from crawler_app.base.urls import origin_of
+from crawler_app.show.findings.kinds import FindingKind
 
 __all__ = [
-    "DEFAULT_KINDS",
-    "OPTIONAL_KINDS",
     "Change",
-    "CheckFinding",
     "CheckSummary",
-    "FindingKind",
+    "Finding",
     "soft_404",
 ]
-
-
-class FindingKind(StrEnum):
-    """What is wrong, as ``--fail-on`` names it."""
-
-    BROKEN = "broken"
-    """The URL does not work."""
-    EXTERNAL = "external"
-    """The same, for an external URL."""
-    FRAGMENT = "fragments"
-    """The page exists, but has no such place."""
-    MALFORMED = "malformed"
-    """The reference is not a valid URL as written."""
-    MIXED = "mixed"
-    """An https page loads something over http, which browsers block."""
-    SCRIPT = "scripts"
-    """A script of a rendered page fails, or its request does."""
-    REDIRECT = "redirects"
-    """A link leads to a permanent redirect."""
-    PAGE = "pages"
-    """A page itself is wrong: an error or a warning of the report."""
-    NOTICE = "notices"
-    """The same for what may be intended."""
 
 
 class Change(StrEnum):
@@ -50,15 +25,8 @@ class Change(StrEnum):
     FIXED = "fixed"
 
 
-# The kinds that are only looked for, and shown, if they are named.
-OPTIONAL_KINDS = (FindingKind.REDIRECT, FindingKind.PAGE, FindingKind.NOTICE)
-
-# The kinds that make a check fail by default.
-DEFAULT_KINDS = tuple(kind for kind in FindingKind if kind not in OPTIONAL_KINDS)
-
-
 @dataclass(slots=True, frozen=True)
-class CheckFinding:
+class Finding:
     """A reference that does not work.
 
     Attributes:
@@ -133,10 +101,10 @@ class CheckFinding:
         return asdict(self)
 
 
-def soft_404(url: str) -> CheckFinding:
+def soft_404(url: str) -> Finding:
     """Return the finding about a host that has a page for a URL that does not exist."""
     host = f"{origin_of(url)}/"
-    return CheckFinding(
+    return Finding(
         FindingKind.BROKEN,
         "",
         0,
@@ -183,7 +151,7 @@ class CheckSummary:
     accepted: int = 0
     changes: Counter[str] = field(default_factory=Counter)
     compared_with: str = ""
-    fixed: list[CheckFinding] = field(default_factory=list)
+    fixed: list[Finding] = field(default_factory=list)
     ignored: int = 0
     unlisted: int = 0
     unread: int = 0

@@ -4,15 +4,22 @@ The baseline says what is known, or without one the last check into the same dir
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import refusal
-from crawler_app.show.check.baseline import Baseline, write_baseline
-from crawler_app.show.check.check_findings import Change, CheckFinding, FindingKind
+from crawler_app.show.findings.finding import Change, Finding
+from crawler_app.show.findings.kinds import FindingKind
 
 __all__ = ["Comparison"]
+
+FORMAT = "gencrawl baseline 1"
+
+# The parts of a key; when the finding was first seen follows.
+KEY_PARTS = 5
 
 # The file in the directory of a crawl with the findings of the last check.
 LAST_NAME = "check.json"
@@ -24,6 +31,44 @@ GONE = (404, 410)
 DEAD = (FindingKind.BROKEN, FindingKind.EXTERNAL)
 
 Key = tuple[str, ...]
+
+
+class _Known:
+    """The known findings of a file, a baseline or the memory of a directory; a finding that is in it once is known once.
+
+    Places do not count, so that a page may be edited elsewhere.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not a baseline.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._sinces_by_key: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            if saved["format"] != FORMAT:
+                raise ValueError(f"its format is {saved['format']!r}")
+            for row in saved["findings"]:
+                *key, since = [*map(str, row), ""][: KEY_PARTS + 1]
+                self._sinces_by_key[tuple(key)].append(since)
+        except OSError as exc:
+            raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
+        except (ValueError, TypeError, LookupError) as exc:
+            raise ConfigError(f"{path} is not a baseline: {exc}") from None
+
+    def take(self, key: tuple[str, ...]) -> str | None:
+        """Take a finding off the list; return since when it is known, or None if it is new.
+
+        The time is empty if the file does not say it.
+        """
+        sinces = self._sinces_by_key.get(key)
+        return sinces.pop(0) if sinces else None
+
+    def left(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the findings that were not taken, each with the time since which it is known."""
+        for key, sinces in self._sinces_by_key.items():
+            for since in sinces:
+                yield key, since
 
 
 class Comparison:
@@ -47,7 +92,7 @@ class Comparison:
         *,
         only_new: bool,
         now: str,
-        key_of: Callable[[CheckFinding], Key],
+        key_of: Callable[[Finding], Key],
     ) -> None:
         self._last_path = Path(into, LAST_NAME) if into else None
         if only_new and not (baseline or into):
@@ -59,7 +104,7 @@ class Comparison:
         self._now = now
         self._key_of = key_of
         paths = [path for path in (baseline, self._last_path) if path]
-        opened = [Baseline(path) if path.exists() else None for path in paths]
+        opened = [_Known(path) if path.exists() else None for path in paths]
         self._known = opened[0] if opened else None
         self._opened = [each for each in opened if each]
         has_first = self._known is not None
@@ -70,7 +115,7 @@ class Comparison:
         """Whether this check is the first, whose findings are accepted from now on."""
         return self._only_new and self._known is None
 
-    def mark(self, finding: CheckFinding) -> CheckFinding:
+    def mark(self, finding: Finding) -> Finding:
         """Return the finding with what is known of it."""
         key = self._key_of(finding)
         sinces = [known.take(key) for known in self._opened]
@@ -84,8 +129,8 @@ class Comparison:
         )
 
     def fixed(
-        self, found: Iterable[CheckFinding], unseen_kinds: Collection[FindingKind]
-    ) -> list[CheckFinding]:
+        self, found: Iterable[Finding], unseen_kinds: Collection[FindingKind]
+    ) -> list[Finding]:
         """Take the known findings that are no longer there off the list, and return them.
 
         Those of pages that could not be read this time may be there still.
@@ -110,7 +155,7 @@ class Comparison:
                 known.take(key)
         return [_fixed(key, since) for key, since in rows]
 
-    def save(self, found: Iterable[CheckFinding], baseline: Path | None) -> None:
+    def save(self, found: Iterable[Finding], baseline: Path | None) -> None:
         """Write the findings to the directory, and to a baseline.
 
         Those that were neither found nor fixed are kept.
@@ -118,16 +163,31 @@ class Comparison:
         rows = [(*self._key_of(each), each.since) for each in found]
         rows += [(*key, since) for key, since in self._left()]
         for path in filter(None, (baseline, self._last_path)):
-            write_baseline(path, rows)
+            _write(path, rows)
 
     def _left(self) -> Iterable[tuple[Key, str]]:
         return self._known.left() if self._known else ()
 
 
-def _fixed(key: Key, since: str) -> CheckFinding:
+def _fixed(key: Key, since: str) -> Finding:
     kind, page, href, target, reason = key
-    return CheckFinding(
+    return Finding(
         *(FindingKind(kind), page, 0, 0, "", href, target, None, reason, "fixed"),
         change=Change.FIXED,
         since=since,
     )
+
+
+def _write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
+    """Write the keys of known findings, each followed by the time when it was first seen.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    text = json.dumps(
+        {"format": FORMAT, "findings": sorted(rows)}, indent=1, ensure_ascii=False
+    )
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as exc:
+        raise ConfigError(f"cannot write {path}: {exc.strerror}") from None

@@ -14,7 +14,7 @@ import webencodings
 from crawler_app.base.http_headers import different_values, is_html
 from crawler_app.base.models import Fetched
 from crawler_app.base.urls import host_of, join_or_nothing
-from crawler_app.show.report.problem_kinds import ProblemKind
+from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.web.documents.charset import charset_of_header, decode_html
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.page_metadata import PageMetadata

@@ -1,40 +1,24 @@
 """Findings and the summary of a check in words.  Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
 from crawler_app.base.models import Severity
 from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
-from crawler_app.show.check.check_findings import (
-    Change,
-    CheckFinding,
-    CheckSummary,
-    FindingKind,
-)
+from crawler_app.show.findings.finding import Change, CheckSummary, Finding
+from crawler_app.show.findings.grouping import by_target, problem_of
+from crawler_app.show.findings.kinds import FindingKind
 
 __all__ = [
     "MAX_FIRST",
-    "Target",
-    "by_target",
     "first_lines",
     "fixed_lines",
     "headline",
     "line_of",
-    "problem_of",
     "summary_lines",
     "with_severity",
 ]
-
-# The singular of the kinds that are nouns; the others are adjectives.
-ONE_BY_KIND = {
-    "fragments": "fragment",
-    "redirects": "redirect",
-    "pages": "problem of pages",
-    "notices": "notice",
-}
 
 # Longer lists are not read.
 MAX_FIRST = 3
@@ -44,39 +28,7 @@ MAX_FIXED = 10
 DATE_CHARS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The findings that lead to one URL, and have the same problem."""
-
-    target: str
-    problem: str
-    found: list[CheckFinding]
-
-    @property
-    def pages(self) -> int:
-        """The number of pages that they are on."""
-        return len({finding.page for finding in self.found})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what they have in common, and their numbers."""
-        return {
-            "target": self.target,
-            "problem": self.problem,
-            "severity": self.found[0].severity,
-            "references": len(self.found),
-            "pages": self.pages,
-        }
-
-
-def problem_of(finding: CheckFinding) -> str:
-    """Return what is wrong, in a few words."""
-    is_elsewhere = finding.end and finding.kind is not FindingKind.REDIRECT
-    where = f" (redirected to {finding.end})" if is_elsewhere else ""
-    is_marked = finding.rendered and finding.kind is not FindingKind.SCRIPT
-    return printable(finding.meaning + where + " (rendered)" * is_marked)
-
-
-def with_severity(finding: CheckFinding, words: str) -> str:
+def with_severity(finding: Finding, words: str) -> str:
     """Return words after the severity, unless it is an error, and before the age, if known."""
     mark = "" if finding.severity is Severity.ERROR else f"{finding.severity}: "
     age = ""
@@ -87,7 +39,7 @@ def with_severity(finding: CheckFinding, words: str) -> str:
     return mark + words + age
 
 
-def line_of(finding: CheckFinding) -> str:
+def line_of(finding: Finding) -> str:
     """Return a finding in one line."""
     text = f'"{finding.text}" ' if finding.page else ""
     words = f"{text}-> {finding.target or finding.href}  {problem_of(finding)}"
@@ -95,17 +47,7 @@ def line_of(finding: CheckFinding) -> str:
     return printable(place + with_severity(finding, words))
 
 
-def by_target(findings: Iterable[CheckFinding]) -> list[Target]:
-    """Return the findings by where they lead, those on most pages first."""
-    found_by_key: dict[tuple[str, str], list[CheckFinding]] = {}
-    for finding in findings:
-        key = finding.target or finding.href, problem_of(finding)
-        found_by_key.setdefault(key, []).append(finding)
-    targets = [Target(*key, found) for key, found in found_by_key.items()]
-    return sorted(targets, key=lambda target: -target.pages)
-
-
-def first_lines(findings: Iterable[CheckFinding]) -> list[str]:
+def first_lines(findings: Iterable[Finding]) -> list[str]:
     """Return what to fix first: the targets of most findings, if several lead to one.
 
     Which pages most visitors see is not known, so each page counts the same.
@@ -144,7 +86,7 @@ def headline(summary: CheckSummary) -> str:
     if not total:
         return f"No findings{end}"
     counts = ", ".join(
-        number(n, ONE_BY_KIND.get(kind, kind), kind)
+        number(n, FindingKind(kind).noun, kind)
         for kind, n in summary.counts.most_common()
     )
     return f"{number(total, 'finding')}: {counts}{end}"
