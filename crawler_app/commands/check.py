@@ -29,10 +29,10 @@ from crawler_app.show.check.check_config import (
     kinds_in,
     restrictions_in,
 )
-from crawler_app.show.check.check_findings import FindingKind
 from crawler_app.show.check.checking import Check, CheckOptions
 from crawler_app.show.check.output import FORMATS, Output
-from crawler_app.show.check.wording import summary_lines
+from crawler_app.show.findings.kinds import FindingKind
+from crawler_app.show.findings.wording import summary_lines
 from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
 from gencoro import gen

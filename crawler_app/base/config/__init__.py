@@ -78,6 +78,20 @@ PUBLIC_HEADERS = frozenset(
 )
 
 
+def _path(help: str, metavar: str = "FILE", **more: Any) -> Any:
+    """Return an option for a file of this machine; each run may name another."""
+    return option(
+        "",
+        help,
+        metavar=metavar,
+        is_path=True,
+        rule=validators.require_path,
+        is_resumable=True,
+        is_local=True,
+        **more,
+    )
+
+
 @dataclass(frozen=True)
 class CrawlConfig:
     """The configuration of a crawl.
@@ -391,36 +405,18 @@ class CrawlConfig:
     )
 
     # Besides those of the system: pages of an intranet link to the Internet too.
-    ca_file: str = option(
-        "",
+    ca_file: str = _path(
         "trust the certificate authorities in this file too, as for an intranet",
         group=FETCHING,
         flag="--ca",
-        metavar="FILE",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
-    client_cert: str = option(
-        "",
+    client_cert: str = _path(
         "certificate that shows the origins of the start URLs who you are, with its chain",
         group=FETCHING,
-        metavar="FILE",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
-    client_key: str = option(
-        "",
+    client_key: str = _path(
         "private key of the certificate, if it is not in the same file",
         group=FETCHING,
-        metavar="FILE",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
 
     # Chromium takes a hundred times as long as we do to read a page.
@@ -462,16 +458,10 @@ class CrawlConfig:
         is_local=True,
     )
 
-    cookie_file: str = option(
-        "",
+    cookie_file: str = _path(
         "read cookies from this file (cookies.txt, as written by browsers and wget)",
         group=FETCHING,
         flag="--cookies",
-        metavar="FILE",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
 
     # Each is sent to the origin that set it.  Without an "on" flag: --cookies is `cookie_file`.
@@ -526,16 +516,11 @@ class CrawlConfig:
 
     archive: bool = option(True, "write WARC files", group=STORAGE)
 
-    dedupe_against: str = option(
-        "",
+    dedupe_against: str = _path(
         "do not archive again what another archive has: the directory of a crawl, a WACZ file "
         "or a CDXJ file; replay then needs both",
         group=STORAGE,
         metavar="PATH",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
 
     # Precedent: the WARC standard recommends 1 GB.
