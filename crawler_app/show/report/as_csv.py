@@ -1,15 +1,24 @@
 """The links to fix as CSV, one row for each."""
 
 import csv
+import itertools
 from collections.abc import Iterator
 from typing import Any, TextIO
 
 from crawler_app.base.text.escaping import defused
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.show.report.report_data import Report, ReportedLink
 
 __all__ = ["write_csv"]
 
 COLUMNS = ("page", "line", "text", "href", "target", "status", "reason")
+
+WORD_BY_KIND = {
+    FindingKind.MALFORMED: "malformed",
+    FindingKind.FRAGMENT: "fragment",
+    FindingKind.MIXED: "mixed_content",
+    FindingKind.REDIRECT: "redirect",
+}
 
 # Stands for the links to a broken URL that has none, such as a start URL.
 NO_LINK = ReportedLink("")
@@ -31,18 +40,11 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
     for broken in report.broken:
         for link in broken.links or [NO_LINK]:
             yield *_place(link), broken.url, broken.status, broken.reason
-    for malformed in report.malformed:
-        for link in malformed.links:
-            yield *_place(link), None, None, "malformed"
-    for fragment in report.fragments:
-        for link in fragment.links:
-            yield *_place(link), None, None, "fragment"
-    for mixed in report.mixed_content:
-        for link in mixed.links:
-            yield *_place(link), mixed.url, None, "mixed_content"
-    for moved in report.moved:
-        for link in moved.links:
-            yield *_place(link), moved.end, moved.status, "redirect"
+    faulty = (report.malformed, report.fragments, report.mixed_content, report.moved)
+    for each in itertools.chain(*faulty):
+        target = each.end or (each.url if not each.problem else None)
+        for link in each.links:
+            yield *_place(link), target, each.status, WORD_BY_KIND[each.kind]
 
 
 def _place(link: ReportedLink) -> tuple[Any, ...]:

@@ -11,8 +11,7 @@ from crawler_app.show.report.priorities import priorities_of
 from crawler_app.show.report.report_data import (
     Broken,
     Duplicates,
-    Malformed,
-    Moved,
+    FaultyTarget,
     Problem,
     Report,
     ReportedLink,
@@ -116,7 +115,7 @@ def _broken(broken: Broken) -> dict[str, Any]:
     }
 
 
-def _moved(moved: Moved) -> dict[str, Any]:
+def _moved(moved: FaultyTarget) -> dict[str, Any]:
     return {
         "url": moved.url,
         "end": moved.end or None,
@@ -126,9 +125,9 @@ def _moved(moved: Moved) -> dict[str, Any]:
     }
 
 
-def _malformed(malformed: Malformed) -> dict[str, Any]:
+def _malformed(malformed: FaultyTarget) -> dict[str, Any]:
     return {
-        "reference": malformed.reference,
+        "reference": malformed.url,
         "problem": malformed.problem,
         "pages": malformed.pages,
         "links": [_link(link) for link in malformed.links],

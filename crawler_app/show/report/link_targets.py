@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from crawler_app.base.urls import dedup_key
 from crawler_app.run.results.redirects import Redirects
-from crawler_app.show.report.report_data import Broken, Malformed, Moved, Report
+from crawler_app.show.findings.kinds import FindingKind
+from crawler_app.show.report.report_data import Broken, FaultyTarget, Report
 from crawler_app.show.report.temp_tables import LinkCounts, Links, TempTables, number_of
 
 __all__ = ["LinkTarget", "LinkTargets"]
@@ -51,7 +52,7 @@ class LinkTargets:
         self._broken = broken
         self._redirects: list[str] = []
         # By the arguments of `fault`.
-        self._faults: dict[tuple[str, str, bool], int] = {}
+        self._faults: dict[tuple[FindingKind, str, str], int] = {}
         self.target_by_number: dict[int, LinkTarget] = {}
         self.end_by_number: dict[int, int] = {}
         subject_by_key: dict[str, int] = {}
@@ -74,17 +75,14 @@ class LinkTargets:
         self._redirects.append(redirect)
         return LinkTarget(len(self._broken) + len(self._redirects) - 1)
 
-    def fault(
-        self, reference: str, problem: str = "", *, is_fragment: bool = False
-    ) -> int | None:
+    def fault(self, kind: FindingKind, reference: str, problem: str = "") -> int | None:
         """Return the number of a fault; None if there are too many.
 
         Args:
             reference: The URL of mixed content, or a reference as written.
             problem: What is wrong with the reference; empty for mixed content.
-            is_fragment: Whether its page does not have the place that it names.
         """
-        fault = (reference, problem, is_fragment)
+        fault = (kind, reference, problem)
         known = self._faults.get(fault)
         if known is None and len(self._faults) < MAX_FAULTS:
             known = len(self._broken) + len(self._redirects) + len(self._faults)
@@ -94,34 +92,23 @@ class LinkTargets:
     def add_links(self, tables: TempTables, report: Report) -> None:
         """Add their links to the broken URLs, and the other subjects with theirs to a report.
 
-        The redirects, the mixed content, the malformed references and those to places that
-        do not exist; each list begins with the largest reach.
+        Each list of these begins with the largest reach.
         """
         counts_by_subject = tables.link_counts()
-        for subject, each in enumerate(self._broken):
+        subjects: list[Broken | FaultyTarget] = [*self._broken]
+        subjects += [FaultyTarget(FindingKind.REDIRECT, u) for u in self._redirects]
+        subjects += [FaultyTarget(*fault) for fault in self._faults]
+        listed = {
+            FindingKind.REDIRECT: report.moved,
+            FindingKind.MIXED: report.mixed_content,
+            FindingKind.MALFORMED: report.malformed,
+            FindingKind.FRAGMENT: report.fragments,
+        }
+        for subject, each in enumerate(subjects):
             counts = counts_by_subject.get(subject, NO_LINKS)
             each.pages, each.reach = counts.pages, counts.reach
             each.links = Links(tables, subject, counts.links)
-        for subject, url in enumerate(self._redirects, len(self._broken)):
-            if (counts := counts_by_subject.get(subject, NO_LINKS)).links:
-                links = Links(tables, subject, counts.links)
-                report.moved.append(Moved(url, links, counts.pages, counts.reach))
-        for (reference, problem, is_fragment), subject in self._faults.items():
-            counts = counts_by_subject.get(subject, NO_LINKS)
-            links = Links(tables, subject, counts.links)
-            if not problem:
-                moved = Moved(reference, links, counts.pages, counts.reach)
-                report.mixed_content.append(moved)
-                continue
-            found = report.fragments if is_fragment else report.malformed
-            found.append(
-                Malformed(reference, problem, links, counts.pages, counts.reach)
-            )
-        for each_list in (report.moved, report.mixed_content):
-            each_list.sort(key=_reach)
-        for found in (report.malformed, report.fragments):
-            found.sort(key=_reach)
-
-
-def _reach(each: Moved | Malformed) -> int:
-    return -each.reach
+            if isinstance(each, FaultyTarget) and counts.links:
+                listed[each.kind].append(each)
+        for found in listed.values():
+            found.sort(key=lambda each: -each.reach)

@@ -26,7 +26,7 @@ from crawler_app.base.urls import (
 )
 from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.findings.kinds import ProblemKind
+from crawler_app.show.findings.kinds import FindingKind, ProblemKind
 from crawler_app.show.findings.near_duplicates import bands_of, sketch_of
 from crawler_app.show.findings.page_rules import (
     faults_of_file,
@@ -296,7 +296,10 @@ class DocumentReader:
             problem = found.problem
             if not link.strip() and is_missing(mention.value, use, element):
                 problem = "the reference is empty"
-            subject = self._targets.fault(_text(link), problem) if problem else None
+            subject = None
+            if problem:
+                kind = FindingKind.MALFORMED
+                subject = self._targets.fault(kind, _text(link), problem)
             if subject is not None:
                 links.append(_link(document, mention, LinkTarget(subject)))
             fragment = fragment_of(mention) if link != mention.value else ""
@@ -341,7 +344,7 @@ class DocumentReader:
             if has_place(ids, fragment):
                 continue
             problem = f'there is no "#{fragment}" on the page'
-            subject = self._targets.fault(href, problem, is_fragment=True)
+            subject = self._targets.fault(FindingKind.FRAGMENT, href, problem)
             if subject is not None:
                 row = LinkRow(subject, document, line, text, href, "")
                 self._tables.add_rows("link", [row])
@@ -372,7 +375,7 @@ class DocumentReader:
             return
         url = join_or_nothing(base, link)
         if is_mixed_content(document.url, url):
-            subject = self._targets.fault(url)
+            subject = self._targets.fault(FindingKind.MIXED, url)
             if subject is not None:
                 yield _link(document, mention, LinkTarget(subject))
 

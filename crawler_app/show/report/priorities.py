@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, number
-from crawler_app.show.findings.kinds import ProblemKind
+from crawler_app.show.findings.kinds import FindingKind, ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
-    Malformed,
-    Moved,
+    FaultyTarget,
     Problem,
     Report,
 )
@@ -35,6 +34,14 @@ REFERENCE_CHARS = 80
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
+
+# The section about each, and what is wrong where the reference itself is right.
+WORDS_BY_KIND = {
+    FindingKind.MALFORMED: ("malformed", ""),
+    FindingKind.MIXED: ("mixed-content", "loaded over http, which browsers block"),
+    FindingKind.FRAGMENT: ("fragments", ""),
+    FindingKind.REDIRECT: ("moved", "moved permanently, but still linked"),
+}
 
 
 class Priority(NamedTuple):
@@ -59,10 +66,10 @@ def priorities_of(report: Report) -> list[Priority]:
     """Return at most `MAX_PRIORITIES` problems, the largest reach first within each kind."""
     found = itertools.chain(
         _broken(report),
-        _malformed(report, report.malformed, "malformed"),
-        _mixed_content(report),
-        _malformed(report, report.fragments, "fragments"),
-        _moved(report),
+        _faulty(report, report.malformed),
+        _faulty(report, report.mixed_content),
+        _faulty(report, report.fragments),
+        _faulty(report, (each for each in report.moved if each.status in PERMANENT)),
         _problems(report),
     )
     return list(itertools.islice(found, MAX_PRIORITIES))
@@ -76,28 +83,14 @@ def _broken(report: Report) -> Iterator[Priority]:
         yield Priority(each.url, "", where, "broken", at)
 
 
-def _malformed(
-    report: Report, found: Iterable[Malformed], section: str
-) -> Iterator[Priority]:
+def _faulty(report: Report, found: Iterable[FaultyTarget]) -> Iterator[Priority]:
     for each in found:
-        reference = (
-            f"“{cut(each.reference, REFERENCE_CHARS)}”: " if each.reference else ""
-        )
-        words = f"{reference}{each.problem}"
-        yield Priority("", words, _where(report, each), section)
-
-
-def _mixed_content(report: Report) -> Iterator[Priority]:
-    for each in report.mixed_content:
-        words = "loaded over http, which browsers block"
-        yield Priority(each.url, words, _where(report, each), "mixed-content")
-
-
-def _moved(report: Report) -> Iterator[Priority]:
-    for each in report.moved:
-        if each.status in PERMANENT:
-            words = "moved permanently, but still linked"
-            yield Priority(each.url, words, _where(report, each), "moved")
+        where, (section, words) = _where(report, each), WORDS_BY_KIND[each.kind]
+        if words:
+            yield Priority(each.url, words, where, section)
+        else:
+            written = f"“{cut(each.url, REFERENCE_CHARS)}”: " if each.url else ""
+            yield Priority("", f"{written}{each.problem}", where, section)
 
 
 def _problems(report: Report) -> Iterator[Priority]:
@@ -122,7 +115,7 @@ def _problems(report: Report) -> Iterator[Priority]:
         yield Priority("", words, where, kind.section)
 
 
-def _where(report: Report, each: Broken | Malformed | Moved) -> str:
+def _where(report: Report, each: Broken | FaultyTarget) -> str:
     """Return the number of pages, and the share of visits that it affects."""
     if not each.pages:
         return ""

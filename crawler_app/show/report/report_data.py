@@ -14,17 +14,16 @@ from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.ranking import Ranked
 from crawler_app.run.results.rendered_pages import RenderedPage
 from crawler_app.run.results.summary import FINISHED, Summary
-from crawler_app.show.findings.kinds import ProblemKind
+from crawler_app.show.findings.kinds import FindingKind, ProblemKind
 from crawler_app.show.report.shape import Shape
 
 __all__ = [
     "Broken",
     "Chain",
     "Duplicates",
+    "FaultyTarget",
     "Heavy",
     "Linked",
-    "Malformed",
-    "Moved",
     "Problem",
     "Report",
     "ReportedLink",
@@ -79,10 +78,15 @@ class Broken:
 
 
 @dataclass(slots=True)
-class Moved:
-    """A URL that pages should not refer to: a redirect, or mixed content.
+class FaultyTarget:
+    """What pages should not refer to, at least not in this way.
 
     Attributes:
+        kind: A redirect, mixed content, a malformed reference, or one to a place that its page
+            does not have.
+        url: The URL; or the reference as written, often empty, a malformed one without its
+            fragment.
+        problem: What is wrong with the reference, in words; empty for a URL.
         links: The references to it, sorted by page.
         pages: Number of pages with these references.
         reach: How many visitors it affects; see `crawler_app.show.report.priorities`.
@@ -90,31 +94,14 @@ class Moved:
         status: HTTP status of the redirect; None if it is not one.
     """
 
+    kind: FindingKind
     url: str
-    links: Sequence[ReportedLink]
-    pages: int
-    reach: int
+    problem: str = ""
+    links: Sequence[ReportedLink] = ()
+    pages: int = 0
+    reach: int = 0
     end: str = ""
     status: int | None = None
-
-
-@dataclass(slots=True)
-class Malformed:
-    """A malformed reference, or one to a place that its page does not have.
-
-    Attributes:
-        reference: As written, often empty; a malformed one without its fragment.
-        problem: What is wrong, in words.
-        links: The references that are written this way, sorted by page.
-        pages: Number of pages with these references.
-        reach: How many visitors it affects; see `crawler_app.show.report.priorities`.
-    """
-
-    reference: str
-    problem: str
-    links: Sequence[ReportedLink]
-    pages: int
-    reach: int
 
 
 @dataclass(slots=True, frozen=True)
@@ -258,10 +245,10 @@ class Report:
     pages_with_broken_links: int = 0
     has_archive: bool = True
     unread: int = 0
-    moved: list[Moved] = field(default_factory=list)
-    mixed_content: list[Moved] = field(default_factory=list)
-    malformed: list[Malformed] = field(default_factory=list)
-    fragments: list[Malformed] = field(default_factory=list)
+    moved: list[FaultyTarget] = field(default_factory=list)
+    mixed_content: list[FaultyTarget] = field(default_factory=list)
+    malformed: list[FaultyTarget] = field(default_factory=list)
+    fragments: list[FaultyTarget] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_counts: dict[ProblemKind, int] = field(default_factory=dict)
     most_linked: list[Linked] = field(default_factory=list)

@@ -253,7 +253,7 @@ def _link_findings(report: Report) -> Iterator[Row]:
     for mixed in report.mixed_content:
         listed.append(("mixed_content", mixed.url, "", mixed.links))
     for bad in report.malformed:
-        listed.append(("malformed", bad.reference, bad.problem, bad.links))
+        listed.append(("malformed", bad.url, bad.problem, bad.links))
     for kind, subject, detail, links in listed:
         for link in links:
             yield link.page, kind, subject, link.line or None, detail

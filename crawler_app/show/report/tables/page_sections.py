@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, seconds, size
 from crawler_app.show.report.report_data import (
-    Malformed,
-    Moved,
+    FaultyTarget,
     Problem,
     ReportedLink,
 )
@@ -134,11 +133,11 @@ def fragments(maker: TableMaker) -> Table:
 
 
 def _malformed(
-    maker: TableMaker, found: Sequence[Malformed], anchor: str, title: str
+    maker: TableMaker, found: Sequence[FaultyTarget], anchor: str, title: str
 ) -> Table:
     rows = [
         [
-            Cell(cut(each.reference, maker.limits.url_chars) or "(empty)"),
+            Cell(cut(each.url, maker.limits.url_chars) or "(empty)"),
             Cell(each.problem),
             Cell(f"{each.pages:,}"),
             Cell(lines=_pages_with(maker, each)),
@@ -168,7 +167,7 @@ def moved(maker: TableMaker) -> Table:
 
 
 def _references(
-    maker: TableMaker, found: Sequence[Moved], anchor: str, title: str
+    maker: TableMaker, found: Sequence[FaultyTarget], anchor: str, title: str
 ) -> Table:
     rows = [
         [
@@ -184,7 +183,7 @@ def _references(
     return table
 
 
-def _with_end(maker: TableMaker, each: Moved) -> Cell:
+def _with_end(maker: TableMaker, each: FaultyTarget) -> Cell:
     cell = maker.link(each.url)
     if not each.end:
         return cell
@@ -194,7 +193,7 @@ def _with_end(maker: TableMaker, each: Moved) -> Cell:
     return dataclasses.replace(cell, lines=[line])
 
 
-def _pages_with(maker: TableMaker, each: Malformed | Moved) -> list[DisplayUrl]:
+def _pages_with(maker: TableMaker, each: FaultyTarget) -> list[DisplayUrl]:
     link_by_page: dict[str, ReportedLink] = {}
     for link in each.links:
         link_by_page.setdefault(link.page, link)

@@ -206,7 +206,7 @@ def test_malformed_references_are_listed_with_their_places(crawl):
     write_csv(report, rows)
 
     found = {
-        (each.reference, each.problem): [
+        (each.url, each.problem): [
             (link.page, link.line, link.href) for link in each.links
         ]
         for each in report.malformed
