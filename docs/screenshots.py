@@ -75,7 +75,10 @@ def _take_all(
     @contextlib.contextmanager
     def watch(crawl: Crawl) -> Iterator[None]:
         monitor = Monitor(crawl)
-        with Dashboard(monitor, index_path=Path(into, "crawl.sqlite")) as page, monitor:
+        with (
+            Dashboard(monitor, index_paths=[Path(into, "crawl.sqlite")]) as page,
+            monitor,
+        ):
             url.set_result(page.url)
             yield
 

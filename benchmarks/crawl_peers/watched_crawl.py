@@ -54,7 +54,7 @@ class Watch:
         self.report["cpu_s"] = time.process_time() - cpu_began
 
     def _show(self, monitor, cleanup):
-        dashboard = Dashboard(monitor, index_path=self._index_path)
+        dashboard = Dashboard(monitor, index_paths=[self._index_path])
         cleanup.enter_context(dashboard)
         place, _, query = dashboard.url.removeprefix("http://").partition("/?")
         host, port = place.split(":")

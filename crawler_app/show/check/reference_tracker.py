@@ -33,7 +33,12 @@ from crawler_app.base.urls import (
 )
 from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.show.findings.finding import CheckSummary, Finding
-from crawler_app.show.findings.kinds import FindingKind
+from crawler_app.show.findings.kinds import (
+    PERMANENT,
+    REFERENCE_IS_EMPTY,
+    FindingKind,
+    missing_place,
+)
 from crawler_app.web.documents.fragments import (
     Ids,
     fragment_of,
@@ -50,9 +55,6 @@ if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
 
 __all__ = ["ReferenceTracker"]
-
-# RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
-PERMANENT = (301, 308)
 
 # Failures of an external URL that this machine's own network may have caused; they are kept
 # back until another site answers.
@@ -365,7 +367,7 @@ class ReferenceTracker:
         """Report the references that may not be empty; return the others."""
         missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
         group = References(page, missing, target)
-        words = "the reference is empty"
+        words = REFERENCE_IS_EMPTY
         self._find(FindingKind.MALFORMED, group, missing, "malformed", words)
         return [each for each in mentions if each not in missing]
 
@@ -437,7 +439,7 @@ class ReferenceTracker:
                 continue
             if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
                 continue
-            words = f'there is no "#{fragment}" on the page'
+            words = missing_place(fragment)
             self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
     def _note_unread(self, group: References, key: int) -> None:

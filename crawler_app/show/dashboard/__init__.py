@@ -91,8 +91,7 @@ class Dashboard:
     Args:
         monitor: Takes the samples; the caller enters it.
         address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free port.
-        index_path: The file of the crawl's index; None if it has none.
-        index_paths: The files of all indexes, if several processes crawl.
+        index_paths: The files of the crawl's index, one for each process that crawls.
         token: The secret that requests must carry; None for the one in the environment,
             or a new one.
 
@@ -127,14 +126,13 @@ class Dashboard:
         monitor: Monitor,
         address: str = ANY_PORT,
         *,
-        index_path: Path | None = None,
         index_paths: Sequence[Path] = (),
         token: str | None = None,
     ) -> None:
         self.url = self.shown_url = ""
         self._monitor = monitor
         self._host, self._port = parse_address(address)
-        self._index_paths = index_paths or ([index_path] if index_path else [])
+        self._index_paths = index_paths
         self._token = token_from(os.environ) if token is None else token
         self._cleanup = contextlib.ExitStack()
 

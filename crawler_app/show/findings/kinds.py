@@ -14,8 +14,11 @@ __all__ = [
     "MAX_DESCRIPTION_CHARS",
     "MAX_TITLE_CHARS",
     "OPTIONAL_KINDS",
+    "PERMANENT",
+    "REFERENCE_IS_EMPTY",
     "FindingKind",
     "ProblemKind",
+    "missing_place",
 ]
 
 # About as much as a search engine shows; the limits are those of Screaming Frog.
@@ -25,7 +28,17 @@ MAX_DESCRIPTION_CHARS = 155
 # From a start URL to a page.
 MAX_CLICKS = 6
 
+# RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
+PERMANENT = (301, 308)
+
+REFERENCE_IS_EMPTY = "the reference is empty"
+
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTICE
+
+
+def missing_place(fragment: str) -> str:
+    """Return what is wrong with a reference whose page does not have its fragment."""
+    return f'there is no "#{fragment}" on the page'
 
 
 class FindingKind(StrEnum):

@@ -48,12 +48,12 @@ def to_json(report: Report) -> dict[str, Any]:
         "broken": [_broken(each) for each in report.broken],
         "first": [each._asdict() for each in priorities_of(report)],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
-        "mixed_content": [_moved(each) for each in report.mixed_content],
-        "malformed": [_malformed(each) for each in report.malformed],
-        "fragments": [_malformed(each) for each in report.fragments],
+        "mixed_content": [_faulty(each) for each in report.mixed_content],
+        "malformed": [_faulty(each) for each in report.malformed],
+        "fragments": [_faulty(each) for each in report.fragments],
         "redirects": {
             "count": len(summary.redirects),
-            "linked": [_moved(each) for each in report.moved],
+            "linked": [_faulty(each) for each in report.moved],
             "chains": [asdict(chain) for chain in report.chains],
             "loops": summary.loops,
         },
@@ -115,23 +115,11 @@ def _broken(broken: Broken) -> dict[str, Any]:
     }
 
 
-def _moved(moved: FaultyTarget) -> dict[str, Any]:
-    return {
-        "url": moved.url,
-        "end": moved.end or None,
-        "status": moved.status,
-        "pages": moved.pages,
-        "links": [_link(link) for link in moved.links],
-    }
-
-
-def _malformed(malformed: FaultyTarget) -> dict[str, Any]:
-    return {
-        "reference": malformed.url,
-        "problem": malformed.problem,
-        "pages": malformed.pages,
-        "links": [_link(link) for link in malformed.links],
-    }
+def _faulty(each: FaultyTarget) -> dict[str, Any]:
+    what: dict[str, Any] = {"reference": each.url, "problem": each.problem}
+    if not each.problem:
+        what = {"url": each.url, "end": each.end or None, "status": each.status}
+    return what | {"pages": each.pages, "links": list(map(_link, each.links))}
 
 
 def _problem(problem: Problem) -> dict[str, Any]:

@@ -26,7 +26,12 @@ from crawler_app.base.urls import (
 )
 from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.findings.kinds import FindingKind, ProblemKind
+from crawler_app.show.findings.kinds import (
+    REFERENCE_IS_EMPTY,
+    FindingKind,
+    ProblemKind,
+    missing_place,
+)
 from crawler_app.show.findings.near_duplicates import bands_of, sketch_of
 from crawler_app.show.findings.page_rules import (
     faults_of_file,
@@ -295,7 +300,7 @@ class DocumentReader:
                 links.append(_link(document, mention, found.target))
             problem = found.problem
             if not link.strip() and is_missing(mention.value, use, element):
-                problem = "the reference is empty"
+                problem = REFERENCE_IS_EMPTY
             subject = None
             if problem:
                 kind = FindingKind.MALFORMED
@@ -343,7 +348,7 @@ class DocumentReader:
                 key, ids = target, Ids.from_bytes(hashes)
             if has_place(ids, fragment):
                 continue
-            problem = f'there is no "#{fragment}" on the page'
+            problem = missing_place(fragment)
             subject = self._targets.fault(FindingKind.FRAGMENT, href, problem)
             if subject is not None:
                 row = LinkRow(subject, document, line, text, href, "")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from crawler_app.base.models import Severity
 from crawler_app.base.text.formatting import cut, number
-from crawler_app.show.findings.kinds import FindingKind, ProblemKind
+from crawler_app.show.findings.kinds import PERMANENT, FindingKind, ProblemKind
 from crawler_app.show.report.report_data import (
     Broken,
     FaultyTarget,
@@ -24,16 +24,13 @@ from crawler_app.show.report.report_data import (
     Report,
 )
 
-__all__ = ["MAX_PRIORITIES", "PERMANENT", "Priority", "priorities_of"]
+__all__ = ["MAX_PRIORITIES", "Priority", "priorities_of"]
 
 # Longer lists are not read.
 MAX_PRIORITIES = 3
 
 # A line, so that the problem beside a malformed reference stays visible.
 REFERENCE_CHARS = 80
-
-# RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
-PERMANENT = (301, 308)
 
 # The section about each, and what is wrong where the reference itself is right.
 WORDS_BY_KIND = {

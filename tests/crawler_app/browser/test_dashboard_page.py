@@ -122,7 +122,7 @@ class HeldCrawl(threading.Thread):
     def _watch(self, crawl):
         self.crawl = crawl
         monitor = Monitor(crawl)
-        dashboard = Dashboard(monitor, index_path=self._into / "crawl.sqlite")
+        dashboard = Dashboard(monitor, index_paths=[self._into / "crawl.sqlite"])
         self._dashboard = self._dashboards.enter_context(dashboard)
         self.url = dashboard.url
         with monitor:

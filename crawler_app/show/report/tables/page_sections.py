@@ -123,22 +123,35 @@ def images(maker: TableMaker) -> Table:
 def malformed(maker: TableMaker) -> Table:
     """Return the malformed references."""
     found = maker.report.malformed
-    return _malformed(maker, found, "malformed", "Malformed references")
+    return _faulty(maker, found, "malformed", "Malformed references")
 
 
 def fragments(maker: TableMaker) -> Table:
     """Return the links to places that their pages do not have."""
     found = maker.report.fragments
-    return _malformed(maker, found, "fragments", "Links to missing places")
+    return _faulty(maker, found, "fragments", "Links to missing places")
 
 
-def _malformed(
+def mixed_content(maker: TableMaker) -> Table:
+    """Return what https pages load over http."""
+    table = _faulty(maker, maker.report.mixed_content, "mixed-content", "Mixed content")
+    table.heads = ["URL", "Pages", "Loaded by"]
+    return table
+
+
+def moved(maker: TableMaker) -> Table:
+    """Return the redirects that pages link to, each with its target."""
+    table = _faulty(maker, maker.report.moved, "moved", "Links to redirects")
+    table.heads = ["Redirect", "Pages", "Linked from"]
+    return table
+
+
+def _faulty(
     maker: TableMaker, found: Sequence[FaultyTarget], anchor: str, title: str
 ) -> Table:
     rows = [
         [
-            Cell(cut(each.url, maker.limits.url_chars) or "(empty)"),
-            Cell(each.problem),
+            *_faulty_cells(maker, each),
             Cell(f"{each.pages:,}"),
             Cell(lines=_pages_with(maker, each)),
         ]
@@ -150,37 +163,12 @@ def _malformed(
     return table
 
 
-def mixed_content(maker: TableMaker) -> Table:
-    """Return what https pages load over http."""
-    table = _references(
-        maker, maker.report.mixed_content, "mixed-content", "Mixed content"
-    )
-    table.heads[-1] = "Loaded by"
-    return table
-
-
-def moved(maker: TableMaker) -> Table:
-    """Return the redirects that pages link to, each with its target."""
-    table = _references(maker, maker.report.moved, "moved", "Links to redirects")
-    table.heads[0] = "Redirect"
-    return table
-
-
-def _references(
-    maker: TableMaker, found: Sequence[FaultyTarget], anchor: str, title: str
-) -> Table:
-    rows = [
-        [
-            _with_end(maker, each),
-            Cell(f"{each.pages:,}"),
-            Cell(lines=_pages_with(maker, each)),
-        ]
-        for each in found[: maker.limits.rows]
-    ]
-    heads = ["URL", "Pages", "Linked from"]
-    table = maker.table(anchor, title, heads, rows, len(found))
-    table.numbers = ("Pages",)
-    return table
+def _faulty_cells(maker: TableMaker, each: FaultyTarget) -> list[Cell]:
+    """Return a URL, with where it leads; or a reference, with its problem."""
+    if not each.problem:
+        return [_with_end(maker, each)]
+    reference = cut(each.url, maker.limits.url_chars) or "(empty)"
+    return [Cell(reference), Cell(each.problem)]
 
 
 def _with_end(maker: TableMaker, each: FaultyTarget) -> Cell:

@@ -144,7 +144,7 @@ def watch(site, tmp_path):
                 Dashboard(
                     monitor,
                     address,
-                    index_path=tmp_path / "index.sqlite" if index else None,
+                    index_paths=[tmp_path / "index.sqlite"] if index else (),
                     token=TOKEN,
                 )
             )
