@@ -15,7 +15,7 @@ Benchmark, whose other pages set the points; docs/markdown.rst has the figures.
 from turbohtml import Element
 
 from crawler_app.web.documents.tree import tree_of
-from crawler_app.web.main_content.blocks import UNSEEN, blocks_of
+from crawler_app.web.main_content.blocks import MAX_ELEMENTS, UNSEEN, page_of
 from crawler_app.web.main_content.embedded import embedded_text
 from crawler_app.web.main_content.pruning import keep_only
 from crawler_app.web.main_content.scoring import main_blocks
@@ -54,8 +54,9 @@ def main_content(
     body = next(iter(tree.tags("body")), None)
     if body is None:
         return None, base
-    blocks = blocks_of(body)
-    if blocks[0].all_chars < MIN_CHARS:
+    body.remove(_UNSEEN)
+    page = page_of(body)
+    if page.blocks[0].all_chars < MIN_CHARS:
         pieces = embedded_text(tree.source)
         if not pieces:  # browsers without scripts may see more
             tree = tree_of(markup, _NAMES, is_xml=is_xml, scripting=False)
@@ -63,8 +64,8 @@ def main_content(
             body.strip_tags("noscript")
         for piece in pieces:
             body.append(piece)
-        blocks = blocks_of(body)
-    body.remove(_UNSEEN)
-    if not whole_page:
-        keep_only(main_blocks(blocks), blocks)
-    return (body if blocks[0].all_chars else None), base
+        body.remove(_UNSEEN)
+        page = page_of(body)
+    if not whole_page and len(page.with_text) <= MAX_ELEMENTS:
+        keep_only(main_blocks(page.blocks), page)
+    return (body if page.blocks[0].all_chars else None), base

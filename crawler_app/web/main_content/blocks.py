@@ -3,17 +3,22 @@
 Pure.  A block is an element that begins a new line, with the text directly in it.  What its
 ancestors say of it, such as ``<nav>`` or ``class="sidebar"``, are its *signs*: one bit each, so
 that a child's signs are its parent's and its own.
+
+Most elements of a page have no text.  So only its texts are visited, and from each the elements
+around it that are not known yet.
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text
 
-from crawler_app.web.main_content.signs import HIDDEN, SIGN_BY_TAG, SIGN_BY_WORD
+from crawler_app.web.main_content.signs import HIDDEN, LINK, SIGN_BY_TAG, SIGN_BY_WORD
 
-__all__ = ["UNSEEN", "Block", "blocks_of"]
+__all__ = ["BLOCK_TAGS", "MAX_ELEMENTS", "UNSEEN", "Block", "Page", "page_of"]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -26,22 +31,24 @@ UNSEEN = _names(
     " style svg template textarea title video"
 )
 
-_BLOCKS = _names(
+BLOCK_TAGS = _names(
     "address article aside blockquote body button caption center dd details dialog dir div dl"
     " dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr label"
     " legend li listing main menu nav ol optgroup p plaintext pre search section summary table"
     " tbody td tfoot th thead tr ul xmp"
 )
 
-# Without content.
-_VOID = _names("area br col embed img input source track wbr")
-
 # The words of a class or an id, which may be written in camel case.
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+
+# With text in them.  A page of more is left whole: what is around its content is little.
+MAX_ELEMENTS = 50_000
 
 # A longer paragraph is prose.
 PROSE_CHARS = 80
 
+# Most styles say nothing of it.
+_MARKED = '[role], [hidden], [aria-hidden="true"], [style*="none"]'
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none")
 
 
@@ -52,8 +59,9 @@ class Block:
     Attributes:
         parent: The block that it is in; None for the body.
         signs: What its tags, classes and roles say, and those of its ancestors.
-        text: Its own text, without that of the blocks in it; joined later.
+        chars: The length of its own text, without that of the blocks in it.
         linked: Characters of that in links and buttons.
+        end: The last piece of its own text.
         all_chars: The length of its text and of that of the blocks in it.
         all_linked: How many of these are in links.
         all_prose: How many of these are in long paragraphs.
@@ -65,9 +73,10 @@ class Block:
     element: Element
     parent: "Block | None"
     signs: int
-    pieces: list[str] = field(default_factory=list)
-    text: str = ""
+    tag: str
+    chars: int = 0
     linked: int = 0
+    end: str = ""
     all_chars: int = 0
     all_linked: int = 0
     all_prose: int = 0
@@ -76,86 +85,127 @@ class Block:
     all_score: float = 0.0
 
 
-def blocks_of(body: Element) -> list[Block]:
-    """Return the blocks of a page, in document order, empty ones too.
+# Where a text is: the nearest block around it, and the signs of the element that it is in.
+_Place = tuple[Block, int]
+
+
+class Page(NamedTuple):
+    """The blocks of a page that have text, or have such blocks in them.
+
+    Attributes:
+        blocks: In document order; the first is the body, also without text.
+        with_text: The elements in which there is text.
+    """
+
+    blocks: list[Block]
+    with_text: Collection[Node | None]
+
+
+def page_of(body: Element) -> Page:
+    """Return the blocks of a page, in document order; of those after `MAX_ELEMENTS` none.
+
+    Args:
+        body: Without the `UNSEEN` elements.
 
     >>> from turbohtml import parse
     >>> page = parse("<div>Hello, <b>you</b><nav><a href=b>Home</a></nav></div>")
-    >>> [(each.text, each.linked) for each in blocks_of(page.root[1])]
-    [('', 0), ('Hello, you', 0), ('Home', 4)]
+    >>> [(each.tag, each.chars, each.linked) for each in page_of(page.root[1]).blocks]
+    [('body', 0, 0), ('div', 9, 0), ('nav', 4, 4)]
     """
-    root = Block(body, None, 0)
-    found = [root]
+    root = Block(body, None, 0, body.tag)
+    blocks = [root]
+    places: dict[Node | None, _Place] = {body: (root, 0)}
+    marked = _marked_signs(body)
+    for node in body.descendants:
+        if type(node) is not Text:
+            continue
+        if len(places) > MAX_ELEMENTS:
+            break
+        text = node.data.strip()
+        if not text:
+            continue
+        if "\n" in text:
+            text = " ".join(text.split())
+        parent = node.parent
+        block, signs = places.get(parent) or _place_of(parent, places, blocks, marked)
+        block.chars += len(text)
+        block.end = text
+        if signs & LINK:
+            block.linked += len(text)
+    _add_up(blocks)
+    return Page(blocks, places.keys())
+
+
+def _place_of(
+    node: Node | None,
+    places: dict[Node | None, _Place],
+    blocks: list[Block],
+    marked: dict[Element, int],
+) -> _Place:
+    """Find out where an element is, and what is around it."""
     # Not recursive: elements may be nested by the thousand.
-    open_elements = [(iter(body), root, 0, False)]
-    while open_elements:
-        nodes, block, signs, in_link = open_elements[-1]
-        pieces = block.pieces
-        for node in nodes:
-            if type(node) is Text:
-                data = node.data
-                if pieces or not data.isspace():
-                    pieces.append(data)
-                    if in_link:
-                        block.linked += len(data.strip())
-            elif type(node) is Element and (tag := node.tag) not in UNSEEN:
-                is_block = tag in _BLOCKS
-                if pieces and (is_block or tag == "br"):
-                    pieces.append(" ")
-                if tag in _VOID:
-                    continue
-                own = signs | _signs_of(node, tag)
-                if is_block:
-                    block = Block(node, block, own)
-                    found.append(block)
-                link = in_link or tag == "a" or tag == "button"
-                open_elements.append((iter(node), block, own, link))
-                break
-        else:
-            open_elements.pop()
-    _add_up(found)
-    return found
+    path = []
+    while (place := places.get(node)) is None:
+        assert isinstance(node, Element)
+        path.append(node)
+        node = node.parent
+    block, signs = place
+    while path:
+        element = path.pop()
+        tag = element.tag
+        signs |= SIGN_BY_TAG.get(tag, 0) | marked.get(element, 0)
+        if words := element.attr("class"):
+            signs |= _signs_in(words)
+        if words := element.attr("id"):
+            signs |= _signs_in(words)
+        if tag in BLOCK_TAGS:
+            block = Block(element, block, signs, tag)
+            blocks.append(block)
+        places[element] = place = (block, signs)
+    return place
 
 
-def _signs_of(element: Element, tag: str) -> int:
-    signs = SIGN_BY_TAG.get(tag, 0)
-    attr = element.attr
-    if words := attr("class"):
-        signs |= _signs_in(words)
-    if words := attr("id"):
-        signs |= _signs_in(words)
-    if role := attr("role"):
-        signs |= SIGN_BY_WORD.get(f"role={role.lower()}", 0)
-    # Most styles are rejected by the first, in a tenth of the time.
-    style = attr("style")
-    if style and "none" in style and _NOT_DISPLAYED.search(style):
-        signs |= HIDDEN
-    if attr("hidden") is not None or attr("aria-hidden") == "true":
-        signs |= HIDDEN
-    return signs
+def _marked_signs(body: Element) -> dict[Element, int]:
+    """Return the signs of attributes that few elements have; one search finds these."""
+    signs_by_element = {}
+    for element in body.select(_MARKED):
+        role = (element.attr("role") or "").lower()
+        signs = SIGN_BY_WORD.get(f"role={role}", 0)
+        if (
+            element.attr("hidden") is not None
+            or element.attr("aria-hidden") == "true"
+            or _NOT_DISPLAYED.search(element.attr("style") or "")
+        ):
+            signs |= HIDDEN
+        signs_by_element[element] = signs
+    return signs_by_element
 
 
 @lru_cache(maxsize=10_000)
 def _signs_in(words: str) -> int:
     signs = 0
-    for word in _WORD.findall(words[:1000]):
-        signs |= SIGN_BY_WORD.get(word.lower(), 0)
+    for word in words[:1000].split():
+        signs |= _signs_of_word(word)
+    return signs
+
+
+@lru_cache(maxsize=10_000)
+def _signs_of_word(word: str) -> int:
+    signs = 0
+    for part in _WORD.findall(word):
+        signs |= SIGN_BY_WORD.get(part.lower(), 0)
     return signs
 
 
 def _add_up(blocks: list[Block]) -> None:
     for block in reversed(blocks):
-        if block.pieces:
-            block.text = " ".join("".join(block.pieces).split())
-        if block.text:
-            chars = len(block.text)
-            block.linked = min(block.linked, chars)
+        if chars := block.chars:
             block.all_chars += chars
             block.all_linked += block.linked
             block.all_blocks += 1
-            if chars > PROSE_CHARS and block.element.tag == "p":
+            if chars > PROSE_CHARS and block.tag == "p":
                 block.all_prose += chars
-        if block.all_chars and (parent := block.parent) is not None:
+        if (parent := block.parent) is not None:
             parent.all_chars += block.all_chars
             parent.all_linked += block.all_linked
             parent.all_blocks += block.all_blocks

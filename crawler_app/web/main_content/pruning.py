@@ -3,66 +3,78 @@
 Pure.  What has no text, such as an image or a rule, stays after a block that stays.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-from turbohtml import Element, Node
+from turbohtml import Element, Node, Text
 
-from crawler_app.web.main_content.blocks import Block
+from crawler_app.web.main_content.blocks import BLOCK_TAGS, Block, Page
 from crawler_app.web.main_content.signs import TABLE
 
 __all__ = ["keep_only"]
 
 
-def keep_only(kept: Collection[Block], blocks: Sequence[Block]) -> None:
+def keep_only(kept: Collection[Block], page: Page) -> None:
     """Take all other blocks out of the tree.
 
     A table stays as a whole, or goes.
 
     Args:
         kept: Some of the blocks.
-        blocks: All of the page, in document order.
 
     >>> from turbohtml import parse
-    >>> from crawler_app.web.main_content.blocks import blocks_of
-    >>> page = parse("<div>Menu<p>A <b>B</b><div><img></div><ul><li>C</ul></div>")
-    >>> blocks = blocks_of(page.root[1])
-    >>> keep_only([blocks[2]], blocks)
-    >>> page.root[1].inner_html
+    >>> from crawler_app.web.main_content.blocks import page_of
+    >>> tree = parse("<div>Menu<p>A <b>B</b><div><img></div><ul><li>C</ul></div>")
+    >>> page = page_of(tree.root[1])
+    >>> keep_only([page.blocks[2]], page)
+    >>> tree.root[1].inner_html
     '<div><p>A <b>B</b></p><div><img></div></div>'
     """
-    chosen = _with_whole_tables(kept, blocks)
-    staying: set[Element] = set()
-    for block in chosen:
-        element: Node | None = block.element
-        while isinstance(element, Element) and element not in staying:
-            staying.add(element)
-            element = element.parent
-    elements = {block.element for block in blocks}
-    gone: set[Block] = set()
+    chosen = {block.element: block for block in _with_whole_tables(kept, page.blocks)}
+    staying: set[Node] = {page.blocks[0].element}
+    for element in chosen:
+        node: Node | None = element
+        while node is not None and node not in staying:
+            staying.add(node)
+            node = node.parent
     is_after_kept = False
-    for block in blocks:
-        if block.text:
-            is_after_kept = block in chosen
-        if block.parent in gone:
-            gone.add(block)
-        elif block.element in staying:
-            if block.text and block not in chosen:
-                _take_own_text(block.element, staying, elements)
-        elif block.all_chars or not is_after_kept:
-            block.element.decompose()
-            gone.add(block)
+    body = page.blocks[0].element
+    open_elements = [(iter(list(body)), body in chosen)]
+    while open_elements:
+        nodes, is_kept = open_elements[-1]
+        for node in nodes:
+            if node in staying:
+                assert isinstance(node, Element)
+                block = chosen.get(node)
+                if block is not None and block.all_blocks == 1:
+                    is_after_kept = True  # with all that is in it
+                    continue
+                is_inside = is_kept if node.tag not in BLOCK_TAGS else block is not None
+                open_elements.append((iter(list(node)), is_inside))
+                break
+            is_block = isinstance(node, Element) and node.tag in BLOCK_TAGS
+            if node in page.with_text or isinstance(node, Text):
+                stays = is_kept and not is_block
+                is_after_kept = stays
+            else:
+                stays = is_after_kept if is_block else is_kept or is_after_kept
+            if not stays:
+                node.extract()
+        else:
+            open_elements.pop()
 
 
-def _with_whole_tables(kept: Collection[Block], blocks: Sequence[Block]) -> set[Block]:
+def _with_whole_tables(
+    kept: Collection[Block], blocks: Collection[Block]
+) -> set[Block]:
     """Return the blocks with all of a table if more than half of it is among them."""
     chosen = set(kept)
     cells_by_table: dict[Block, list[Block]] = {}
     for block in blocks:
-        if block.text and block.signs & TABLE:
+        if block.chars and block.signs & TABLE:
             cells_by_table.setdefault(_table_around(block), []).append(block)
     for cells in cells_by_table.values():
-        chars = sum(len(cell.text) for cell in cells)
-        if 2 * sum(len(cell.text) for cell in cells if cell in chosen) > chars:
+        chars = sum(cell.chars for cell in cells)
+        if 2 * sum(cell.chars for cell in cells if cell in chosen) > chars:
             chosen.update(cells)
         else:
             chosen.difference_update(cells)
@@ -70,20 +82,6 @@ def _with_whole_tables(kept: Collection[Block], blocks: Sequence[Block]) -> set[
 
 
 def _table_around(block: Block) -> Block:
-    while block.element.tag != "table" and block.parent is not None:
+    while block.tag != "table" and block.parent is not None:
         block = block.parent
     return block
-
-
-def _take_own_text(
-    element: Element, staying: set[Element], blocks: set[Element]
-) -> None:
-    """Take the text out of an element, but not the blocks in it."""
-    for node in list(element):
-        if isinstance(node, Element):
-            if node in blocks:
-                continue
-            if node in staying:
-                _take_own_text(node, staying, blocks)
-                continue
-        node.extract()

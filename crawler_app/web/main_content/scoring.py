@@ -8,7 +8,6 @@ The points are log odds; see `crawler_app.web.main_content.signs`.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -52,7 +51,8 @@ _AGAIN_OWN = 0.56
 _AGAIN_AROUND = {1: 1.91, 2: -0.12}
 _AGAIN_NEIGHBORS, _AGAIN_PAGE, _AGAIN_HIGHEST = 1.41, 1.01, -6.80
 
-_SENTENCE_END = re.compile(r"[.!?:;。！？…][\"'”’)\]]*$")
+_SENTENCE_ENDS = frozenset(".!?:;。！？…")
+_CLOSING = "\"'”’)]"
 
 # A block is kept if that is more probable than half of the quality that can be expected.
 MAX_THRESHOLD = 0.5
@@ -63,15 +63,15 @@ def main_blocks(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks that are main content, in document order; sets the scores of all.
 
     >>> from turbohtml import parse
-    >>> from crawler_app.web.main_content.blocks import blocks_of
+    >>> from crawler_app.web.main_content.blocks import page_of
     >>> page = parse(
     ...     "<nav><a href=b>Home</a></nav><article><h1>News</h1><p>It is a long story, and"
     ...     " this is all of it.</article><footer class=legal>Imprint</footer>"
     ... )
-    >>> [each.text for each in main_blocks(blocks_of(page.root[1]))]
+    >>> [each.element.text for each in main_blocks(page_of(page.root[1]).blocks)]
     ['News', 'It is a long story, and this is all of it.']
     """
-    with_text = [block for block in blocks if block.text]
+    with_text = [block for block in blocks if block.chars]
     if not with_text:
         return []
     _score(with_text, blocks[0])
@@ -87,7 +87,7 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
     places = 0
     for block in blocks:
         places |= block.signs
-    title = next((each for each in blocks if each.element.tag == "h1"), None)
+    title = next((each for each in blocks if each.tag == "h1"), None)
     around: dict[Block, float] = {}
     before, is_before_title = 0, title is not None
     for block in blocks:
@@ -101,7 +101,7 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
             around[parent] = _points_around(parent)
         points += around[parent]
         block.score = _probability(points)
-        before += len(block.text)
+        before += block.chars
 
 
 @lru_cache(maxsize=10_000)
@@ -113,12 +113,12 @@ def _points_of_signs(signs: int, signs_on_page: int) -> float:
 
 
 def _points_of_text(block: Block) -> float:
-    chars = len(block.text)
+    chars = block.chars
     length = math.log1p(chars)
-    points = _POINTS_BY_TAG.get(block.element.tag, 0.0) + _ALL_CHARS * length
+    points = _POINTS_BY_TAG.get(block.tag, 0.0) + _ALL_CHARS * length
     points += _UNLINKED_CHARS * math.log1p(chars - block.linked)
     points += _LINKED_SHARE * block.linked / chars
-    if _SENTENCE_END.search(block.text, chars - 8 if chars > 8 else 0):
+    if block.end.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS:
         points += _SENTENCE_CHARS * length
     return points
 
@@ -152,7 +152,7 @@ def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
     """Replace each score by one that also depends on those around it."""
     for block in reversed(blocks):  # children before their parents
         if block.all_chars:
-            block.all_score += block.score * len(block.text)
+            block.all_score += block.score * block.chars
             if block.parent is not None:
                 block.parent.all_score += block.all_score
     scores = [0.0, *(block.score for block in with_text), 0.0]
@@ -180,7 +180,7 @@ def _threshold_of(blocks: Sequence[Block]) -> float:
     That is half of the F1 itself.  Source: Lipton et al., Optimal Thresholding of Classifiers
     to Maximize F1 Measure, 2014.
     """
-    weighted = [(block.score, len(block.text)) for block in blocks]
+    weighted = [(block.score, block.chars) for block in blocks]
     expected = sum(score * chars for score, chars in weighted)
     threshold = 0.45
     for _ in range(ROUNDS):

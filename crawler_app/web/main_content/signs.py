@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 __all__ = [
     "ARTICLE",
     "HIDDEN",
+    "LINK",
     "MAIN",
     "SIGNS",
     "SIGN_BY_TAG",
@@ -34,6 +35,7 @@ class Sign(NamedTuple):
 
 
 SIGNS: Final = (
+    Sign(0.0, "a button"),
     Sign(0.0, "main", "role=main"),
     Sign(0.3, "article", "role=article"),
     Sign(-1.5, "nav", "role=navigation"),
@@ -115,5 +117,5 @@ def _bits_by_word() -> dict[str, int]:
 SIGN_BY_WORD: Final = _bits_by_word()
 
 MAIN, ARTICLE = SIGN_BY_TAG["main"], SIGN_BY_TAG["article"]
-TABLE = SIGN_BY_TAG["table"]
+LINK, TABLE = SIGN_BY_TAG["a"], SIGN_BY_TAG["table"]
 HIDDEN = SIGN_BY_WORD["hidden"]

@@ -4,6 +4,7 @@ Pure.  The renderer knows the elements of HTML, but not how tools write code wit
 formulas or footnotes.  What is to be in the Markdown as it is becomes a `RAW` element.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -22,6 +23,9 @@ _LANGUAGE = re.compile(
     r"([A-Za-z0-9_+#-]+)"
 )
 _NO_LANGUAGES = ("default", "none", "notranslate", "plaintext", "text")
+
+# Blocks of code whose language is looked for; no page for people has more.
+MAX_CODE_BLOCKS = 10_000
 
 # Around a block of code, elements may say its language.
 MAX_STEPS = 3
@@ -75,8 +79,8 @@ def _show_code(body: Element) -> None:
     for table in list(body.select(_CODE_TABLE)):
         if (code := table.find("pre")) is not None:
             table.replace_with(code.extract())
-    for code in list(body.find_all("pre")):
-        code.remove("button")
+    body.remove("pre button")
+    for code in list(body.find_all("pre", limit=MAX_CODE_BLOCKS)):
         language = _language_of(code)
         if language and not _LANGUAGE.search(code.attr("class") or ""):
             code.attrs["class"] = f"language-{language}"
@@ -84,7 +88,11 @@ def _show_code(body: Element) -> None:
 
 def _language_of(code: Element) -> str:
     """Return the language that a block of code, or what is around or in it, says."""
-    nearest = [code, *code.find_all("code", limit=1), *_around(code)]
+    # Not all that is in it: elements may be nested by the thousand.
+    inner = [
+        each for each in itertools.islice(code, MAX_STEPS) if isinstance(each, Element)
+    ]
+    nearest = [code, *inner, *_around(code)]
     for element in nearest:
         found = _LANGUAGE.search(element.attr("class") or "")
         said = element.attr("data-lang") or element.attr("data-language")

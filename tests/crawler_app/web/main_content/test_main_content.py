@@ -107,3 +107,12 @@ def test_scripts_without_an_end_take_little_time(piece):
 
 def test_elements_may_be_nested_by_the_thousand():
     assert text_of("<div>" * 5000 + STORY) == text_of(STORY, whole_page=True)
+
+
+@pytest.mark.parametrize("piece", ["<p>x", "<a>x", "<ul><li>x", "<table><tr><td>x"])
+def test_elements_by_the_hundred_thousand_take_little_time(piece):
+    began = time.process_time()
+
+    assert text_of(STORY + piece * (2_000_000 // len(piece))).count("x")
+
+    assert time.process_time() - began < 5  # not minutes
