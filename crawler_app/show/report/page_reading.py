@@ -53,7 +53,7 @@ from crawler_app.web.documents.malformed import is_missing, problem_in
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, outline_of, words_of
 from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.references import LOADED_USES, Use
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sitemap import parse_sitemap
 from crawler_app.web.robots.directives import directives_in_header
@@ -282,49 +282,82 @@ class DocumentReader:
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
-        places: list[tuple[object, ...]] = []
-        present: set[tuple[int, str]] = set()
-        is_secure = document.url.startswith("https:")
         for mention in mentions:
-            use, element = mention.use, mention.element
             link = without_fragment(mention.value)
             found = found_by_link.get(link)
             if found is None:
                 found = found_by_link[link] = self._find(base, link)
-            if element != "link":
+            if mention.element != "link":
                 numbers.add(found.number)
-            elif use is not Use.LINK:  # visitors cannot follow the others
+            elif mention.use is not Use.LINK:  # visitors cannot follow the others
                 numbers.add(found.number)
                 loaded.add(found.number)
-            if found.target is not None:
-                links.append(_link(document, mention, found.target))
-            problem = found.problem
-            if not link.strip() and is_missing(mention.value, use, element):
-                problem = REFERENCE_IS_EMPTY
-            subject = None
-            if problem:
-                kind = FindingKind.MALFORMED
-                subject = self._targets.fault(kind, _text(link), problem)
-            if subject is not None:
-                links.append(_link(document, mention, LinkTarget(subject)))
-            fragment = fragment_of(mention) if link != mention.value else ""
-            place = found.number, fragment
-            if fragment and place not in present and names_place(mention, fragment):
-                if self._is_present(*place):
-                    present.add(place)
-                else:
-                    words, href = words_of(mention), _text(mention.value)
-                    where = document.key, mention.line, words, href
-                    places.append((found.number, _text(fragment), *where))
-            if is_secure and use in (Use.ASSET, Use.FRAME):
-                links.extend(self._mixed_content(document, base, link, mention))
+            links += self._links_to_subjects(document, base, link, mention, found)
         if self._observer is not None:
             self._observer.see_links(document, page, mentions, found_by_link)
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
         self._tables.add_rows("load", ((url, document.key) for url in loaded))
         self._tables.add_rows("link", links)
-        self._tables.add_rows("place", places)
+        self._tables.add_rows("place", self._places(document, mentions, found_by_link))
+
+    def _links_to_subjects(
+        self,
+        document: DocumentRow,
+        base: str,
+        link: str,
+        mention: Mention,
+        found: ResolvedLink,
+    ) -> Iterator[LinkRow]:
+        """Yield a row for each subject that a reference concerns."""
+        if found.target is not None:
+            yield _link(document, mention, found.target)
+        problem = found.problem
+        if not link.strip() and is_missing(mention.value, mention.use, mention.element):
+            problem = REFERENCE_IS_EMPTY
+        if problem:
+            kind = FindingKind.MALFORMED
+            yield from self._fault(document, mention, kind, _text(link), problem)
+        if document.url.startswith("https:") and mention.use in LOADED_USES:
+            url = _mixed_content(document.url, base, link)
+            if url:
+                yield from self._fault(document, mention, FindingKind.MIXED, url)
+
+    def _fault(
+        self,
+        document: DocumentRow,
+        mention: Mention,
+        kind: FindingKind,
+        reference: str,
+        problem: str = "",
+    ) -> Iterator[LinkRow]:
+        """Yield a row for a fault, unless there are too many; see `LinkTargets.fault`."""
+        subject = self._targets.fault(kind, reference, problem)
+        if subject is not None:
+            yield _link(document, mention, LinkTarget(subject))
+
+    def _places(
+        self,
+        document: DocumentRow,
+        mentions: Sequence[Mention],
+        found_by_link: Mapping[str, ResolvedLink],
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield a row for each link to a place that is not known to be on its page."""
+        present: set[tuple[int, str]] = set()
+        for mention in mentions:
+            link = without_fragment(mention.value)
+            fragment = fragment_of(mention) if link != mention.value else ""
+            if not fragment or not names_place(mention, fragment):
+                continue
+            place = found_by_link[link].number, fragment
+            if place in present:
+                continue
+            if self._is_present(*place):
+                present.add(place)
+                continue
+            words, href = words_of(mention), _text(mention.value)
+            where = document.key, mention.line, words, href
+            yield place[0], _text(fragment), *where
 
     def _is_present(self, page: int, fragment: str) -> bool:
         """Return whether it is known already that a page has a place."""
@@ -368,22 +401,6 @@ class DocumentReader:
             self._found_by_link[place] = found
         return found
 
-    def _mixed_content(
-        self,
-        document: DocumentRow,
-        base: str,
-        link: str,
-        mention: Mention,
-    ) -> Iterator[LinkRow]:
-        """Yield the mixed content of an https page."""
-        if base.startswith("https:") and link.strip()[:5].lower() != "http:":
-            return
-        url = join_or_nothing(base, link)
-        if is_mixed_content(document.url, url):
-            subject = self._targets.fault(FindingKind.MIXED, url)
-            if subject is not None:
-                yield _link(document, mention, LinkTarget(subject))
-
     def _take_refresh(self, document: DocumentRow, base: str, fetched: Fetched) -> None:
         refresh = parse_refresh(fetched.headers.get("Refresh", ""))
         if refresh is not None:
@@ -425,6 +442,14 @@ def picture_faults(pictures: Iterable[Picture]) -> set[tuple[ProblemKind, str]]:
     return faults | {
         (ProblemKind.NO_SIZE, each.src) for each in pictures if not each.has_size
     }
+
+
+def _mixed_content(page: str, base: str, link: str) -> str:
+    """Return the URL of a reference if that is mixed content of an https page, or ""."""
+    if base.startswith("https:") and link.strip()[:5].lower() != "http:":
+        return ""
+    url = join_or_nothing(base, link)
+    return url if is_mixed_content(page, url) else ""
 
 
 def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRow:

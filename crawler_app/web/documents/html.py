@@ -180,10 +180,8 @@ def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) ->
     return page
 
 
-PASSWORD_FIELD = "input[type=password i]"
-
 # The elements that are to be listed in the tree.
-_PAGE_NAMES = (*LINK_NAMES, "base", "head", "link", "meta", "title")
+_PAGE_NAMES = (*LINK_NAMES, "base", "head", "input", "link", "meta", "title")
 _NAMES = {
     "anchors": (),
     "assets": REFERRING,
@@ -216,9 +214,9 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     distinct = _distinct([href for _, href in links], charset)
     page.links = distinct[:MAX_LINKS]
     page.is_partial |= len(distinct) > MAX_LINKS
-    # Most pages need no search.
-    if "assword" in tree.source or "ASSWORD" in tree.source:
-        page.asks_for_password = any(tree.select(PASSWORD_FIELD))
+    page.asks_for_password = any(
+        (field.attr("type") or "").lower() == "password" for field in tree.tags("input")
+    )
     page.is_made_by_script = not page.links and is_made_by_script(tree)
     followed = [
         href
