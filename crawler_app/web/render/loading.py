@@ -43,6 +43,7 @@ class Load:
 
     Attributes:
         settling: When it is done.
+        url: Its URL, which a script may have changed.
         led_to: Where a script wanted to go; empty for nowhere.
         problems: What its scripts got wrong, in order.
         error: Why it cannot be rendered; None if it can.
@@ -52,6 +53,7 @@ class Load:
         self, fetched: Fetched, frame: str, devtools: DevTools, fetch: FetchForBrowser
     ) -> None:
         self.settling = Settling(time.monotonic())
+        self.url = fetched.url
         self.led_to = ""
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
@@ -83,14 +85,19 @@ class Load:
     def note_event(self, method: str, params: dict[str, Any]) -> None:
         """Note what the browser tells of the page."""
         if method == "Page.lifecycleEvent":
-            if params["name"] == "networkIdle" and params["loaderId"] == self._document:
-                self.settling.note_idle()
+            if params["name"] != "networkIdle" or params["loaderId"] != self._document:
+                return  # one of ten
+            self.settling.note_idle()
         elif method == "Page.frameStoppedLoading":
             if params["frameId"] == self._frame:
                 self.settling.note_loaded(time.monotonic())
         elif method == "Page.frameNavigated":
             if params["frame"]["id"] == self._frame:
                 self._document = params["frame"]["loaderId"]
+                self.url = params["frame"]["url"]
+        elif method == "Page.navigatedWithinDocument":
+            if params["frameId"] == self._frame:
+                self.url = params["url"]
         elif method in ("Inspector.targetCrashed", "Inspector.detached"):
             gone = self._devtools.is_lost
             error = BrowserGoneError if gone else RenderError
@@ -137,7 +144,8 @@ class Load:
                 self._add_problem(problem)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
-            self._changed.notify_all()
+            if self.settling.is_quiet:
+                self._changed.notify_all()
 
     def _is_new(self, request: dict[str, Any]) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""

@@ -32,7 +32,7 @@ READER = """(() => {
     for (;;) {
       const now = performance.now();
       const leftMs = Math.min(changedAt + quietMs, endsAt) - now;
-      if (leftMs <= 0) return location.href;
+      if (leftMs <= 0) return document;
       await new Promise(resolve => setTimeout(resolve, leftMs));
     }
   };
@@ -54,6 +54,6 @@ READER = """(() => {
   globalThis.gencrawl = {rest, scroll};
 })();"""
 
-# The URL of a document that has rested.
+# The document, once it has rested.
 REST = "gencrawl.rest({quiet_ms}, {limit_ms})"
 SCROLL = "gencrawl.scroll()"

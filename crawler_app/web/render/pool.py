@@ -115,7 +115,7 @@ class BrowserPool:
                 if not tab.pages:
                     yield from tab.open()
                 rendering = yield from tab.render(fetched, **options)
-                rendering.chromium_s, rendering.python_s = browser.spent_s()
+                rendering.chromium_s, rendering.python_s = yield from browser.spent_s()
                 return rendering
         except BrowserGoneError:
             browser.is_broken = True

@@ -161,17 +161,17 @@ class Tab:
             done = yield self._ask("Page.navigate", url=fetched.url)
             if "errorText" in done and not load.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
-            html, url = yield from self._read_settled(load)
+            html = yield from self._read_settled(load)
             taken = (yield from self._pictures()) if pictures else {}
             if scrolls:
                 yield from self._scroll(load)
-                html, url = yield from self._read_settled(load)
+                html = yield from self._read_settled(load)
         finally:
             self._load = None
             load.leave()
         return Rendering(
             _NOSCRIPT.sub(r"\1", html),
-            url,
+            load.url,
             load.led_to,
             load.settling.requests,
             load.settling.is_over(time.monotonic()),
@@ -183,8 +183,8 @@ class Tab:
         """Leave the page, whose scripts would go on."""
         self._devtools.tell("Page.navigate", self._session, url="about:blank")
 
-    def _read_settled(self, load: Load) -> Subgenerator[tuple[str, str]]:
-        """Return the document once it has loaded and rests, and its URL."""
+    def _read_settled(self, load: Load) -> Subgenerator[str]:
+        """Return the document as HTML, once it has loaded and rests."""
         settling = load.settling
         while True:
             yield from load.settle()
@@ -194,11 +194,18 @@ class Tab:
                 quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
                 limit_ms=int(MAX_CHANGING_S * 1000),
             )
-            url: str | None = yield from self._value(load, expression)
-            if url is not None and (is_over or settling.new_requests == before):
-                html = yield from self._document(load)
-                if html is not None:
-                    return html, url
+            document = yield from self._evaluated(load, expression)
+            if document is None or not (is_over or settling.new_requests == before):
+                continue
+            # By the browser, which a page cannot deceive, and which sees closed shadow trees.
+            answer = yield from self._asked(
+                load,
+                "DOM.getOuterHTML",
+                objectId=document["objectId"],
+                includeShadowDOM=True,
+            )
+            if answer is not None:
+                return str(answer["outerHTML"])
 
     def _scroll(self, load: Load) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
@@ -207,21 +214,11 @@ class Tab:
             if settling.is_over(time.monotonic()):
                 return
             before = settling.new_requests
-            if not (yield from self._value(load, page_script.SCROLL)):
+            has_moved = yield from self._evaluated(load, page_script.SCROLL)
+            if has_moved is None or not has_moved["value"]:
                 yield from load.settle()
                 if settling.new_requests == before:
                     return
-
-    def _document(self, load: Load) -> Subgenerator[str | None]:
-        """Return the document as HTML; None if it has changed."""
-        # By the browser, which a page cannot deceive, and which sees closed shadow trees.
-        found = yield from self._evaluated(load, "document")
-        if found is None:
-            return None
-        answer = yield from self._asked(
-            load, "DOM.getOuterHTML", objectId=found["objectId"], includeShadowDOM=True
-        )
-        return None if answer is None else answer["outerHTML"]
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -240,15 +237,10 @@ class Tab:
                 break
         return taken
 
-    def _value(self, load: Load, expression: str) -> Subgenerator[Any]:
-        """Return the value of an expression; None if the document has changed."""
-        found = yield from self._evaluated(load, expression, returnByValue=True)
-        return None if found is None else found["value"]
-
     def _evaluated(
-        self, load: Load, expression: str, **options: Any
+        self, load: Load, expression: str
     ) -> Subgenerator[dict[str, Any] | None]:
-        """Evaluate an expression in our world."""
+        """Evaluate an expression in our world; None if the document has changed."""
         if not self._world:
             # It is made before any script, so there is no document, or it is a picture.
             raise load.error or RenderError("the browser shows no document")
@@ -258,7 +250,6 @@ class Tab:
             expression=expression,
             contextId=self._world,
             awaitPromise=True,
-            **options,
         )
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")

@@ -521,10 +521,21 @@ def test_each_process_renders_its_pages(site, gencrawl, directory, request, is_s
 # Pages that do not end, and browsers that do.
 
 
+def descendants(pid):
+    """Return the processes that a process has started, and theirs."""
+    found = []
+    with contextlib.suppress(OSError):  # it has ended
+        for child in (
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ):
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
 def browsers():
     """Return the processes of this process that are browsers."""
     found = []
-    for pid in browser._descendants(os.getpid()):
+    for pid in descendants(os.getpid()):
         with contextlib.suppress(FileNotFoundError):  # it has ended
             command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
             if b"remote-debugging-pipe" in command and b"launcher.py" not in command:
@@ -597,11 +608,11 @@ def test_no_browser_outlives_a_crawl_that_is_killed_and_resumed(
         time.sleep(0.05)
     (home,) = [
         word
-        for pid in browser._descendants(crawl.pid)
+        for pid in descendants(crawl.pid)
         for word in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         if word.startswith("--user-data-dir")
     ][:1]
-    processes = browser._descendants(crawl.pid)
+    processes = descendants(crawl.pid)
 
     crawl.kill()
     crawl.wait()
