@@ -44,6 +44,9 @@ __all__ = ["PageRenderer"]
 # Only these change nothing on a server.
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
+# That are known, to tell them from those of scripts.
+MAX_SERVED_COOKIES = 10_000
+
 # Requests for what the crawl itself fetches as an asset: in a recrawl, only if it has changed.
 ASSET_KINDS = ("Font", "Image", "Manifest", "Script", "Stylesheet")
 
@@ -72,6 +75,7 @@ class PageRenderer:
         self._observer = observer
         self._scope = Scope(config.seeds, exclude=config.exclude, reach=config.scope)
         self._choice = None if config.render == "always" else RenderChoice()
+        self._served_cookies: dict[str, None] = {}
         self._kept = fetching.kept = KeptResponses()
         self._pool = BrowserPool(chromium_path(), config.browsers, self._fetch)
 
@@ -97,6 +101,7 @@ class PageRenderer:
         choice = self._choice
         if choice is not None and not choice.wants(fetched.url, len(page.text)):
             return None
+        self._note_cookies(fetched)
         began_at = time.monotonic()
         rendering: Rendering = yield from self._pool.render(
             fetched,
@@ -211,13 +216,21 @@ class PageRenderer:
         """Return the headers of a request, with cookies that a script has set."""
         headers = dict(request.headers)
         if request.cookie and self._context.config.cookies:
-            own = self._fetching.cookies_for(url)
-            names = {pair.partition("=")[0].strip() for pair in own.split(";")}
-            pairs = [pair.strip() for pair in request.cookie.split(";")]
-            new = [pair for pair in pairs if pair.partition("=")[0] not in names]
-            if new:
-                headers["Cookie"] = "; ".join([own] * bool(own) + new)
+            pairs = _cookie_pairs(self._fetching.cookies_for(url))
+            for name, pair in _cookie_pairs(request.cookie).items():
+                # What a server has set may be newer in the crawl, and what a script has is not there.
+                if name not in pairs or pair not in self._served_cookies:
+                    pairs[name] = pair
+            headers["Cookie"] = "; ".join(pairs.values())
         return headers
+
+    def _note_cookies(self, fetched: Fetched) -> None:
+        """Note what a server has set in the browser."""
+        get_list = getattr(fetched.headers, "get_list", None)
+        for line in get_list("Set-Cookie") if get_list else ():
+            self._served_cookies[line.partition(";")[0].strip()] = None
+        while len(self._served_cookies) > MAX_SERVED_COOKIES:
+            del self._served_cookies[next(iter(self._served_cookies))]
 
     def _exchange(
         self,
@@ -233,6 +246,7 @@ class PageRenderer:
         for tries in range(1, most_tries + 1):
             try:
                 fetched = yield from self._fetch_once(request, url, headers)
+                self._note_cookies(fetched)
                 if self._context.hosts.gap_s(host_of(url)):
                     on_wait()
                 if reason_of_status(fetched.status) not in RETRYABLE:
@@ -287,6 +301,12 @@ def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:
     headers = dict(fetched.headers) | {"Content-Type": "text/html; charset=utf-8"}
     body = BOM_UTF8 + html.encode("utf-8", "replace")
     return dataclasses.replace(fetched, body=body, headers=headers)
+
+
+def _cookie_pairs(header: str) -> dict[str, str]:
+    """Return the pairs of a Cookie header by name."""
+    pairs = (pair.strip() for pair in header.split(";"))
+    return {pair.partition("=")[0]: pair for pair in pairs if pair}
 
 
 def _escaped(url: str) -> str:

@@ -121,15 +121,6 @@ class Tab:
                 deviceScaleFactor=1,
                 mobile=False,
             ),
-            # Without a network, a page would be told that it is offline.
-            self._ask(
-                "Network.emulateNetworkConditions",
-                offline=False,
-                latency=0,
-                downloadThroughput=-1,
-                uploadThroughput=-1,
-                connectionType="ethernet",
-            ),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
             self._ask("Fetch.enable", **PAUSE_ALL),
         ]

@@ -81,7 +81,7 @@ fetch("/look"); window.open("/window"); navigator.sendBeacon("/beacon", "x");
 fetch("/post", {method: "POST", body: "x"}).catch(() => {});
 new EventSource("/events"); new WebSocket("ws://%(at)s/socket");
 try { new WebTransport("https://%(at)s/transport"); } catch { }
-navigator.serviceWorker.register("/service.js");
+navigator.serviceWorker?.register("/service.js");
 const peers = new RTCPeerConnection({iceServers: [{urls: "stun:%(at)s"}]});
 peers.createDataChannel("x"); peers.createOffer().then(o => peers.setLocalDescription(o));
 """
@@ -275,6 +275,24 @@ DOCUMENTS = {
         "",
         ["/w"],
     ),
+    "back_among_own_states": (
+        """history.pushState({}, "", "?step=2"); history.back();
+        onpopstate = () => { document.body.innerHTML = "<a href=/first>x</a>" }""",
+        "",
+        ["/first"],
+    ),
+    "offline_and_workers": (
+        """document.body.innerHTML = `<a href=/${navigator.onLine}-${"serviceWorker" in navigator}
+        -${"SharedWorker" in window}>x</a>`.replace(/\\s+-/, "-")""",
+        "",
+        ["/true-false-false"],
+    ),
+    "changed_cookie": (
+        """fetch("/in").then(() => { document.cookie = "id=2"; return fetch("/changed") })
+        .then(r => r.text()).then(text => document.body.innerHTML = text)""",
+        "",
+        ["/changed-too"],
+    ),
     "sign_in": (
         """fetch("/in").then(() => fetch("/secret")).then(r => r.text())
         .then(text => { document.body.innerHTML = document.cookie.includes("id=1") && text })""",
@@ -314,6 +332,7 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     answer_script(site, "/lib.js", b"document.body.innerHTML = '<a href=/lib>x</a>'")
     site.answer("/in", b"", headers={"Set-Cookie": "id=1"})
     site.answer("/secret", b"<a href=/inside>x</a>", needs_cookie="id=1")
+    site.answer("/changed", b"<a href=/changed-too>x</a>", needs_cookie="id=2")
     site.redirect("/old", "/newer")
     site.answer("/newer", b"<a href=/new>x</a>")
     site.answer("/busy", status=503, times=1)
