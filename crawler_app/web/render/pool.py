@@ -14,8 +14,8 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.browser import Browser, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError
-from crawler_app.web.render.loading import FetchForBrowser
-from crawler_app.web.render.tab import Rendering, Tab
+from crawler_app.web.render.loading import FetchForBrowser, Rendering
+from crawler_app.web.render.tab import Tab
 
 __all__ = ["BrowserPool"]
 
