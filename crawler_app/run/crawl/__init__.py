@@ -17,6 +17,7 @@ Beside the path::
     waits            names what is waited for, and bounds the waits for external hosts
     repeated_pages   finds sites without end, whose pages say the same
     rendering        renders the pages that scripts make
+    browser_requests makes the requests of their browser
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them

@@ -1,31 +1,25 @@
-"""Renders the pages of a crawl that need it, and makes the requests of the browser.
-
-Rule: what a page asks for goes through the same rules as a URL of the crawl: robots.txt, the gap
-of its host, the patterns, private addresses, cookies, retries, limits; and it is archived.  Nothing
-else reaches the network.
+"""Renders the pages of a crawl that need it, keeps the documents, and notes what that has gained.
 
 Only imported with ``--render``.  Used by `crawler_app.run.crawl.interpreting`.
 """
 
 import dataclasses
+import html
 import time
 from codecs import BOM_UTF8
-from collections.abc import Callable
 from typing import Self
 
-from crawler_app.base.errors import FetchError, UrlError
 from crawler_app.base.models import Fetched, Outcome
-from crawler_app.base.reasons import RETRYABLE, Reason, meaning_of, reason_of_status
+from crawler_app.base.reasons import Reason
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import canonicalize, host_of, join_or_nothing
+from crawler_app.base.urls import join_or_nothing
 from crawler_app.run.crawl import ending
+from crawler_app.run.crawl.browser_requests import BrowserRequests
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
-from crawler_app.run.crawl.scope import Scope
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
-from crawler_app.web import politeness
 from crawler_app.web.documents.html import Page
 from crawler_app.web.render.browser import chromium_path
 from crawler_app.web.render.choosing import (
@@ -33,19 +27,10 @@ from crawler_app.web.render.choosing import (
     RenderChoice,
     has_scripts,
 )
-from crawler_app.web.render.kept import KeptResponses
+from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
-from crawler_app.web.render.requests import BrowserRequest
-from crawler_app.web.render.tab import Rendering
-from gencoro import gen
 
 __all__ = ["PageRenderer"]
-
-# Only these change nothing on a server.
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-
-# Requests for what the crawl itself fetches as an asset: in a recrawl, only if it has changed.
-ASSET_KINDS = ("Font", "Image", "Manifest", "Script", "Stylesheet")
 
 
 class PageRenderer:
@@ -68,12 +53,10 @@ class PageRenderer:
         config = context.config
         self._context = context
         self._fetching = fetching
-        self._permission = permission
         self._observer = observer
-        self._scope = Scope(config.seeds, exclude=config.exclude, reach=config.scope)
         self._choice = None if config.render == "always" else RenderChoice()
-        self._kept = fetching.kept = KeptResponses()
-        self._pool = BrowserPool(chromium_path(), config.browsers, self._fetch)
+        self._requests = BrowserRequests(context, fetching, permission)
+        self._pool = BrowserPool(chromium_path(), config.browsers, self._requests.fetch)
 
     def __enter__(self) -> Self:
         return self
@@ -97,6 +80,7 @@ class PageRenderer:
         choice = self._choice
         if choice is not None and not choice.wants(fetched.url, len(page.text)):
             return None
+        self._requests.note_cookies(fetched)
         began_at = time.monotonic()
         rendering: Rendering = yield from self._pool.render(
             fetched,
@@ -112,7 +96,7 @@ class PageRenderer:
             place = f"urn:{name}:{fetched.url}"
             yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None and rendering.problems:
-            self._observer.saw_problems(fetched.url, rendering.problems)
+            self._observer.saw_problems(fetched.url, list(rendering.problems))
         response = _rendered_response(fetched, rendering)
         mime = response.headers["Content-Type"]
         yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
@@ -144,7 +128,7 @@ class PageRenderer:
         cost = RenderedPage(
             len(links),
             max(0, words),
-            rendering.requests,
+            rendering.settling.requests,
             round(rendering.chromium_s * 1000),
             round(rendering.python_s * 1000),
             pages=1,
@@ -160,137 +144,24 @@ class PageRenderer:
         outcome.digest = ending.digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED
 
-    # -- requests of the browser ----------------------------------------------------------
-
-    def _fetch(
-        self, request: BrowserRequest, on_wait: Callable[[], None]
-    ) -> Subgenerator[Fetched]:
-        """Return the response to a request of the browser.
-
-        Raises:
-            FetchError: it is refused, or there was no response.
-        """
-        try:
-            url = canonicalize(request.url)
-        except UrlError as exc:
-            raise self._refusal(Reason.BAD_REQUEST, str(exc)) from None
-        self._require_allowed(request, url)
-        headers = self._headers(request, url)
-        is_document = request.kind == "Document"
-        if (
-            is_document
-            or request.method != "GET"
-            or {"authorization", "range"} & headers.keys()
-        ):
-            return (yield from self._exchange(request, url, headers, on_wait))
-        # Where a server allows one origin only, the response to another differs.
-        key = (url, headers["origin"]) if "origin" in headers else url
-        return (
-            yield from self._kept.fetch(
-                key, lambda: self._exchange(request, url, headers, on_wait)
-            )
-        )
-
-    def _require_allowed(self, request: BrowserRequest, url: str) -> None:
-        is_safe = request.method in SAFE_METHODS
-        if not is_safe and not self._context.config.render_post:
-            raise self._refusal(
-                Reason.BAD_REQUEST, f"{request.method} may change something"
-            )
-        if self._scope.excludes(url):
-            raise self._refusal(Reason.EXCLUDED_BY_PATTERN)
-        # A frame is a page of its own; that of another site is not a part of this crawl.
-        if request.kind == "Document" and self._scope.check_asset(url).refusal:
-            raise self._refusal(Reason.OUT_OF_SCOPE)
-
-    def _refusal(self, reason: Reason, text: str = "") -> FetchError:
-        self._context.stats.add(f"render_refused/{reason}")
-        return FetchError(reason, text or meaning_of(reason))
-
-    def _headers(self, request: BrowserRequest, url: str) -> dict[str, str]:
-        """Return the headers of a request, with cookies that a script has set."""
-        headers = dict(request.headers)
-        if request.cookie and self._context.config.cookies:
-            own = self._fetching.cookies_for(url)
-            names = {pair.partition("=")[0].strip() for pair in own.split(";")}
-            pairs = [pair.strip() for pair in request.cookie.split(";")]
-            new = [pair for pair in pairs if pair.partition("=")[0] not in names]
-            if new:
-                headers["Cookie"] = "; ".join([own] * bool(own) + new)
-        return headers
-
-    def _exchange(
-        self,
-        request: BrowserRequest,
-        url: str,
-        headers: dict[str, str],
-        on_wait: Callable[[], None],
-    ) -> Subgenerator[Fetched]:
-        """Make a request as often as it may be tried."""
-        yield from self._require_robots(url)
-        config, method = self._context.config, request.method
-        most_tries = config.tries if method in SAFE_METHODS else 1
-        for tries in range(1, most_tries + 1):
-            try:
-                fetched = yield from self._fetch_once(request, url, headers)
-                if self._context.hosts.gap_s(host_of(url)):
-                    on_wait()
-                if reason_of_status(fetched.status) not in RETRYABLE:
-                    return fetched
-            except FetchError as exc:
-                if not exc.is_passing or tries == most_tries:
-                    raise
-            if tries < most_tries:
-                pause_s = politeness.retry_at(0.0, tries, config.retry_pause_s)
-                yield gen.sleep(pause_s)
-                on_wait()
-        return fetched
-
-    def _fetch_once(
-        self, request: BrowserRequest, url: str, headers: dict[str, str]
-    ) -> Subgenerator[Fetched]:
-        if request.kind in ASSET_KINDS and "origin" not in headers:
-            fetched, _ = yield from self._fetching.fetch_changed(url)
-            return fetched
-        return (
-            yield from self._fetching.fetch(
-                url,
-                headers,
-                method=request.method,
-                body=request.body,
-                # What is replayed is looked up without these.
-                is_archived=request.method not in ("HEAD", "OPTIONS"),
-            )
-        )
-
-    def _require_robots(self, url: str) -> Subgenerator[None]:
-        if not (yield from self._permission.allows(url)):
-            raise self._refusal(Reason.ROBOTS)
-
 
 def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:
     """Return a response with the rendered document as its body.
 
     Where a script leads elsewhere, the document says so as one without scripts would.
     """
-    html = rendering.html
+    document = rendering.html
     added = ""
     if rendering.url.partition("#")[0] != fetched.url:
-        added = f'<base href="{_escaped(rendering.url)}">'
+        added = f'<base href="{html.escape(rendering.url)}">'
     if rendering.led_to:
-        added += (
-            f'<meta http-equiv="refresh" content="0;url={_escaped(rendering.led_to)}">'
-        )
+        added += f'<meta http-equiv="refresh" content="0;url={html.escape(rendering.led_to)}">'
     if added:
-        start, tag, rest = html.partition("<head>")
-        html = start + tag + added + rest if tag else added + html
+        start, tag, rest = document.partition("<head>")
+        document = start + tag + added + rest if tag else added + document
     headers = dict(fetched.headers) | {"Content-Type": "text/html; charset=utf-8"}
-    body = BOM_UTF8 + html.encode("utf-8", "replace")
+    body = BOM_UTF8 + document.encode("utf-8", "replace")
     return dataclasses.replace(fetched, body=body, headers=headers)
-
-
-def _escaped(url: str) -> str:
-    return url.replace("&", "&amp;").replace('"', "&quot;")
 
 
 def _targets(url: str, page: Page) -> set[str]:

@@ -99,7 +99,8 @@ class Browser:
         self.is_broken = False
         self._process = process
         self._home = home
-        self._spent_s = (0.0, 0.0)
+        self._cpu_s_by_pid: dict[int, float] = {}
+        self._our_cpu_s = 0.0
 
     @property
     def is_usable(self) -> bool:
@@ -124,14 +125,22 @@ class Browser:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def memory_bytes(self) -> int:
-        """Return how much memory its processes have for themselves."""
-        return sum(map(_private_bytes, _descendants(self._process.pid)))
+        """Return how much memory its processes had for themselves, of those known to `spent_s`."""
+        return sum(map(_private_bytes, self._cpu_s_by_pid))
 
-    def spent_s(self) -> tuple[float, float]:
-        """Return the CPU time since the last call: of its processes, and ours for it."""
-        spent = sum(map(_cpu_s, _descendants(self._process.pid))), self.devtools.cpu_s
-        before, self._spent_s = self._spent_s, spent
-        return max(0.0, spent[0] - before[0]), spent[1] - before[1]
+    def spent_s(self) -> Subgenerator[tuple[float, float]]:
+        """Return the CPU time since the last call: of its processes, and ours for it.
+
+        Raises:
+            BrowserGoneError: it has ended.
+        """
+        answer = yield self.devtools.ask("SystemInfo.getProcessInfo")
+        known, ours = self._cpu_s_by_pid, self.devtools.cpu_s
+        found = {each["id"]: each["cpuTime"] for each in answer["processInfo"]}
+        spent_s = sum(cpu_s - known.get(pid, 0.0) for pid, cpu_s in found.items())
+        since_s, self._our_cpu_s = ours - self._our_cpu_s, ours
+        self._cpu_s_by_pid = found
+        return max(0.0, spent_s), since_s
 
 
 def chromium_path() -> str:
@@ -200,34 +209,8 @@ def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser
     return Browser(process, devtools, home)
 
 
-def _descendants(pid: int) -> list[int]:
-    """Return the processes that a process has started, and theirs."""
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        children = _children(waiting.pop())
-        found += children
-        waiting += children
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    with contextlib.suppress(OSError):  # it has ended
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-        return [int(each) for each in text.split()]
-    return []
-
-
-def _cpu_s(pid: int) -> float:
-    """Return the CPU time of a process, and of those of its children that have ended."""
-    with contextlib.suppress(OSError):  # as above
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
-
-
 def _private_bytes(pid: int) -> int:
-    with contextlib.suppress(OSError):  # as above
+    with contextlib.suppress(OSError):  # it has ended
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
         return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
     return 0

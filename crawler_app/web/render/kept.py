@@ -27,18 +27,11 @@ class KeptResponses:
         self._kept: OrderedDict[Hashable, Fetched] = OrderedDict()
         self._pending_by_key: dict[Hashable, _Pending] = {}
 
-    def get(self, key: Hashable) -> Fetched | None:
-        """Return a response that is kept."""
-        fetched = self._kept.get(key)
-        if fetched is not None:
-            self._kept.move_to_end(key)
-        return fetched
-
-    def put(self, key: Hashable, fetched: Fetched) -> None:
+    def _put(self, key: Hashable, fetched: Fetched) -> None:
         """Keep a response, unless it is large or its server says not to."""
         size = len(fetched.body)
         control = fetched.headers.get("Cache-Control", "")
-        if size > self._max_bytes // 8 or "no-store" in control or key in self._kept:
+        if size > self._max_bytes // 8 or "no-store" in control:
             return
         self._kept[key] = fetched
         self._bytes += size
@@ -54,8 +47,9 @@ class KeptResponses:
         Raises:
             FetchError: there was no response, for none of those who wait for it.
         """
-        if (fetched := self.get(key)) is not None:
-            return fetched
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
         pending = self._pending_by_key.get(key)
         if pending is None:
             pending = self._pending_by_key[key] = _Pending(self._begin(key, fetch))
@@ -78,7 +72,7 @@ class KeptResponses:
         self, key: Hashable, fetch: Callable[[], Subgenerator[Fetched]]
     ) -> Generator[Any, Any, Fetched]:
         fetched = yield from fetch()
-        self.put(key, fetched)
+        self._put(key, fetched)
         return fetched
 
 

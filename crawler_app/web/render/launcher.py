@@ -93,22 +93,12 @@ def _isolate() -> bool:
 
 def _wait(pid: int) -> int:
     """Wait until the browser or the crawl ends; return the status of the browser."""
-    ended, theirs = os.pipe()
-    os.set_blocking(theirs, False)
-    signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
     poll = select.poll()
     poll.register(1, 0)  # POLLERR: no one reads this pipe any more
-    poll.register(ended, select.POLLIN)
-    while True:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        ready = dict(poll.poll())
-        if ended in ready:
-            os.read(ended, 100)
-        if 1 in ready:
-            return 0
+    poll.register(os.pidfd_open(pid), select.POLLIN)
+    poll.poll()
+    found, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if found else 0
 
 
 def _reap() -> None:

@@ -1,4 +1,4 @@
-"""A page under way in a tab: its requests, and what is known of it until it is done."""
+"""A page under way in a tab: its requests, and what becomes of it."""
 
 import datetime
 import re
@@ -17,7 +17,7 @@ from crawler_app.web.render.requests import BrowserRequest, fields_of
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
 
-__all__ = ["FetchForBrowser", "Load", "refuse"]
+__all__ = ["FetchForBrowser", "Rendering", "refuse"]
 
 # In seconds or milliseconds since 1970, as scripts add it to a URL against caches.
 _TIME = re.compile(r"\d{10,13}")
@@ -34,8 +34,8 @@ FetchForBrowser: TypeAlias = Callable[
 ]
 
 
-class Load:
-    """A page that a tab renders now.
+class Rendering:
+    """A page that a tab renders, or has rendered.
 
     Args:
         fetched: Its response, which answers the first request.
@@ -43,16 +43,26 @@ class Load:
 
     Attributes:
         settling: When it is done.
-        led_to: Where a script wanted to go; empty for nowhere.
-        problems: What its scripts got wrong, in order.
+        url: Its URL, which a script may have changed.
+        led_to: Where a script wanted to take the visitor; empty for nowhere.
+        problems: What its scripts got wrong, in order, and requests of scripts that failed.
         error: Why it cannot be rendered; None if it can.
+        html: The document when it was done; shadow trees are templates in it.
+        is_cut: Whether it was not done at its limit.
+        pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
+        chromium_s: CPU time of the browser since the last page was done.
+        python_s: That of the crawl for talking to it.
     """
 
     def __init__(
         self, fetched: Fetched, frame: str, devtools: DevTools, fetch: FetchForBrowser
     ) -> None:
         self.settling = Settling(time.monotonic())
-        self.led_to = ""
+        self.url = fetched.url
+        self.led_to = self.html = ""
+        self.is_cut = False
+        self.pictures: dict[str, bytes] = {}
+        self.chromium_s = self.python_s = 0.0
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
         # Notified when it may be done, or has failed.
@@ -83,14 +93,19 @@ class Load:
     def note_event(self, method: str, params: dict[str, Any]) -> None:
         """Note what the browser tells of the page."""
         if method == "Page.lifecycleEvent":
-            if params["name"] == "networkIdle" and params["loaderId"] == self._document:
-                self.settling.note_idle()
+            if params["name"] != "networkIdle" or params["loaderId"] != self._document:
+                return  # one of ten
+            self.settling.note_idle()
         elif method == "Page.frameStoppedLoading":
             if params["frameId"] == self._frame:
                 self.settling.note_loaded(time.monotonic())
         elif method == "Page.frameNavigated":
             if params["frame"]["id"] == self._frame:
                 self._document = params["frame"]["loaderId"]
+                self.url = params["frame"]["url"]
+        elif method == "Page.navigatedWithinDocument":
+            if params["frameId"] == self._frame:
+                self.url = params["url"]
         elif method in ("Inspector.targetCrashed", "Inspector.detached"):
             gone = self._devtools.is_lost
             error = BrowserGoneError if gone else RenderError
@@ -137,7 +152,8 @@ class Load:
                 self._add_problem(problem)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
-            self._changed.notify_all()
+            if self.settling.is_quiet:
+                self._changed.notify_all()
 
     def _is_new(self, request: dict[str, Any]) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""

@@ -10,14 +10,22 @@ __all__ = ["GUARD", "READER", "REST", "SCROLL", "WORLD"]
 WORLD = "gencrawl"
 
 GUARD = """(() => {
-  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) delete window[name];
+  // Not failing but missing, as in some browsers, so that pages have another way.  A service worker
+  // would answer requests that the archive has to have, and outlive the page.
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "SharedWorker"])
+    delete window[name];
+  delete Navigator.prototype.serviceWorker;
+  // Without a network, it would be false.
+  Object.defineProperty(Navigator.prototype, "onLine", {get: () => true});
   window.open = () => null;
   window.print = () => {};
   // Before the page is another one, of the same tab.
-  for (const name of ["back", "forward", "go"]) History.prototype[name] = () => {};
-  // A worker would answer requests that the archive has to have, and outlive the page.
-  if (window.ServiceWorkerContainer)
-    ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
+  const go = History.prototype.go, first = navigation.currentEntry?.index ?? 0;
+  History.prototype.go = function (steps) {
+    if (steps && navigation.currentEntry?.index + steps >= first) go.call(this, steps);
+  };
+  History.prototype.back = function () { this.go(-1); };
+  History.prototype.forward = function () { this.go(1); };
 })();"""
 
 # A mutation of another attribute, such as a style, changes nothing that we read.
@@ -32,7 +40,7 @@ READER = """(() => {
     for (;;) {
       const now = performance.now();
       const leftMs = Math.min(changedAt + quietMs, endsAt) - now;
-      if (leftMs <= 0) return location.href;
+      if (leftMs <= 0) return document;
       await new Promise(resolve => setTimeout(resolve, leftMs));
     }
   };
@@ -54,6 +62,6 @@ READER = """(() => {
   globalThis.gencrawl = {rest, scroll};
 })();"""
 
-# The URL of a document that has rested.
+# The document, once it has rested.
 REST = "gencrawl.rest({quiet_ms}, {limit_ms})"
 SCROLL = "gencrawl.scroll()"

@@ -14,8 +14,8 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.browser import Browser, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError
-from crawler_app.web.render.loading import FetchForBrowser
-from crawler_app.web.render.tab import Rendering, Tab
+from crawler_app.web.render.loading import FetchForBrowser, Rendering
+from crawler_app.web.render.tab import Tab
 
 __all__ = ["BrowserPool"]
 
@@ -115,7 +115,7 @@ class BrowserPool:
                 if not tab.pages:
                     yield from tab.open()
                 rendering = yield from tab.render(fetched, **options)
-                rendering.chromium_s, rendering.python_s = browser.spent_s()
+                rendering.chromium_s, rendering.python_s = yield from browser.spent_s()
                 return rendering
         except BrowserGoneError:
             browser.is_broken = True

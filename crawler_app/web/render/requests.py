@@ -14,7 +14,7 @@ __all__ = ["BrowserRequest", "fields_of"]
 
 # Kinds of requests that no page needs to be read: they end late or never, or report.
 REFUSED_KINDS = frozenset(
-    (
+    [
         "CSPViolationReport",
         "EventSource",
         "Media",
@@ -23,13 +23,13 @@ REFUSED_KINDS = frozenset(
         "SignedExchange",
         "TextTrack",
         "WebSocket",
-    )
+    ]
 )
 
 # Headers of a request that the crawl sets by its own rules, or that could tell another host what
 # was read before.  Cookies are merged.
 OWN_HEADERS = frozenset(
-    (
+    [
         "accept-encoding",
         "cache-control",
         "connection",
@@ -41,19 +41,19 @@ OWN_HEADERS = frozenset(
         "referer",
         "upgrade-insecure-requests",
         "user-agent",
-    )
+    ]
 )
 
 # Headers of a response that are true of the message on the wire only.
 WIRE_HEADERS = frozenset(
-    (
+    [
         "connection",
         "content-encoding",
         "content-length",
         "keep-alive",
         "transfer-encoding",
         "x-consumed-content-encoding",
-    )
+    ]
 )
 
 

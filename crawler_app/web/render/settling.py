@@ -48,6 +48,11 @@ class Settling:
         self._limit_at = now + LIMIT_S
         self._last_limit_at = now + MAX_LIMIT_S
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it has loaded, and waits for nothing."""
+        return (self.is_idle or self._is_loaded) and not self._pending
+
     def begin_request(self, *, is_new: bool = True) -> None:
         """Note a request."""
         self.requests += 1
@@ -84,7 +89,7 @@ class Settling:
     def wait_s(self, now: float) -> float:
         """Return how long to wait before asking again; 0 if it is done, or over."""
         left_s = self._limit_at - now
-        if (self.is_idle or self._is_loaded) and not self._pending:
+        if self.is_quiet:
             quiet_s = QUIET_S if self.is_idle else STEADY_S
             left_s = min(left_s, self._quiet_since + quiet_s - now)
         return max(0.0, round(left_s, 3))

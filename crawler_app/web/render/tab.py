@@ -7,7 +7,6 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 import base64
 import re
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.base.errors import FetchError
@@ -15,12 +14,11 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
-from crawler_app.web.render.loading import FetchForBrowser, Load, refuse
-from crawler_app.web.render.problems import ScriptProblem
+from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
 from crawler_app.web.render.settling import QUIET_S
 from gencoro import gen
 
-__all__ = ["Rendering", "Tab"]
+__all__ = ["Tab"]
 
 # How long a page without further requests may still change, such as a clock that ticks.
 MAX_CHANGING_S = 3.0
@@ -46,33 +44,6 @@ ATTACH_ALL: dict[str, Any] = {
 }
 
 
-@dataclass(slots=True)
-class Rendering:
-    """A rendered page.
-
-    Attributes:
-        html: The document when it was done; shadow trees are templates in it.
-        url: Its URL by then, which a script may have changed.
-        led_to: Where a script wanted to take the visitor; empty for nowhere.
-        requests: How many requests it has made.
-        is_cut: Whether it was not done at its limit.
-        problems: Errors of its scripts, and requests of scripts that failed.
-        chromium_s: CPU time of the browser since the last page was done.
-        python_s: That of the crawl for talking to it.
-        pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
-    """
-
-    html: str
-    url: str
-    led_to: str = ""
-    requests: int = 0
-    is_cut: bool = False
-    problems: list[ScriptProblem] = field(default_factory=list)
-    pictures: dict[str, bytes] = field(default_factory=dict)
-    chromium_s: float = 0.0
-    python_s: float = 0.0
-
-
 class Tab:
     """One tab, in a browser context of its own.
 
@@ -89,7 +60,7 @@ class Tab:
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
         self._world = 0
-        self._load: Load | None = None
+        self._page: Rendering | None = None
 
     def open(self) -> Subgenerator[None]:
         """Open the tab in the browser."""
@@ -121,15 +92,6 @@ class Tab:
                 deviceScaleFactor=1,
                 mobile=False,
             ),
-            # Without a network, a page would be told that it is offline.
-            self._ask(
-                "Network.emulateNetworkConditions",
-                offline=False,
-                latency=0,
-                downloadThroughput=-1,
-                uploadThroughput=-1,
-                connectionType="ethernet",
-            ),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
             self._ask("Fetch.enable", **PAUSE_ALL),
         ]
@@ -155,73 +117,66 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        load = self._load = Load(fetched, self._target, self._devtools, self._fetch)
+        page = self._page = Rendering(
+            fetched, self._target, self._devtools, self._fetch
+        )
         self.pages += 1
         try:
             done = yield self._ask("Page.navigate", url=fetched.url)
-            if "errorText" in done and not load.led_to:
+            if "errorText" in done and not page.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
-            html, url = yield from self._read_settled(load)
-            taken = (yield from self._pictures()) if pictures else {}
+            html = yield from self._read_settled(page)
+            page.pictures = (yield from self._pictures()) if pictures else {}
             if scrolls:
-                yield from self._scroll(load)
-                html, url = yield from self._read_settled(load)
+                yield from self._scroll(page)
+                html = yield from self._read_settled(page)
         finally:
-            self._load = None
-            load.leave()
-        return Rendering(
-            _NOSCRIPT.sub(r"\1", html),
-            url,
-            load.led_to,
-            load.settling.requests,
-            load.settling.is_over(time.monotonic()),
-            list(load.problems),
-            taken,
-        )
+            self._page = None
+            page.leave()
+        page.html = _NOSCRIPT.sub(r"\1", html)
+        page.is_cut = page.settling.is_over(time.monotonic())
+        return page
 
     def rest(self) -> None:
         """Leave the page, whose scripts would go on."""
         self._devtools.tell("Page.navigate", self._session, url="about:blank")
 
-    def _read_settled(self, load: Load) -> Subgenerator[tuple[str, str]]:
-        """Return the document once it has loaded and rests, and its URL."""
-        settling = load.settling
+    def _read_settled(self, page: Rendering) -> Subgenerator[str]:
+        """Return the document as HTML, once it has loaded and rests."""
+        settling = page.settling
         while True:
-            yield from load.settle()
+            yield from page.settle()
             before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
             expression = page_script.REST.format(
                 quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
                 limit_ms=int(MAX_CHANGING_S * 1000),
             )
-            url: str | None = yield from self._value(load, expression)
-            if url is not None and (is_over or settling.new_requests == before):
-                html = yield from self._document(load)
-                if html is not None:
-                    return html, url
+            document = yield from self._evaluated(page, expression)
+            if document is None or not (is_over or settling.new_requests == before):
+                continue
+            # By the browser, which a page cannot deceive, and which sees closed shadow trees.
+            answer = yield from self._asked(
+                page,
+                "DOM.getOuterHTML",
+                objectId=document["objectId"],
+                includeShadowDOM=True,
+            )
+            if answer is not None:
+                return str(answer["outerHTML"])
 
-    def _scroll(self, load: Load) -> Subgenerator[None]:
+    def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        settling = load.settling
+        settling = page.settling
         for _ in range(MAX_SCREENS):
             if settling.is_over(time.monotonic()):
                 return
             before = settling.new_requests
-            if not (yield from self._value(load, page_script.SCROLL)):
-                yield from load.settle()
+            has_moved = yield from self._evaluated(page, page_script.SCROLL)
+            if has_moved is None or not has_moved["value"]:
+                yield from page.settle()
                 if settling.new_requests == before:
                     return
-
-    def _document(self, load: Load) -> Subgenerator[str | None]:
-        """Return the document as HTML; None if it has changed."""
-        # By the browser, which a page cannot deceive, and which sees closed shadow trees.
-        found = yield from self._evaluated(load, "document")
-        if found is None:
-            return None
-        answer = yield from self._asked(
-            load, "DOM.getOuterHTML", objectId=found["objectId"], includeShadowDOM=True
-        )
-        return None if answer is None else answer["outerHTML"]
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -240,32 +195,26 @@ class Tab:
                 break
         return taken
 
-    def _value(self, load: Load, expression: str) -> Subgenerator[Any]:
-        """Return the value of an expression; None if the document has changed."""
-        found = yield from self._evaluated(load, expression, returnByValue=True)
-        return None if found is None else found["value"]
-
     def _evaluated(
-        self, load: Load, expression: str, **options: Any
+        self, page: Rendering, expression: str
     ) -> Subgenerator[dict[str, Any] | None]:
-        """Evaluate an expression in our world."""
+        """Evaluate an expression in our world; None if the document has changed."""
         if not self._world:
             # It is made before any script, so there is no document, or it is a picture.
-            raise load.error or RenderError("the browser shows no document")
+            raise page.error or RenderError("the browser shows no document")
         answer = yield from self._asked(
-            load,
+            page,
             "Runtime.evaluate",
             expression=expression,
             contextId=self._world,
             awaitPromise=True,
-            **options,
         )
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
         return None if answer is None else answer["result"]
 
     def _asked(
-        self, load: Load, method: str, **params: Any
+        self, page: Rendering, method: str, **params: Any
     ) -> Subgenerator[dict[str, Any] | None]:
         """Return the result of a command; None if the document has changed meanwhile."""
         world = self._world
@@ -277,9 +226,9 @@ class Tab:
         except BrowserGoneError:
             raise
         except RenderError:
-            if load.error is not None or self._world == world:
+            if page.error is not None or self._world == world:
                 error = RenderError("its scripts did not let it be read")
-                raise load.error or error from None
+                raise page.error or error from None
             return None
         return answer
 
@@ -290,12 +239,12 @@ class Tab:
 
     def _on_event(self, method: str, params: dict[str, Any], session: str = "") -> None:
         session = session or self._session
-        load = self._load
+        page = self._page
         if method == "Fetch.requestPaused":
-            if load is None:  # of a page that was left
+            if page is None:  # of a page that was left
                 refuse(self._devtools, params, session)
             else:
-                load.answer(params, session)
+                page.answer(params, session)
         elif method == "Target.attachedToTarget":
             self._attach(params)
         elif method == "Page.javascriptDialogOpening":
@@ -303,14 +252,14 @@ class Tab:
             self.is_worn = True
             accept = params["type"] == "beforeunload"
             self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
-        elif load is None:
+        elif page is None:
             return
         elif method == "Runtime.executionContextCreated":
             self._note_world(params["context"])
         elif method == "Runtime.executionContextsCleared":
             self._world = 0
         else:
-            load.note_event(method, params)
+            page.note_event(method, params)
 
     def _note_world(self, context: dict[str, Any]) -> None:
         is_ours = context["name"] == page_script.WORLD

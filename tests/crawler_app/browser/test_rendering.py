@@ -81,7 +81,7 @@ fetch("/look"); window.open("/window"); navigator.sendBeacon("/beacon", "x");
 fetch("/post", {method: "POST", body: "x"}).catch(() => {});
 new EventSource("/events"); new WebSocket("ws://%(at)s/socket");
 try { new WebTransport("https://%(at)s/transport"); } catch { }
-navigator.serviceWorker.register("/service.js");
+navigator.serviceWorker?.register("/service.js");
 const peers = new RTCPeerConnection({iceServers: [{urls: "stun:%(at)s"}]});
 peers.createDataChannel("x"); peers.createOffer().then(o => peers.setLocalDescription(o));
 """
@@ -275,6 +275,24 @@ DOCUMENTS = {
         "",
         ["/w"],
     ),
+    "back_among_own_states": (
+        """history.pushState({}, "", "?step=2"); history.back();
+        onpopstate = () => { document.body.innerHTML = "<a href=/first>x</a>" }""",
+        "",
+        ["/first"],
+    ),
+    "offline_and_workers": (
+        """document.body.innerHTML = `<a href=/${navigator.onLine}-${"serviceWorker" in navigator}
+        -${"SharedWorker" in window}>x</a>`.replace(/\\s+-/, "-")""",
+        "",
+        ["/true-false-false"],
+    ),
+    "changed_cookie": (
+        """fetch("/in").then(() => { document.cookie = "id=2"; return fetch("/changed") })
+        .then(r => r.text()).then(text => document.body.innerHTML = text)""",
+        "",
+        ["/changed-too"],
+    ),
     "sign_in": (
         """fetch("/in").then(() => fetch("/secret")).then(r => r.text())
         .then(text => { document.body.innerHTML = document.cookie.includes("id=1") && text })""",
@@ -314,6 +332,7 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     answer_script(site, "/lib.js", b"document.body.innerHTML = '<a href=/lib>x</a>'")
     site.answer("/in", b"", headers={"Set-Cookie": "id=1"})
     site.answer("/secret", b"<a href=/inside>x</a>", needs_cookie="id=1")
+    site.answer("/changed", b"<a href=/changed-too>x</a>", needs_cookie="id=2")
     site.redirect("/old", "/newer")
     site.answer("/newer", b"<a href=/new>x</a>")
     site.answer("/busy", status=503, times=1)
@@ -521,10 +540,21 @@ def test_each_process_renders_its_pages(site, gencrawl, directory, request, is_s
 # Pages that do not end, and browsers that do.
 
 
+def descendants(pid):
+    """Return the processes that a process has started, and theirs."""
+    found = []
+    with contextlib.suppress(OSError):  # it has ended
+        for child in (
+            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ):
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
 def browsers():
     """Return the processes of this process that are browsers."""
     found = []
-    for pid in browser._descendants(os.getpid()):
+    for pid in descendants(os.getpid()):
         with contextlib.suppress(FileNotFoundError):  # it has ended
             command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
             if b"remote-debugging-pipe" in command and b"launcher.py" not in command:
@@ -597,11 +627,11 @@ def test_no_browser_outlives_a_crawl_that_is_killed_and_resumed(
         time.sleep(0.05)
     (home,) = [
         word
-        for pid in browser._descendants(crawl.pid)
+        for pid in descendants(crawl.pid)
         for word in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         if word.startswith("--user-data-dir")
     ][:1]
-    processes = browser._descendants(crawl.pid)
+    processes = descendants(crawl.pid)
 
     crawl.kill()
     crawl.wait()

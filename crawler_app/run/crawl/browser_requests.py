@@ -1,0 +1,165 @@
+"""Makes the requests of the browser that renders pages.
+
+Rule: what a page asks for goes through the same rules as a URL of the crawl: robots.txt, the gap
+of its host, the patterns, private addresses, cookies, retries, limits; and it is archived.  Nothing
+else reaches the network.  Used by `crawler_app.run.crawl.rendering`.
+"""
+
+from collections.abc import Callable
+
+from crawler_app.base.errors import FetchError, UrlError
+from crawler_app.base.models import Fetched
+from crawler_app.base.reasons import RETRYABLE, Reason, meaning_of, reason_of_status
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import canonicalize, host_of
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.permission import Permission
+from crawler_app.run.crawl.scope import Scope
+from crawler_app.web import politeness
+from crawler_app.web.render.kept import KeptResponses
+from crawler_app.web.render.requests import BrowserRequest
+from gencoro import gen
+
+__all__ = ["BrowserRequests"]
+
+# Only these change nothing on a server.
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+# That are known, to tell them from those of scripts.
+MAX_SERVED_COOKIES = 10_000
+
+# Requests for what the crawl itself fetches as an asset: in a recrawl, only if it has changed.
+ASSET_KINDS = ("Font", "Image", "Manifest", "Script", "Stylesheet")
+
+
+class BrowserRequests:
+    """Makes requests; responses that several pages use are fetched once."""
+
+    def __init__(
+        self, context: RunContext, fetching: Fetching, permission: Permission
+    ) -> None:
+        config = context.config
+        self._context = context
+        self._fetching = fetching
+        self._permission = permission
+        self._scope = Scope(config.seeds, exclude=config.exclude, reach=config.scope)
+        self._kept = fetching.kept = KeptResponses()
+        self._served_cookies: dict[str, None] = {}
+
+    def fetch(
+        self, request: BrowserRequest, on_wait: Callable[[], None]
+    ) -> Subgenerator[Fetched]:
+        """Return the response to a request of the browser.
+
+        Raises:
+            FetchError: it is refused, or there was no response.
+        """
+        try:
+            url = canonicalize(request.url)
+        except UrlError as exc:
+            raise self._refusal(Reason.BAD_REQUEST, str(exc)) from None
+        self._require_allowed(request, url)
+        headers = self._headers(request, url)
+        is_document = request.kind == "Document"
+        if (
+            is_document
+            or request.method != "GET"
+            or {"authorization", "range"} & headers.keys()
+        ):
+            return (yield from self._exchange(request, url, headers, on_wait))
+        # Where a server allows one origin only, the response to another differs.
+        key = (url, headers["origin"]) if "origin" in headers else url
+        return (
+            yield from self._kept.fetch(
+                key, lambda: self._exchange(request, url, headers, on_wait)
+            )
+        )
+
+    def _require_allowed(self, request: BrowserRequest, url: str) -> None:
+        is_safe = request.method in SAFE_METHODS
+        if not is_safe and not self._context.config.render_post:
+            raise self._refusal(
+                Reason.BAD_REQUEST, f"{request.method} may change something"
+            )
+        if self._scope.excludes(url):
+            raise self._refusal(Reason.EXCLUDED_BY_PATTERN)
+        # A frame is a page of its own; that of another site is not a part of this crawl.
+        if request.kind == "Document" and self._scope.check_asset(url).refusal:
+            raise self._refusal(Reason.OUT_OF_SCOPE)
+
+    def _refusal(self, reason: Reason, text: str = "") -> FetchError:
+        self._context.stats.add(f"render_refused/{reason}")
+        return FetchError(reason, text or meaning_of(reason))
+
+    def _headers(self, request: BrowserRequest, url: str) -> dict[str, str]:
+        """Return the headers of a request, with cookies that a script has set."""
+        headers = dict(request.headers)
+        if request.cookie and self._context.config.cookies:
+            pairs = _cookie_pairs(self._fetching.cookies_for(url))
+            for name, pair in _cookie_pairs(request.cookie).items():
+                # What a server has set may be newer in the crawl, and what a script has is not there.
+                if name not in pairs or pair not in self._served_cookies:
+                    pairs[name] = pair
+            headers["Cookie"] = "; ".join(pairs.values())
+        return headers
+
+    def note_cookies(self, fetched: Fetched) -> None:
+        """Note what a server has set in the browser."""
+        get_list = getattr(fetched.headers, "get_list", None)
+        for line in get_list("Set-Cookie") if get_list else ():
+            self._served_cookies[line.partition(";")[0].strip()] = None
+        while len(self._served_cookies) > MAX_SERVED_COOKIES:
+            del self._served_cookies[next(iter(self._served_cookies))]
+
+    def _exchange(
+        self,
+        request: BrowserRequest,
+        url: str,
+        headers: dict[str, str],
+        on_wait: Callable[[], None],
+    ) -> Subgenerator[Fetched]:
+        """Make a request as often as it may be tried."""
+        if not (yield from self._permission.allows(url)):
+            raise self._refusal(Reason.ROBOTS)
+        config, method = self._context.config, request.method
+        most_tries = config.tries if method in SAFE_METHODS else 1
+        for tries in range(1, most_tries + 1):
+            try:
+                fetched = yield from self._fetch_once(request, url, headers)
+                self.note_cookies(fetched)
+                if self._context.hosts.gap_s(host_of(url)):
+                    on_wait()
+                if reason_of_status(fetched.status) not in RETRYABLE:
+                    return fetched
+            except FetchError as exc:
+                if not exc.is_passing or tries == most_tries:
+                    raise
+            if tries < most_tries:
+                pause_s = politeness.retry_at(0.0, tries, config.retry_pause_s)
+                yield gen.sleep(pause_s)
+                on_wait()
+        return fetched
+
+    def _fetch_once(
+        self, request: BrowserRequest, url: str, headers: dict[str, str]
+    ) -> Subgenerator[Fetched]:
+        if request.kind in ASSET_KINDS and "origin" not in headers:
+            fetched, _ = yield from self._fetching.fetch_changed(url)
+            return fetched
+        return (
+            yield from self._fetching.fetch(
+                url,
+                headers,
+                method=request.method,
+                body=request.body,
+                # What is replayed is looked up without these.
+                is_archived=request.method not in ("HEAD", "OPTIONS"),
+            )
+        )
+
+
+def _cookie_pairs(header: str) -> dict[str, str]:
+    """Return the pairs of a Cookie header by name."""
+    pairs = (pair.strip() for pair in header.split(";"))
+    return {pair.partition("=")[0]: pair for pair in pairs if pair}
