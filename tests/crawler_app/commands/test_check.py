@@ -331,6 +331,7 @@ def test_folder_is_checked_into_a_directory_again(folder, gencrawl):
     assert wanted in second.out
     assert 'public/new.html:1:9: "x" -> public/gone2' in second.out
     assert gencrawl("report", "kept", "--fail-on", "broken").status == 3
+    assert gencrawl("search", "kept", "x").status == 0
     other = gencrawl("check", "public/sub folder", "--into", "kept")
     assert other.status == 2
     assert f"kept holds a check of {folder}; choose another directory" in other.err
@@ -537,19 +538,6 @@ def test_start_url_that_is_broken_is_found(site, gencrawl):
         "",
         "Nothing was fetched",
     ]
-
-
-def test_check_into_a_directory_is_kept_and_compared(faulty, gencrawl, tmp_path):
-    into = tmp_path / "kept"
-    first = gencrawl("check", faulty.url, "--into", into)
-    faulty.page("/gone", "gone3")
-    second = gencrawl("check", faulty.url, "--into", into)
-
-    assert (first.status, second.status) == (3, 3)
-    wanted = "Compared with the last check: 1 new, 2 still there, 1 fixed."
-    assert wanted in second.out
-    assert gencrawl("report", into, "--fail-on", "broken").status == 3
-    assert gencrawl("search", into, "lost").status == 0
 
 
 def test_unknown_kind_and_incomplete_options_are_refused(gencrawl):

@@ -145,11 +145,6 @@ def test_switch_overrides_the_file_and_the_last_one_counts(
     assert (config.robots, config.external, config.deny_private) == (True, False, True)
 
 
-def test_urls_may_stand_before_or_after_the_options():
-    for words in ([URL, "--into", "kept"], ["--into", "kept", URL]):
-        assert configure(*words).seeds == (URL,)
-
-
 def test_resume_accepts_resumable_options_only():
     given = read_options(parse_resume("--max-pages", "9", "--tries", "1"))
 

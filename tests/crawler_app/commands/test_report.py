@@ -53,22 +53,6 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     assert len((crawled / "report.csv").read_text().splitlines()) == 3
 
 
-def test_broken_link_is_reported_with_pages_and_texts(crawled, site, report_json):
-    (broken,) = report_json()["broken"]
-
-    assert broken["url"] == f"{site.url}gone"
-    assert broken["links"] == [
-        {"page": site.url, "line": 1, "text": "x", "href": "gone", "through": None},
-        {
-            "page": f"{site.url}a",
-            "line": 1,
-            "text": "x",
-            "href": "moved",
-            "through": f"{site.url}moved",
-        },
-    ]
-
-
 def test_links_on_unchanged_pages_are_found(site, cli, report_json):
     site.page("/", "gone", headers={"Etag": '"1"'})
     cli("crawl")

@@ -112,20 +112,6 @@ def test_terminal_without_utf8_gets_ascii(sample):
     assert {len(line) for line in text.splitlines() if line} == {80}
 
 
-@pytest.mark.parametrize("is_colored", [True, False])
-def test_no_color_is_honored(sample, monkeypatch, is_colored):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    if not is_colored:
-        monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
-
-    text = "\n".join(drawn(CrawlTable(sample()), force_terminal=True))
-
-    # Green is the color of what is done.
-    assert ("\x1b[1;32m" in text) is is_colored
-    assert "1,234" in text
-
-
 @given(st.lists(st.floats(0, 1e9)))
 def test_sparkline_has_one_rising_bar_for_each_number(rates):
     bars = sparkline(rates)
