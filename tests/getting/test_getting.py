@@ -155,35 +155,50 @@ def test_snippet_for_gitlab_writes_its_report(served, site, tmp_path_factory):
 # The action: a runner reads action.yml, and runs its steps with the inputs.
 
 
-def run_action(site, checkout, status=0, **inputs):
-    """Run the steps of action.yml; return their outputs, what they print and the summary."""
+@pytest.fixture(scope="module")
+def action(checkout):
+    """The action, of which the first step, which installs, has run."""
     action = yaml.safe_load((checkout / "action.yml").read_text())
+    run_steps(action, action["runs"]["steps"][:1], checkout)
+    return action
+
+
+def run_steps(
+    action, steps, checkout, folder=None, status=0, inputs=None, **environment
+):
+    """Run steps as a runner does, which puts the inputs into `env`."""
     values = {name: each.get("default") for name, each in action["inputs"].items()}
-    values |= inputs
+    values |= inputs or {}
+    (step,) = steps
+    assert step["shell"] == "bash"
+    assert "${{" not in step["run"]
+    given = {
+        name: re.sub(r"\${{ inputs\.(\w+) }}", lambda found: values[found[1]], text)
+        for name, text in step["env"].items()
+    }
+    return run(
+        step["run"],
+        folder or checkout,
+        status,
+        GITHUB_ACTION_PATH=str(checkout),
+        RUNNER_TEMP=str(checkout.parent),
+        **environment,
+        **given,
+    )
+
+
+def run_action(action, site, checkout, status=0, **inputs):
+    """Run the check; return its outputs, what it prints and the summary."""
     files = {name: site / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
     environment = {name: str(path) for name, path in files.items()}
-    environment |= {
-        "GITHUB_ACTION_PATH": str(checkout),
-        "RUNNER_TEMP": str(checkout.parent),
-    }
-    printed = ""
-    for step in action["runs"]["steps"]:
-        assert step["shell"] == "bash"
-        assert "${{" not in step["run"]
-        given = {
-            name: re.sub(r"\${{ inputs\.(\w+) }}", lambda m: values[m[1]], text)
-            for name, text in step["env"].items()
-        }
-        is_last = step is action["runs"]["steps"][-1]
-        printed = run(
-            step["run"], site, status if is_last else 0, **environment, **given
-        )
+    steps = action["runs"]["steps"][1:]
+    printed = run_steps(action, steps, checkout, site, status, inputs, **environment)
     lines = files["GITHUB_OUTPUT"].read_text().splitlines()
     outputs = dict(line.split("=", 1) for line in lines)
     return outputs, printed, files["GITHUB_STEP_SUMMARY"].read_text()
 
 
-def test_action_shows_findings_at_their_source(site, checkout):
+def test_action_shows_findings_at_their_source(action, site, checkout):
     outputs, printed, summary = run_action(
         site,
         checkout,
@@ -198,21 +213,27 @@ def test_action_shows_findings_at_their_source(site, checkout):
     assert "\n    docs/index.html:2:" in summary
 
 
-def test_action_takes_its_inputs_as_words_not_as_code(site, checkout):
+def test_action_takes_its_inputs_as_words_not_as_code(action, site, checkout):
     trap = "$(touch trapped)`touch trapped`\"; touch trapped; '"
 
     outputs, _, _ = run_action(
-        site, checkout, 2, target=trap, sources=trap, options=f"--exclude\n{trap}"
+        action,
+        site,
+        checkout,
+        2,
+        target=trap,
+        sources=trap,
+        options=f"--exclude\n{trap}",
     )
 
     assert outputs["status"] == "2"
     assert not (site / "trapped").exists()
 
 
-def test_action_without_findings_ends_with_0(site, checkout):
+def test_action_without_findings_ends_with_0(action, site, checkout):
     (site / "build/html/missing.html").write_text("<!doctype html><title>Here</title>")
 
-    outputs, _, _ = run_action(site, checkout, target="build/html")
+    outputs, _, _ = run_action(action, site, checkout, target="build/html")
 
     assert outputs == {"findings": "0", "status": "0"}
 

@@ -420,16 +420,10 @@ class CrawlConfig:
     )
 
     # A signature says who asks; a site that has not asked for one has no use for it.
-    sign_key: str = option(
-        "",
+    sign_key: str = _path(
         "sign the requests to sites that ask for it, with this Ed25519 key (Web Bot Auth)",
         group=FETCHING,
         flag="--sign",
-        metavar="FILE",
-        is_path=True,
-        rule=validators.require_path,
-        is_resumable=True,
-        is_local=True,
     )
     sign_agent: str = option(
         "",
