@@ -200,6 +200,7 @@ def run_action(action, site, checkout, status=0, **inputs):
 
 def test_action_shows_findings_at_their_source(action, site, checkout):
     outputs, printed, summary = run_action(
+        action,
         site,
         checkout,
         3,
