@@ -39,7 +39,9 @@ def test_pages_are_listed_in_the_order_of_the_start_page():
     )
     order = [page for page in pages if (DOCS / f"{page}.rst").exists()]
 
-    listed = re.findall(r"^- `docs/([a-z/]+)\.rst`", README, re.MULTILINE)
+    listed = re.findall(
+        r"^- \[`docs/([a-z/]+)\.rst`\]\(docs/\1\.rst\)", README, re.MULTILINE
+    )
 
     assert set(listed) <= set(order)
     assert listed == sorted(listed, key=order.index)

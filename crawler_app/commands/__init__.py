@@ -3,7 +3,7 @@
 One module per command, whose function takes the parsed arguments and returns the exit
 status: `crawl` (and resume), `check`, `report`, `status`, `search`, `browse`, `export`, `sql`,
 `postgres` with
-its `work`, `demo` with its `demo_site`, and `completion` for shells.  They share::
+its `work`, `sign_key`, `demo` with its `demo_site`, and `completion` for shells.  They share::
 
     main               runs a command, and reports its errors
     command_table      the table of the commands, and the parser made from it

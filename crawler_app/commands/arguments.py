@@ -54,6 +54,7 @@ __all__ = [
     "add_report",
     "add_resume",
     "add_search",
+    "add_sign_key",
     "add_sql",
     "add_status",
     "add_work",
@@ -324,6 +325,26 @@ def add_sql(parser: CommandParser) -> None:
     _add_quiet(parser)
     _add_crawl_name(parser)
     _add_cache(parser)
+
+
+def add_sign_key(parser: CommandParser) -> None:
+    """Add the arguments of `sign-key`."""
+    parser.description = (
+        "Make a key for --sign unless there is one, and write the public directory of the "
+        "keys: what https://YOUR-ORIGIN/.well-known/http-message-signatures-directory must "
+        "serve, as application/http-message-signatures-directory+json."
+    )
+    parser.add_argument(
+        "keys",
+        metavar="FILE",
+        nargs="*",
+        help="private keys, in PEM or JWK format; several while one replaces another",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help=f"output file (default: {STDOUT}, which is standard output)",
+    )
 
 
 def add_demo(parser: CommandParser) -> None:

@@ -142,6 +142,12 @@ COMMANDS: Mapping[str, Command] = {
     "postgres": Command(
         "", "", "COMMAND [ARGUMENTS]", "crawls that many machines share"
     ),
+    "sign-key": Command(
+        "sign_key:sign_key",
+        "add_sign_key",
+        "FILE... [--output FILE]",
+        "make a key for --sign, and its public directory",
+    ),
     "demo": Command(
         "demo:demo", "add_demo", "[OPTIONS]", "crawl a small demo site on this machine"
     ),

@@ -419,6 +419,29 @@ class CrawlConfig:
         group=FETCHING,
     )
 
+    # A signature says who asks; a site that has not asked for one has no use for it.
+    sign_key: str = _path(
+        "sign the requests to sites that ask for it, with this Ed25519 key (Web Bot Auth)",
+        group=FETCHING,
+        flag="--sign",
+    )
+    sign_agent: str = option(
+        "",
+        "where you publish the key directory, such as https://bot.example.org",
+        group=FETCHING,
+        metavar="ORIGIN",
+        rule=validators.require_sign_agent,
+        is_resumable=True,
+        is_local=True,
+    )
+    sign_always: bool = option(
+        False,
+        "sign the requests to all sites",
+        group=FETCHING,
+        is_resumable=True,
+        is_local=True,
+    )
+
     # Chromium takes a hundred times as long as we do to read a page.
     render: str = option(
         NEVER,

@@ -36,6 +36,7 @@ __all__ = [
     "require_place",
     "require_proxy",
     "require_seeds",
+    "require_sign_agent",
     "require_user_agent",
     "seconds",
     "size",
@@ -289,6 +290,21 @@ def require_login(auth: str, headers: Iterable[str]) -> None:
         raise ConfigError(
             "auth and an Authorization header are both given; give one of them"
         )
+
+
+def require_sign_agent(name: str, agent: str) -> None:
+    """Check the origin of a key directory.
+
+    Raises:
+        ConfigError: it is not the origin of an https URL.
+    """
+    wanted = "an https origin without a path, such as https://bot.example.org"
+    try:
+        is_origin = not agent or canonicalize(agent) == f"{agent.rstrip('/')}/"
+    except UrlError:
+        is_origin = False
+    is_https = not agent or (agent.startswith("https://") and "@" not in agent)
+    require(name, agent, is_origin and is_https, wanted)
 
 
 def require_auth(name: str, auth: str) -> None:

@@ -18,11 +18,12 @@ FLAG_BY_SETTING = {
     "proxy": "--proxy",
     "ca_file": "--ca",
     "client_cert": "--client-cert",
+    "sign_key": "--sign",
 }
 SIGNED = ("frontier", "cookie_file", "proxy", "crawl_name")
 
 # Those that matter only if something is fetched.
-FETCHING_ONLY = ("cookie_file", "proxy", "ca_file", "client_cert")
+FETCHING_ONLY = ("cookie_file", "proxy", "ca_file", "client_cert", "sign_key")
 
 
 def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
@@ -36,4 +37,8 @@ def signed_settings(config: CrawlConfig) -> str:
     signed = [getattr(config, name) for name in SIGNED]
     files = [config.ca_file, config.client_cert, config.client_key]
     # Left out if empty, as in the signatures of earlier versions.
-    return json.dumps(signed + files if any(files) else signed)
+    if any(files):
+        signed += files
+    if config.sign_key:
+        signed.append({"sign": [config.sign_key, config.sign_agent]})
+    return json.dumps(signed)

@@ -5,19 +5,24 @@
       addresses         which addresses are public
     http                the fetcher over Tornado's AsyncHTTPClient
       tls_files         the TLS context: --ca, --client-cert
+        private_files   which only their owner may read
       resolver          a caching resolver
       curl              settings specific to libcurl
       client_errors     turns a client's exception into a FetchError
     response_collector  collects head and body, limited before and after decoding
     requests_backend    the fetcher over the requests library, in threads
+    signing_fetcher     signs requests, around either of them
+      message_signatures  what is signed, and what a site asks for
 
 `make_fetcher` chooses one.
 """
 
+import importlib
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from crawler_app.base.config import REQUESTS, CrawlConfig
+from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Fetched
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.fetcher.http import (
@@ -31,7 +36,14 @@ from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.codings import ACCEPTED
 from gencoro import gen
 
-__all__ = ["Fetcher", "HttpFetcher", "check_fetcher", "fetcher_class", "make_fetcher"]
+__all__ = [
+    "Fetcher",
+    "HttpFetcher",
+    "check_fetcher",
+    "fetcher_class",
+    "make_fetcher",
+    "signing_module",
+]
 
 # By name, since what it imports may not be installed.
 REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_backend.RequestsFetcher"
@@ -96,6 +108,8 @@ def make_fetcher(config: CrawlConfig, on_cookies: OnCookies | None = None) -> Fe
     >>> fetcher.close()
     """
     fetcher: Fetcher = fetcher_class(config.client)(config, on_cookies=on_cookies)
+    if _signs(config):
+        fetcher = signing_module("signing_fetcher").SigningFetcher(fetcher, config)
     return fetcher
 
 
@@ -106,7 +120,6 @@ def check_fetcher(config: CrawlConfig) -> None:
         ConfigError: the client is not installed or does not support an option, or a file
             cannot be used.
 
-    >>> from crawler_app.base.errors import ConfigError
     >>> try:
     ...     check_fetcher(CrawlConfig(("http://a.test/",), client="simple", proxy="b:80"))
     ... except ConfigError as exc:
@@ -117,6 +130,35 @@ def check_fetcher(config: CrawlConfig) -> None:
     request_options(config, RequestPolicy(config, ACCEPTED).proxy)
     if config.client_cert:
         own_context(config, is_own=True)
+    if _signs(config):
+        signing_module("message_signatures").SigningKey.read(config.sign_key)
+
+
+def signing_module(name: str) -> Any:
+    """Import a module of this package that needs the extra ``sign``.
+
+    Raises:
+        ConfigError: the extra is not installed.
+
+    >>> signing_module("message_signatures").TAG
+    'web-bot-auth'
+    """
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ImportError as exc:
+        raise ConfigError(
+            f"signing needs cryptography and http-sf ({exc}); pip install 'gencoro[sign]'"
+        ) from None
+
+
+def _signs(config: CrawlConfig) -> bool:
+    if config.sign_key and not config.sign_agent:
+        raise ConfigError(
+            "--sign needs --sign-agent ORIGIN, where sites look the key up"
+        )
+    if not config.sign_key and (config.sign_agent or config.sign_always):
+        raise ConfigError("--sign-agent and --sign-always need --sign FILE, the key")
+    return bool(config.sign_key)
 
 
 def fetcher_class(client: str) -> Any:

@@ -4,20 +4,16 @@ Rule: what a file lacks is said before the crawl begins, with the option that na
 """
 
 import contextlib
-import os
 import shlex
 import ssl
-import stat
 from collections.abc import Iterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
+from crawler_app.web.fetcher.private_files import require_private
 from crawler_app.web.httpclient.tls import context_of, tls_options
 
 __all__ = ["own_context"]
-
-# As libpq has it: group and others may do nothing.
-OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def own_context(config: CrawlConfig, *, is_own: bool) -> ssl.SSLContext:
@@ -46,7 +42,7 @@ def own_context(config: CrawlConfig, *, is_own: bool) -> ssl.SSLContext:
         key = config.client_key or config.client_cert
         flag = "--client-key" if config.client_key else "--client-cert"
         with _named("--client-cert", config.client_cert):
-            _require_private(flag, key)
+            require_private(flag, key)
             context.load_cert_chain(
                 config.client_cert, key, password=lambda: _refuse_passphrase(flag, key)
             )
@@ -66,15 +62,6 @@ def _named(flag: str, path: str) -> Iterator[None]:
     except OSError as exc:
         name = exc.filename or path
         raise ConfigError(f"cannot read {name} for {flag}: {exc.strerror}") from None
-
-
-def _require_private(flag: str, path: str) -> None:
-    mode = os.stat(path).st_mode
-    if mode & OF_OTHERS:
-        raise ConfigError(
-            f"the private key in {flag} {path} may be read by other users of this machine; "
-            f"chmod 600 {shlex.quote(path)}"
-        )
 
 
 def _refuse_passphrase(flag: str, path: str) -> str:

@@ -30,6 +30,7 @@ VALUE_BY_METAVAR = {
     "FILE": "cookies.txt",
     "PATH": "old.wacz",
     "URL": "postgresql://a.test/crawls",
+    "ORIGIN": "https://bot.a.test",
     "NAME": "docs",
     "'NAME: VALUE'": "X-A: 1",
     "USER[:PASSWORD]": "me:word",
