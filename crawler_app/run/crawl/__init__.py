@@ -15,6 +15,8 @@ Beside the path::
     refusals         decides whether a host refuses the crawl
     wall_checks      asks it for a page that is known, to find out
     waits            names what is waited for, and bounds the waits for external hosts
+    session          logs in, and again when the site has logged the crawl out
+    logouts          recognizes the links that would do that
     repeated_pages   finds sites without end, whose pages say the same
     rendering        renders the pages that scripts make
     soft_404         detects soft 404s, with one request per host

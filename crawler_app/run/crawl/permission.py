@@ -1,5 +1,7 @@
 """Checks a claimed URL against robots.txt and the user's ``should_fetch`` callback.
 
+A crawl that is logged in does not log itself out.
+
 Used by `crawler_app.run.crawl`.
 """
 
@@ -16,6 +18,7 @@ from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, PutBack
 from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web.robots.cache import RobotsCache
 from crawler_app.web.robots.rules import Rules
 from gencoro import gen
@@ -62,6 +65,9 @@ class Permission:
         if self._admission.is_trap(claim.url):  # found before that was known
             yield gen.moment  # many in a row must not block the loop
             return self._skip(Reason.TOO_MANY_ALIKE)
+        if self._would_log_out(claim.url):
+            yield gen.moment
+            return self._skip(Reason.LOGS_OUT)
         if self.robots is not None:
             end = yield from self._check_robots(claim, self.robots)
             if end is not None:
@@ -72,6 +78,10 @@ class Permission:
             return None
         yield gen.moment  # as for URLs that robots.txt forbids
         return self._skip(Reason.SHOULD_FETCH)
+
+    def _would_log_out(self, url: str) -> bool:
+        config = self._context.config
+        return config.is_logged_in and logs_out(url) and url not in config.seeds
 
     def is_allowed(self, url: str) -> bool:
         """Return whether a robots.txt that was read in this run allows a URL."""

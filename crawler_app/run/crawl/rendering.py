@@ -21,6 +21,7 @@ from crawler_app.base.urls import canonicalize, host_of, join_or_nothing
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.scope import Scope
@@ -199,6 +200,8 @@ class PageRenderer:
             )
         if self._scope.excludes(url):
             raise self._refusal(Reason.EXCLUDED_BY_PATTERN)
+        if self._context.config.is_logged_in and logs_out(url):
+            raise self._refusal(Reason.LOGS_OUT)
         # A frame is a page of its own; that of another site is not a part of this crawl.
         if request.kind == "Document" and self._scope.check_asset(url).refusal:
             raise self._refusal(Reason.OUT_OF_SCOPE)

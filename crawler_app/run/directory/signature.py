@@ -15,6 +15,7 @@ __all__ = ["FETCHING_ONLY", "settings_to_trust", "signed_settings"]
 FLAG_BY_SETTING = {
     "frontier": "--frontier",
     "cookie_file": "--cookies",
+    "login_file": "--login",
     "proxy": "--proxy",
     "ca_file": "--ca",
     "client_cert": "--client-cert",
@@ -22,7 +23,7 @@ FLAG_BY_SETTING = {
 SIGNED = ("frontier", "cookie_file", "proxy", "crawl_name")
 
 # Those that matter only if something is fetched.
-FETCHING_ONLY = ("cookie_file", "proxy", "ca_file", "client_cert")
+FETCHING_ONLY = ("cookie_file", "login_file", "proxy", "ca_file", "client_cert")
 
 
 def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
@@ -36,4 +37,5 @@ def signed_settings(config: CrawlConfig) -> str:
     signed = [getattr(config, name) for name in SIGNED]
     files = [config.ca_file, config.client_cert, config.client_key]
     # Left out if empty, as in the signatures of earlier versions.
-    return json.dumps(signed + files if any(files) else signed)
+    signed += files if any(files) else []
+    return json.dumps(signed + [config.login_file] if config.login_file else signed)

@@ -20,6 +20,7 @@ from crawler_app.web.fetcher.addresses import (
     require_public,
     require_public_host,
 )
+from crawler_app.web.fetcher.cookie_files import read_cookies
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy, basic_authorization
@@ -44,6 +45,7 @@ class RequestPolicy:
         proxy: None if there is none.
         own_hosts: Hosts with their ports that are allowed although they are private.
         cookies: What servers have set; None if cookies are not enabled.
+        remarks: What the file of cookies has that is not used.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
 
@@ -86,10 +88,13 @@ class RequestPolicy:
         origins = map(origin_of, config.seeds) if secret else ()
         self._own_origins = frozenset(origins)
         self.cookies: CookieStore | None = None
+        self.remarks: list[str] = []
         if config.cookies:
             self.cookies = CookieStore(on_set=on_cookies)
             if config.cookie_file:
-                self.cookies.load(config.cookie_file)
+                read = read_cookies(config.cookie_file)
+                self.cookies.add(read.cookies)
+                self.remarks = read.remarks
 
     def headers_for(
         self, url: str, extra: Mapping[str, str] | None = None
