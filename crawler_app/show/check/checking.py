@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ConfigError, LoginError
 from crawler_app.base.models import Severity
 from crawler_app.base.patterns import any_of
 from crawler_app.base.text.formatting import number
@@ -140,8 +140,8 @@ class Check:
                     own_hosts=self._own_hosts,
                 )
                 result: Result = yield self._crawler.run()
-            except asyncio.CancelledError:
-                tracker.summary.incomplete.append(STOPPED)
+            except (asyncio.CancelledError, LoginError) as exc:
+                tracker.summary.incomplete.append(str(exc) or STOPPED)
                 self._finish(tracker, config)
                 raise
             if self._failure is not None:

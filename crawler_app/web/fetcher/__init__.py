@@ -71,6 +71,10 @@ class Fetcher(Protocol):
         """Return the Cookie header that a request for a URL would have now."""
         ...
 
+    def add_secret_header(self, name: str, value: str) -> None:
+        """Send a header to the origins of the seeds from now on, in place of any before."""
+        ...
+
     def allow_private(self, hosts: Collection[str]) -> None:
         """Allow these hosts, each with its port, although they are private."""
         ...

@@ -84,9 +84,9 @@ class RequestPolicy:
             secret.append(("Authorization", basic_authorization(username, password)))
         self._public = _headers(defaults, public)
         self._own = _headers(defaults, public + secret)
+        self._seed_origins = frozenset(map(origin_of, config.seeds))
         # Empty if all origins get the same headers, which saves a look-up per request.
-        origins = map(origin_of, config.seeds) if secret else ()
-        self._own_origins = frozenset(origins)
+        self._own_origins = self._seed_origins if secret else frozenset()
         self.cookies: CookieStore | None = None
         self.remarks: list[str] = []
         if config.cookies:
@@ -119,6 +119,12 @@ class RequestPolicy:
         for name, value in (extra or {}).items():
             headers[name] = value
         return headers
+
+    def add_secret_header(self, name: str, value: str) -> None:
+        """Send a header to the origins of the seeds from now on, in place of any before."""
+        self._own = self._own.copy()
+        self._own[name] = value
+        self._own_origins = self._seed_origins
 
     def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
         """Store the cookies that a response has set, if cookies are enabled."""
