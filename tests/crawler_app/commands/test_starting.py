@@ -98,8 +98,9 @@ def test_start_that_leads_to_a_login_page_is_named(
         if given
         else "with --cookies, or --login RECIPE."
     )
-    (line,) = [each for each in ended.err.splitlines() if "asks for a password" in each]
-    assert line.startswith(f"{site.url} leads to {site.url}login, which asks for")
+    lines = (ended.out + ended.err).splitlines()
+    (line,) = [each for each in lines if "asks for a password" in each]
+    assert f"{site.url} leads to {site.url}login, which asks for" in line
     assert line.endswith(cure)
 
     assert ended.status == (1 if command == "check" else 0)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import closing
 from http.cookies import SimpleCookie
 
 import pytest
@@ -131,7 +132,7 @@ def crawl(site, run_sync, tmp_path):
         } | options
         config = CrawlConfig((site.url,), into=into, **options)
         run_sync(lambda: Crawler(config, resume=resume).run())
-        with CrawlDirectory.open(into).frontier() as frontier:
+        with closing(CrawlDirectory.open(into).frontier()) as frontier:
             return {
                 "/" + each.url.removeprefix(site.url): each.outcome
                 for each in frontier.records()
