@@ -59,6 +59,7 @@ FULL = CrawlConfig(
     client_cert="me.pem",
     client_key="me.key",
     cookie_file="cookies.txt",
+    login_file="login.toml",
     archive=False,
     assets="none",
     external=True,
