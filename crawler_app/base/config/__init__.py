@@ -5,7 +5,8 @@ from it (`crawler_app.commands.config_options`, `crawler_app.base.config.toml`),
 compares the tables in the documentation with it.
 
 Inside: `option`, the metadata of one option; `units` of durations and sizes; `validators`;
-`toml`, configuration files; `found_file`, the one in the working directory.
+`toml`, configuration files; `found_file`, the one in the working directory; `login_recipe`, how
+to log in.
 """
 
 import json

@@ -16,6 +16,8 @@ Beside the path::
     wall_checks      asks it for a page that is known, to find out
     waits            names what is waited for, and bounds the waits for external hosts
     session          logs in, and again when the site has logged the crawl out
+    logging_in       makes the exchanges of a login
+    login_signs      tells from a response whether the crawl is logged in
     logouts          recognizes the links that would do that
     repeated_pages   finds sites without end, whose pages say the same
     rendering        renders the pages that scripts make

@@ -64,7 +64,7 @@ class Session:
         self._is_begun = False
         self._logins = 0
         self._error: LoginError | None = None
-        # The look under way whether the session still lives, and how many were begun.
+        # The last look whether the session still lives, and how many were begun.
         self._looks = 0
         self._look: gen.Future[bool] | None = None
 
@@ -112,14 +112,14 @@ class Session:
             self._is_begun = True
             if not self._signs.has_session(url):
                 self._begin_look()
-        if self._look is not None:
+        if self._is_looking:
             yield self._look
 
     def _was_lost(self, fetched: Fetched, *, is_first: bool) -> Subgenerator[bool]:
         """Return whether a request is to be made again, with another session than before."""
         needed = self._looks + 1  # one that began before this response says nothing
         while True:
-            if self._look is None:
+            if not self._is_looking:
                 if not (self._known_url or is_first):
                     return False  # the user may not see this page
                 self._begin_look()
@@ -135,11 +135,11 @@ class Session:
 
     def _begin_look(self) -> None:
         self._looks += 1
-        look = self._look = self._renew()
-        look.add_done_callback(lambda _: self._end_look())
+        self._look = self._renew()
 
-    def _end_look(self) -> None:
-        self._look = None
+    @property
+    def _is_looking(self) -> bool:
+        return self._look is not None and not self._look.done()
 
     @gen.coroutine
     def _renew(self) -> Generator[Any, Any, bool]:
@@ -156,11 +156,15 @@ class Session:
             if fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 return False
             logger.warning("the site has logged the crawl out; logging in again")
-        try:
-            yield from self._log_in()
-        except LoginError as exc:
-            self._error = exc
-            raise
+        # What worked before may only have met another loss of the session.
+        for tries_left in (1, 0) if self._known_url else (0,):
+            try:
+                yield from self._log_in()
+                break
+            except LoginError as exc:
+                if not tries_left:
+                    self._error = exc
+                    raise
         return True
 
     def _log_in(self) -> Subgenerator[None]:
