@@ -5,6 +5,7 @@
         +-- ConfigError        an option or a crawl directory cannot be used
         +-- UrlError           a reference is not a URL that can be fetched
         +-- FetchError         one exchange failed; says whether to retry it
+        |   +-- LoginError         the crawl cannot log in, and ends
         |   +-- HookError          one of the user's callbacks failed
         |   +-- StaleConnectionError   the request may be sent again
         +-- LeaseLostError     a worker finished a URL whose lease had expired
@@ -29,6 +30,7 @@ __all__ = [
     "FrontierError",
     "HookError",
     "LeaseLostError",
+    "LoginError",
     "ObjectStorageError",
     "SearchError",
     "SearchIndexError",
@@ -90,6 +92,13 @@ class HookError(FetchError):
 
     def __init__(self, message: str) -> None:
         super().__init__(Reason.HOOK_ERROR, message)
+
+
+class LoginError(FetchError):
+    """The crawl cannot log in, or is logged out again and again; it ends."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Reason.LOGIN_REQUIRED, message)
 
 
 class LeaseLostError(CrawlerError):

@@ -64,6 +64,7 @@ class Reason(StrEnum):
     DNS = "dns"
     HOOK_ERROR = "hook_error"
     INTERNAL_ERROR = "internal_error"
+    LOGIN_REQUIRED = "login_required"
     NETWORK = "network"
     NO_LONGER_LINKED = "no longer linked"
     NOT_RENDERED = "not_rendered"
@@ -80,6 +81,7 @@ class Reason(StrEnum):
     WRONG_TYPE = "wrong_type"
 
     EXCLUDED_BY_PATTERN = "excluded_by_pattern"
+    LOGS_OUT = "logs_out"
     NOFOLLOW = "nofollow"
     NOT_INCLUDED = "not_included"
     OUT_OF_SCOPE = "out_of_scope"
@@ -251,6 +253,11 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
         "the response could be understood in two ways, which attackers make use of, so it "
         "was not read",
     ),
+    Reason.LOGIN_REQUIRED: _fails(
+        Fault.LIMIT,
+        "the site leads to its login page, also after a login: the user may not see it",
+        badge="login",
+    ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
     Reason.NOT_RENDERED: _fails(
         Fault.LIMIT, "the browser could not render it", Retries.SOON
@@ -275,6 +282,9 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     # Skipped.
     Reason.EXCLUDED_BY_PATTERN: _skips("a pattern of --exclude matches it"),
+    Reason.LOGS_OUT: _skips(
+        "it would log the crawl out; give it as a start URL if it is a page like any other"
+    ),
     Reason.NOFOLLOW: ReasonTraits(
         Category.SKIP,
         "the page asks robots not to follow the link",

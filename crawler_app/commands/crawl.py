@@ -100,7 +100,7 @@ def _print_whole_summary(config: CrawlConfig) -> int:
         seed_ends = final_records(config.seeds, frontier, summary)
     is_rendered = config.render != "never"
     print(render_summary(summary, stored.kept(), is_rendered=is_rendered))
-    _print_lines(login_hints(config, seed_ends))
+    _print_lines(f"{hint}." for hint in login_hints(config, seed_ends))
     status = _print_seed_errors(config.seeds, seed_ends)
     return _print_emptiness(summary, config) or status
 
@@ -169,7 +169,7 @@ def _print_hints(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
     _print_cures(result.summary)
-    _print_lines(login_hints(config, result.seed_ends))
+    _print_lines(f"{hint}." for hint in login_hints(config, result.seed_ends))
     status = _print_seed_errors(config.seeds, result.seed_ends)
     status = _print_emptiness(result.summary, config) or status
     if result.was_stopped:

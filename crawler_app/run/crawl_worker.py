@@ -352,6 +352,8 @@ class CrawlWorker:
             with self._watch(crawl):
                 yield crawl.run()
         yield gen.moment  # in which closed connections leave their descriptors
+        if crawl.login_error is not None:
+            raise crawl.login_error
         return self._done(crawl, crawl.limit_reached)
 
     def _other_archives(self, directory: CrawlDirectory) -> list[Path]:

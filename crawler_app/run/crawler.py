@@ -26,6 +26,7 @@ from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.wiring import check_renderer, wire
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
+from crawler_app.run.directory.kept_cookies import KeptCookies
 from crawler_app.run.directory.losses import requeue_lost
 from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
 from crawler_app.run.processes.workers_run import WorkersRun
@@ -189,6 +190,7 @@ class Crawler:
             ConfigError: the directory is in use, or holds another crawl, or cannot be
                 written.
             StorageError: the disk has failed.
+            LoginError: the crawl cannot log in, or not again; `resume` continues it.
             RuntimeError: `run` was called before.
         """
         if self._crawl is not None:
@@ -291,9 +293,12 @@ class Crawler:
         stores.frontier.requeue_failed(self._retried_reasons)
         archived = requeue_lost(stores)
         with contextlib.ExitStack() as cleanup:
+            cookies = KeptCookies(None if directory is None else directory.cookies_path)
             fetcher = cleanup.enter_context(
-                contextlib.closing(make_fetcher(self.config))
+                contextlib.closing(make_fetcher(self.config, cookies.note))
             )
+            cookies.begin(fetcher.cookies, resumes=self._resumes)
+            cleanup.callback(cookies.close)
             if self._own_hosts:
                 fetcher.allow_private(self._own_hosts)
             path = None if directory is None else directory.external_cache_path
@@ -320,6 +325,8 @@ class Crawler:
         # Closed connections leave their descriptors in the next turn of the loop, and what
         # follows opens files.
         yield gen.moment
+        if crawl.login_error is not None:
+            raise crawl.login_error
 
     def _result(
         self,

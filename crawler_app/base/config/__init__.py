@@ -5,7 +5,8 @@ from it (`crawler_app.commands.config_options`, `crawler_app.base.config.toml`),
 compares the tables in the documentation with it.
 
 Inside: `option`, the metadata of one option; `units` of durations and sizes; `validators`;
-`toml`, configuration files; `found_file`, the one in the working directory.
+`toml`, configuration files; `found_file`, the one in the working directory; `login_recipe`, how
+to log in.
 """
 
 import json
@@ -482,9 +483,16 @@ class CrawlConfig:
     )
 
     cookie_file: str = _path(
-        "read cookies from this file (cookies.txt, as written by browsers and wget)",
+        "read cookies from a cookies.txt, the profile of a browser or a Playwright state",
         group=FETCHING,
         flag="--cookies",
+        metavar="PATH",
+    )
+
+    login_file: str = _path(
+        "log in as this recipe says (a TOML file; its passwords come from the environment)",
+        group=FETCHING,
+        flag="--login",
     )
 
     # Each is sent to the origin that set it.  Without an "on" flag: --cookies is `cookie_file`.
@@ -631,8 +639,15 @@ class CrawlConfig:
         """Whether it contains secrets, so that only the owner may read its file."""
         names = {name.lower() for name, _ in self.header_fields}
         has_password = bool(self.auth) or "@" in self.proxy
-        has_file = bool(self.cookie_file or self.client_cert)
+        has_file = bool(self.cookie_file or self.login_file or self.client_cert)
         return has_password or has_file or not names <= PUBLIC_HEADERS
+
+    @property
+    def is_logged_in(self) -> bool:
+        """Whether the site is shown as to a user of its own, whom a link could log out."""
+        names = {name.lower() for name, _ in self.header_fields}
+        own = self.auth or self.cookie_file or self.login_file
+        return bool(own) or not names.isdisjoint(("cookie", "authorization"))
 
     @property
     def header_fields(self) -> list[tuple[str, str]]:

@@ -56,6 +56,8 @@ def _refusal(option: Option, value: Any, directory: Path) -> str:
         return "would send what is fetched to a store of its own"
     if option.name == "ca_file" and value:
         return "could vouch for every site"
+    if option.name == "login_file" and value:
+        return "could send what is in your environment to a URL of its own"
     if option.is_path and value:
         is_inside = Path(value).resolve().is_relative_to(directory.resolve())
         return "" if is_inside else f"is {value}, which is outside its directory"

@@ -15,6 +15,10 @@ Beside the path::
     refusals         decides whether a host refuses the crawl
     wall_checks      asks it for a page that is known, to find out
     waits            names what is waited for, and bounds the waits for external hosts
+    session          logs in, and again when the site has logged the crawl out
+    logging_in       makes the exchanges of a login
+    login_signs      tells from a response whether the crawl is logged in
+    logouts          recognizes the links that would do that
     repeated_pages   finds sites without end, whose pages say the same
     rendering        renders the pages that scripts make
     browser_requests makes the requests of their browser
@@ -69,6 +73,7 @@ from crawler_app.base.errors import (
     FetchError,
     HookError,
     LeaseLostError,
+    LoginError,
     StorageError,
 )
 from crawler_app.base.models import (
@@ -143,6 +148,7 @@ class Crawl:
         fetcher: Makes the HTTP exchanges.
         stats: Counts what this run does.
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
+        login_error: Why it cannot log in, which ended the crawl; None if that did not.
         is_paused: Whether no fetch is started until `unpause` is called.
         is_stopping: Whether no further fetch is started.
         under_way: The claimed URLs.
@@ -167,6 +173,7 @@ class Crawl:
         self.fetcher = parts.fetcher
         self.stats = context.stats
         self.limit_reached = ""
+        self.login_error: LoginError | None = None
         self.is_paused = self.is_stopping = self._has_failed = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._parts = parts
@@ -515,6 +522,10 @@ class Crawl:
         except StorageError:
             self._has_failed = True
             raise
+        except LoginError as exc:
+            self.login_error = self.login_error or exc
+            self._abandon(claim)
+            self.stop()
         except LeaseLostError as exc:
             # A frontier that cannot be written forgets what was found since its last commit.
             if not self._has_failed:
@@ -548,6 +559,8 @@ class Crawl:
             if isinstance(end, Finish) and end.page is not None:
                 end = yield from self._show(end, end.page)
             return end
+        except LoginError:
+            raise
         except FetchError as exc:
             if is_external:
                 self._parts.external_checker.note_failure(claim.host, exc)

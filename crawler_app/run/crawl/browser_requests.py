@@ -14,6 +14,7 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.fetching import Fetching
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.scope import Scope
 from crawler_app.web import politeness
@@ -84,6 +85,8 @@ class BrowserRequests:
             )
         if self._scope.excludes(url):
             raise self._refusal(Reason.EXCLUDED_BY_PATTERN)
+        if self._context.config.is_logged_in and logs_out(url):
+            raise self._refusal(Reason.LOGS_OUT)
         # A frame is a page of its own; that of another site is not a part of this crawl.
         if request.kind == "Document" and self._scope.check_asset(url).refusal:
             raise self._refusal(Reason.OUT_OF_SCOPE)

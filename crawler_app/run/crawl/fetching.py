@@ -27,6 +27,7 @@ from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
 
 if TYPE_CHECKING:
+    from crawler_app.run.crawl.session import Session
     from crawler_app.web.render.kept import KeptResponses
 
 __all__ = ["Fetching"]
@@ -48,6 +49,7 @@ class Fetching:
 
     Attributes:
         kept: What a browser has fetched as well; None unless pages are rendered.
+        session: Logs in, and tells whether the site has logged the crawl out; None for none.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Fetching:
         self._archived = archived
         self._others = others
         self.kept: KeptResponses | None = None
+        self.session: Session | None = None
         # Under way, by the URL that is fetched.
         self._probes: dict[str, gen.Future[None]] = {}
 
@@ -163,7 +166,7 @@ class Fetching:
         is_archived: bool = True,
         elsewhere: Capture | None = None,
     ) -> Subgenerator[Fetched]:
-        """Make one exchange, and archive it.
+        """Make one exchange, and archive it; again if the session was lost.
 
         Args:
             is_archived: Whether it belongs into the archive, if there is one.
@@ -172,6 +175,27 @@ class Fetching:
         Raises:
             FetchError: there was no usable response.
             ArchiveError: the archive cannot be written.
+        """
+        if self.session is None:
+            fetched, began_at = yield from self.exchange(url, headers, method, body)
+        else:
+            asked = (url, headers, method, body)
+            fetched, began_at = yield from self.session.ask(*asked)
+        if self._archive is not None and is_archived:
+            yield self._archive.write(fetched, began_at, elsewhere)
+        return fetched
+
+    def exchange(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
+    ) -> Subgenerator[tuple[Fetched, float]]:
+        """Make one exchange, which is not archived; return the response and when it began.
+
+        Raises:
+            FetchError: there was no usable response.
         """
         context, host = self._context, host_of(url)
         for _ in range(MAX_STALE):
@@ -192,9 +216,7 @@ class Fetching:
         context.stats.add("fetched")
         context.stats.add("bytes", len(fetched.body))
         trace.note_response(method, fetched)
-        if self._archive is not None and is_archived:
-            yield self._archive.write(fetched, began_at, elsewhere)
-        return fetched
+        return fetched, began_at
 
     def keep(self, url: str, content_type: str, body: bytes) -> Subgenerator[None]:
         """Archive what no server has sent, if there is an archive.

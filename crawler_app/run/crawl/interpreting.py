@@ -88,6 +88,10 @@ _ASSET = re.compile(
 # Preparing a longer text for the index takes a tenth of a second.
 MAX_CHARS_ON_LOOP = 32_000
 
+# A start URL with a field for a password and no more links than these is a login page; many
+# start pages have a small login form beside all else.
+MAX_LOGIN_LINKS = 10
+
 # Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
 # others are only looked up again.
 MAX_SETTLED_PER_PAGE = 5_000
@@ -232,8 +236,12 @@ class Interpreter:
             outcome.reason = Reason.MADE_BY_SCRIPT
         if not (is_markup or page.text or page.links):
             outcome.add_note("neither text nor links in the PDF file, or it is damaged")
-        is_led_to = claim.depth == 0 and claim.url not in self._config.seeds
-        if page.asks_for_password and is_led_to:
+        is_seed = claim.url in self._config.seeds
+        if (
+            page.asks_for_password
+            and claim.depth == 0
+            and not (is_seed and len(page.links) > MAX_LOGIN_LINKS)
+        ):
             outcome.add_note(ASKS_FOR_PASSWORD)
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))

@@ -1,5 +1,7 @@
 """Checks a claimed URL against robots.txt and the user's ``should_fetch`` callback.
 
+A crawl that is logged in does not log itself out.
+
 Used by `crawler_app.run.crawl`.
 """
 
@@ -8,7 +10,7 @@ from collections.abc import Callable
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Claim, Fetched, Role
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, origin_of
 from crawler_app.run.crawl import ending
@@ -16,6 +18,7 @@ from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, PutBack
 from crawler_app.run.crawl.hooks import Hooks
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web.robots.cache import RobotsCache
 from crawler_app.web.robots.rules import Rules
 from gencoro import gen
@@ -23,6 +26,9 @@ from gencoro import gen
 __all__ = ["Permission"]
 
 logger = logging.getLogger(__name__)
+
+# Logout links that are named in the log; all are counted.
+MAX_NAMED = 5
 
 
 class Permission:
@@ -47,6 +53,7 @@ class Permission:
         self._admission = admission
         self._hooks = hooks
         self.robots = _robots_cache(context, fetch) if context.config.robots else None
+        self._named_logouts: set[str] = set()
         # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
         # Origins whose robots.txt was fetched for a page that needs something of theirs.
@@ -62,6 +69,10 @@ class Permission:
         if self._admission.is_trap(claim.url):  # found before that was known
             yield gen.moment  # many in a row must not block the loop
             return self._skip(Reason.TOO_MANY_ALIKE)
+        if self._would_log_out(claim.url):
+            yield gen.moment
+            self._name_logout(claim.url)
+            return self._skip(Reason.LOGS_OUT)
         if self.robots is not None:
             end = yield from self._check_robots(claim, self.robots)
             if end is not None:
@@ -72,6 +83,17 @@ class Permission:
             return None
         yield gen.moment  # as for URLs that robots.txt forbids
         return self._skip(Reason.SHOULD_FETCH)
+
+    def _would_log_out(self, url: str) -> bool:
+        config = self._context.config
+        return config.is_logged_in and logs_out(url) and url not in config.seeds
+
+    def _name_logout(self, url: str) -> None:
+        """Warn of the first URL at each of a few paths that is skipped."""
+        path = url.partition("?")[0]
+        if path not in self._named_logouts and len(self._named_logouts) < MAX_NAMED:
+            self._named_logouts.add(path)
+            logger.warning("skipping %s: %s", url, meaning_of(Reason.LOGS_OUT))
 
     def is_allowed(self, url: str) -> bool:
         """Return whether a robots.txt that was read in this run allows a URL."""

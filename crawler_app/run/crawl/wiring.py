@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tornado.util import import_object
 
 from crawler_app.base.config import NEVER, CrawlConfig
+from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.errors import ConfigError
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
@@ -26,6 +27,7 @@ from crawler_app.run.crawl.observer import (
 from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.redirecting import RedirectReader
+from crawler_app.run.crawl.session import Session
 from crawler_app.run.crawl.soft_404 import Soft404Detector
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.waits import Waits
@@ -141,6 +143,9 @@ def wire(
         archived=archived,
         others=others,
     )
+    if config.login_file:
+        recipe = LoginRecipe.read(config.login_file)
+        fetching.session = Session(context, fetcher, recipe, fetching.exchange)
     permission = Permission(context, admission, hooks, fetching.fetch)
     renderer = None
     if config.render != NEVER:

@@ -5,6 +5,7 @@
     DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
+    DIR/cookies.json             the cookies that servers have set, if one process crawls
     DIR/store                    its id, if its frontier is on a server
     DIR/crawl-id                 the id of the crawl there
     DIR/storage.url              where the files of the archive go, if to object storage
@@ -19,6 +20,7 @@ SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock, `signature` has the settings that a user must trust; `stores` opens what a
 crawl writes to, and closes it in order; `losses` finds what was lost since the last run, and
+`kept_cookies` keeps cookies for `resume`, and
 `left_pages` removes from the indexes of processes what is no longer theirs;
 `stored` is read access to a crawl, `union` searches the indexes of several processes, and
 `server_crawl` the directories of workers on many machines; `moving` turns a directory into
@@ -63,6 +65,7 @@ __all__ = ["CrawlDirectory", "CrawlSizes"]
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
 EXTERNAL_CACHE_NAME = "external.sqlite3"
+COOKIES_NAME = "cookies.json"
 SERVER_NAME = "postgres"
 INDEX_NAME = "crawl.sqlite"
 STORE_NAME = "store"
@@ -304,6 +307,11 @@ class CrawlDirectory(StoredCrawl):
     def external_cache_path(self) -> Path:
         """The file of the external URLs that exist, if there is one."""
         return self.path / EXTERNAL_CACHE_NAME
+
+    @property
+    def cookies_path(self) -> Path:
+        """The file of the cookies that servers have set, if there is one."""
+        return self.path / COOKIES_NAME
 
     def frontier(self) -> FrontierReader:
         self.require_current()

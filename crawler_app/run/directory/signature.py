@@ -15,6 +15,7 @@ __all__ = ["FETCHING_ONLY", "settings_to_trust", "signed_settings"]
 FLAG_BY_SETTING = {
     "frontier": "--frontier",
     "cookie_file": "--cookies",
+    "login_file": "--login",
     "proxy": "--proxy",
     "ca_file": "--ca",
     "client_cert": "--client-cert",
@@ -23,7 +24,10 @@ FLAG_BY_SETTING = {
 SIGNED = ("frontier", "cookie_file", "proxy", "crawl_name")
 
 # Those that matter only if something is fetched.
-FETCHING_ONLY = ("cookie_file", "proxy", "ca_file", "client_cert", "sign_key")
+FETCHING_ONLY = (
+    *("cookie_file", "login_file", "proxy"),
+    *("ca_file", "client_cert", "sign_key"),
+)
 
 
 def settings_to_trust(config: CrawlConfig) -> dict[str, str]:
@@ -41,4 +45,6 @@ def signed_settings(config: CrawlConfig) -> str:
         signed += files
     if config.sign_key:
         signed.append({"sign": [config.sign_key, config.sign_agent]})
+    if config.login_file:
+        signed.append({"login": config.login_file})
     return json.dumps(signed)

@@ -25,6 +25,7 @@ from typing import Any, Self
 from crawler_app.base.errors import (
     ConfigError,
     CrawlerError,
+    LoginError,
     ServerAwayError,
     ServerError,
     StorageError,
@@ -46,6 +47,7 @@ __all__ = [
 REPORTED_ERRORS: tuple[type[CrawlerError], ...] = (
     ServerAwayError,
     ConfigError,
+    LoginError,
     ServerError,
     StorageError,
 )

@@ -57,11 +57,17 @@ def login_hints(config: CrawlConfig, ends: Iterable[UrlRecord | None]) -> list[s
     Args:
         ends: As `complaint_about` takes them, one for each start URL.
     """
-    cure = "give the cookies of a browser that is logged in with --cookies FILE"
+    cure = "give the cookies of a browser that is logged in with --cookies, or --login RECIPE"
     if config.has_secrets:
         cure = "what was given to log in with is not accepted, or has expired"
     return [
-        f"{printable(seed)} leads to {printable(end.url)}, which asks for a password; {cure}."
+        f"{_login_page(seed, end)} asks for a password; {cure}"
         for seed, end in zip(config.seeds, ends, strict=True)
         if end and end.outcome and ASKS_FOR_PASSWORD in end.outcome.note
     ]
+
+
+def _login_page(seed: str, end: UrlRecord) -> str:
+    if dedup_key(seed) == dedup_key(end.url):
+        return f"{printable(seed)} is a login page, which"
+    return f"{printable(seed)} leads to {printable(end.url)}, which"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ConfigError, LoginError
 from crawler_app.base.models import Severity
 from crawler_app.base.patterns import any_of
 from crawler_app.base.text.formatting import number
@@ -140,8 +140,8 @@ class Check:
                     own_hosts=self._own_hosts,
                 )
                 result: Result = yield self._crawler.run()
-            except asyncio.CancelledError:
-                tracker.summary.incomplete.append(STOPPED)
+            except (asyncio.CancelledError, LoginError) as exc:
+                tracker.summary.incomplete.append(str(exc) or STOPPED)
                 self._finish(tracker, config)
                 raise
             if self._failure is not None:
@@ -150,7 +150,7 @@ class Check:
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
             tracker.summary.incomplete += why_incomplete(result, config, name_of)
-            self.notes += login_hints(config, result.seed_ends)
+            tracker.summary.incomplete += login_hints(config, result.seed_ends)
             for url in result.soft_404s:
                 self._report(soft_404(url))
             self._report_pages(config, name_of)

@@ -2,6 +2,8 @@
 
     request_policy      headers, proxy and cookies: secrets to the seeds only
       cookies           the cookie store
+      cookie_files      the cookies of a file or a browser
+      chromium_values   decrypts those of Chromium
       addresses         which addresses are public
     http                the fetcher over Tornado's AsyncHTTPClient
       tls_files         the TLS context: --ca, --client-cert
@@ -18,6 +20,7 @@
 """
 
 import importlib
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
@@ -35,6 +38,8 @@ from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.codings import ACCEPTED
 from gencoro import gen
+
+logger = logging.getLogger(__name__)
 
 __all__ = [
     "Fetcher",
@@ -76,6 +81,10 @@ class Fetcher(Protocol):
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header that a request for a URL would have now."""
+        ...
+
+    def add_secret_header(self, name: str, value: str) -> None:
+        """Send a header to the origins of the seeds from now on, in place of any before."""
         ...
 
     def allow_private(self, hosts: Collection[str]) -> None:
@@ -127,7 +136,10 @@ def check_fetcher(config: CrawlConfig) -> None:
     the client 'simple' does not support proxies; 'pooled' does
     """
     fetcher_class(config.client)
-    request_options(config, RequestPolicy(config, ACCEPTED).proxy)
+    policy = RequestPolicy(config, ACCEPTED)
+    request_options(config, policy.proxy)
+    for remark in policy.remarks:
+        logger.warning(remark)
     if config.client_cert:
         own_context(config, is_own=True)
     if _signs(config):

@@ -3,29 +3,24 @@
 Rule: a cookie goes back only to the origin (scheme, host and port) that set it, whatever its
 Domain attribute says.  That is stricter than RFC 6265, on purpose: no host can plant a
 session in another, and no public suffix list is needed.  Only the user can send a cookie to
-several hosts, with a cookie file.
+several hosts, with a cookie file (`crawler_app.web.fetcher.cookie_files`).
 
 It does not use `http.cookiejar`, which reads the clock itself and is organized by domain; a
 test compares the two.
 """
 
-import codecs
 import math
-import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from crawler_app.base.errors import ConfigError
 from crawler_app.base.http_headers import http_date_at
-from crawler_app.base.safe_files import read_limited
-from crawler_app.base.text.formatting import error_words
 from crawler_app.base.urls import host_of, name_of, origin_of
 from crawler_app.web.fetcher.addresses import is_literal
 
-__all__ = ["Cookie", "CookieStore", "OnCookies"]
+__all__ = ["NOT_SENT", "Cookie", "CookieStore", "FileCookie", "OnCookies"]
 
 # Source: RFC 6265, 6.1, which requires at least 4096 bytes per cookie, 50 cookies per
 # domain, 3000 cookies in total.
@@ -43,19 +38,13 @@ COOKIE_OVERHEAD_BYTES = 700
 # part of the time has passed in which the cookie is sent.
 NEWS_AFTER = 0.1
 
-# Browsers keep at most 3300 cookies (Chromium), which is a file of 14 MB.
-MAX_FILE_BYTES = 16 * 2**20
-
 # Characters that would end the Cookie header, or are not allowed in one.
-_NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
+NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
 # RFC 6265, 5.2.  Not Python's default: a byte of UTF-8, read as latin-1, may be a space.
 _SPACES = " \t"
 # Browsers keep a cookie with such a name only if it is secure; the first also of this host.
 _PREFIX = re.compile("__(?:(host)|secure)-", re.IGNORECASE)
 _MAX_AGE = re.compile(r"-?[0-9]+")
-_TIME = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?)?")
-
-_BOOL_BY_WORD = {"TRUE": True, "FALSE": False}
 
 
 @dataclass(slots=True, frozen=True)
@@ -89,7 +78,7 @@ class Cookie:
 
 
 @dataclass(slots=True, frozen=True)
-class _FileCookie:
+class FileCookie:
     """A cookie from a file.
 
     Attributes:
@@ -130,7 +119,7 @@ class CookieStore:
         self._clock = clock
         self._jar_by_origin: dict[str, _Jar] = {}
         self._kept_bytes = 0
-        self._file_cookies_by_domain: dict[str, list[_FileCookie]] = {}
+        self._file_cookies_by_domain: dict[str, list[FileCookie]] = {}
 
     def header_for(self, url: str) -> str:
         """Return the Cookie header for a canonical URL; empty for none.
@@ -199,31 +188,18 @@ class CookieStore:
         self._kept_bytes -= _bytes_of(jar)
         return jar
 
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """Add the cookies of a Netscape cookies.txt, as wget, curl and yt-dlp read it.
+    def add(self, cookies: Iterable[FileCookie]) -> None:
+        """Add cookies that the user gives, for the hosts of their domains, on any port."""
+        for each in cookies:
+            self._file_cookies_by_domain.setdefault(each.domain, []).append(each)
 
-        They are sent to the hosts of their domains, as the file says, on any port.
-
-        Raises:
-            ConfigError: the file cannot be read, or has another format.
-        """
-        try:
-            octets = read_limited(path, MAX_FILE_BYTES)
-        except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
-            why = error_words(exc, path)
-            raise ConfigError(f"cannot read the cookies in {path}: {why}") from None
-        # A header is sent as latin-1, which preserves each byte of any charset.
-        text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
-        for number, line in enumerate(text.split("\n"), 1):
-            try:
-                found = _read_line(line.rstrip("\r"))
-            except ValueError as exc:
-                raise ConfigError(
-                    f"{path}, line {number}: {exc}; it must be a cookies.txt in "
-                    "Netscape's format, as wget and curl write it"
-                ) from None
-            if found is not None:
-                self._file_cookies_by_domain.setdefault(found.domain, []).append(found)
+    def kept(self) -> dict[str, list[Cookie]]:
+        """Return the cookies that servers have set and that last, by their origins."""
+        now = self._clock()
+        return {
+            origin: [each for each in jar.values() if each.expires_at > now]
+            for origin, jar in self._jar_by_origin.items()
+        }
 
     def _from_files(self, host: str) -> _Jar:
         if not self._file_cookies_by_domain:
@@ -285,7 +261,7 @@ def _read_header(header: str, scheme: str, url_path: str, now: float) -> Cookie 
     Source: RFC 6265, 5.2; for cookies without a name, and for prefixes, its successor
     (draft-ietf-httpbis-rfc6265bis, 5.6 and 5.7), as browsers do.
     """
-    if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
+    if len(header) > MAX_COOKIE_BYTES or NOT_SENT.search(header):
         return None
     pair, *attributes = header.split(";")
     name, equals, value = (part.strip(_SPACES) for part in pair.partition("="))
@@ -331,53 +307,3 @@ def _expires_at(value_by_attribute: dict[str, str], now: float) -> float:
         return now + seconds if seconds > 0 else -math.inf
     date_at = http_date_at(value_by_attribute.get("expires", ""))
     return math.inf if date_at is None else date_at
-
-
-def _read_line(line: str) -> _FileCookie | None:
-    """Parse a line of a cookies.txt; None if it has no cookie.
-
-    Raises:
-        ValueError: the line has another format.
-    """
-    line = line.removeprefix("#HttpOnly_")
-    if not line.strip() or line.startswith("#"):
-        return None
-    if _NOT_SENT.search(line):
-        raise ValueError("a control character")
-    fields = line.split("\t")
-    if len(fields) == 6:  # an editor has stripped the tab before an empty value
-        fields.append("")
-    if len(fields) != 7:
-        raise ValueError(f"{len(fields)} fields separated by tabs, not 7")
-    return _cookie_of(*fields)
-
-
-def _cookie_of(
-    domain: str,
-    has_subdomains: str,
-    path: str,
-    is_secure: str,
-    expires: str,
-    name: str,
-    value: str,
-) -> _FileCookie:
-    # No error quotes a field: if a tab is missing, it may be a secret.
-    for word in (has_subdomains, is_secure):
-        if word.upper() not in _BOOL_BY_WORD:
-            raise ValueError("neither TRUE nor FALSE in field 2 or 4")
-    if not path.startswith("/"):
-        raise ValueError("no path in field 3")
-    if not _TIME.fullmatch(expires):
-        raise ValueError("no time in field 5")
-    if not name:
-        raise ValueError("no name in field 6")
-    cookie = Cookie(
-        name,
-        value,
-        path,
-        _BOOL_BY_WORD[is_secure.upper()],
-        # Session cookies are written with 0.
-        expires_at=float(expires or 0) or math.inf,
-    )
-    domain = domain.lower().removeprefix(".")
-    return _FileCookie(domain, _BOOL_BY_WORD[has_subdomains.upper()], cookie)

@@ -20,6 +20,7 @@ from crawler_app.web.fetcher.addresses import (
     require_public,
     require_public_host,
 )
+from crawler_app.web.fetcher.cookie_files import read_cookies
 from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy, basic_authorization
@@ -44,6 +45,7 @@ class RequestPolicy:
         proxy: None if there is none.
         own_hosts: Hosts with their ports that are allowed although they are private.
         cookies: What servers have set; None if cookies are not enabled.
+        remarks: What the file of cookies has that is not used.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
 
@@ -82,14 +84,17 @@ class RequestPolicy:
             secret.append(("Authorization", basic_authorization(username, password)))
         self._public = _headers(defaults, public)
         self._own = _headers(defaults, public + secret)
+        self._seed_origins = frozenset(map(origin_of, config.seeds))
         # Empty if all origins get the same headers, which saves a look-up per request.
-        origins = map(origin_of, config.seeds) if secret else ()
-        self._own_origins = frozenset(origins)
+        self._own_origins = self._seed_origins if secret else frozenset()
         self.cookies: CookieStore | None = None
+        self.remarks: list[str] = []
         if config.cookies:
             self.cookies = CookieStore(on_set=on_cookies)
             if config.cookie_file:
-                self.cookies.load(config.cookie_file)
+                read = read_cookies(config.cookie_file)
+                self.cookies.add(read.cookies)
+                self.remarks = read.remarks
 
     def headers_for(
         self, url: str, extra: Mapping[str, str] | None = None
@@ -114,6 +119,12 @@ class RequestPolicy:
         for name, value in (extra or {}).items():
             headers[name] = value
         return headers
+
+    def add_secret_header(self, name: str, value: str) -> None:
+        """Send a header to the origins of the seeds from now on, in place of any before."""
+        self._own = self._own.copy()
+        self._own[name] = value
+        self._own_origins = self._seed_origins
 
     def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
         """Store the cookies that a response has set, if cookies are enabled."""

@@ -143,6 +143,10 @@ class RequestsFetcher:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
         return self._policy.headers_for(url).get("Cookie", "")
 
+    def add_secret_header(self, name: str, value: str) -> None:
+        """Send a header to the origins of the seeds; see `Fetcher`."""
+        self._policy.add_secret_header(name, value)
+
     def allow_private(self, hosts: Collection[str]) -> None:
         """Allow private hosts, see `Fetcher`."""
         self._policy.own_hosts = hosts

@@ -62,6 +62,7 @@ FULL = CrawlConfig(
     sign_agent="https://bot.a.test",
     sign_always=True,
     cookie_file="cookies.txt",
+    login_file="login.toml",
     archive=False,
     assets="none",
     external=True,

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.web.fetcher.cookie_files import read_cookies
 from crawler_app.web.fetcher.cookies import (
     MAX_COOKIE_BYTES,
     MAX_COOKIES_OF_ORIGIN,
@@ -39,7 +40,7 @@ def load(cookies, tmp_path):
     def load(*lines):
         path = tmp_path / "cookies.txt"
         path.write_bytes("\n".join(lines).replace(" ", "\t").encode())
-        cookies.load(path)
+        cookies.add(read_cookies(path).cookies)
 
     return load
 
@@ -415,7 +416,7 @@ def test_unreadable_file_is_refused(cookies, tmp_path, name):
     with pytest.raises(
         ConfigError, match=r"cannot read the cookies in .*(?:\Sno|/dev/zero: )"
     ):
-        cookies.load(tmp_path / name)
+        cookies.add(read_cookies(tmp_path / name).cookies)
 
 
 @given(st.binary() | st.text(st.sampled_from("a./\t\n0#TRUEFALS")).map(str.encode))
@@ -424,6 +425,6 @@ def test_any_file_is_read_or_refused(tmp_path_factory, octets):
     path.write_bytes(octets)
 
     try:
-        CookieStore().load(path)
+        read_cookies(path)
     except ConfigError as exc:
         assert str(path) in str(exc)

@@ -1,0 +1,111 @@
+"""Tells from a response whether the crawl is logged in.  Pure."""
+
+import html
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from urllib.parse import parse_qsl, urlsplit
+
+from crawler_app.base.config.login_recipe import LoginRecipe
+from crawler_app.base.http_headers import is_html
+from crawler_app.base.models import Fetched
+from crawler_app.base.urls import join_or_nothing
+
+__all__ = ["LoginSigns"]
+
+# The beginning of a page; the mark of a user is in its head or its menu.
+MAX_BYTES = 4 * 2**20
+
+_HREF = re.compile(
+    rb"""(?:href|action)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++|(?!))""", re.IGNORECASE
+)
+_COOKIE = re.compile(rb"\r\ncookie: *([^\r\n]*)", re.IGNORECASE)
+_REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class LoginSigns:
+    """The signs of a recipe.
+
+    Args:
+        cookies_for: Returns the Cookie header of a request sent now.
+    """
+
+    def __init__(self, recipe: LoginRecipe, cookies_for: Callable[[str], str]) -> None:
+        kind, _, self._wanted = recipe.logged_in.partition(":")
+        self._is_text, self._is_link = kind == "text", kind == "link"
+        self._cookie = self._wanted if kind == "cookie" else ""
+        self._has_token = bool(recipe.token)
+        self._url = recipe.url
+        self._cookies_for = cookies_for
+        self._login_urls = [recipe.url]
+
+    def add_login_url(self, url: str) -> None:
+        """Note where the login page has redirected to."""
+        if not self.is_login_page(url):
+            self._login_urls.append(url)
+
+    def is_login_page(self, url: str) -> bool:
+        """Return whether a URL is that of the login page, with more parameters or without."""
+        return any(_is_same_page(url, each) for each in self._login_urls)
+
+    def leads_to_login(self, fetched: Fetched) -> bool:
+        """Return whether a response redirects to the login page."""
+        if not 300 <= fetched.status < 400:
+            return False
+        target = join_or_nothing(fetched.url, fetched.headers.get("Location", ""))
+        return bool(target) and self.is_login_page(target)
+
+    def is_suspicious(self, fetched: Fetched) -> bool:
+        """Return whether a response may be one to a visitor who is not logged in."""
+        if fetched.status in _REFUSALS or self.leads_to_login(fetched):
+            return True
+        if self._cookie and not self.has_session(fetched.url):
+            return True  # the site has deleted it
+        return _is_page(fetched) and not self._has_mark(fetched)
+
+    def is_inside(self, fetched: Fetched) -> bool:
+        """Return whether a response shows that the crawl is logged in."""
+        return _is_page(fetched) and not self.is_suspicious(fetched)
+
+    def has_session(self, url: str) -> bool:
+        """Return whether there are cookies that may be those of a session."""
+        sent = self._cookies_for(url) or self._cookies_for(self._url)
+        if not self._cookie:
+            return bool(sent) and not self._has_token
+        return any(
+            pair.partition("=")[0].strip() == self._cookie for pair in sent.split(";")
+        )
+
+    def cookies_sent(self, fetched: Fetched) -> str:
+        """Return the Cookie header that a request has had."""
+        found = _COOKIE.search(fetched.request_head)
+        return found[1].decode("latin-1") if found else ""
+
+    def _has_mark(self, fetched: Fetched) -> bool:
+        body = fetched.body[:MAX_BYTES]
+        if self._is_text:
+            escaped = html.escape(self._wanted, quote=False)
+            return any(text.encode() in body for text in (self._wanted, escaped))
+        if self._is_link:
+            wanted = self._wanted
+            return any(
+                wanted in html.unescape(found[1].decode("utf-8", "replace"))
+                for found in _HREF.finditer(body)
+            )
+        return True
+
+
+def _is_page(fetched: Fetched) -> bool:
+    return (
+        fetched.status == HTTPStatus.OK
+        and bool(fetched.body)
+        and is_html(fetched.headers.get("Content-Type", ""))
+    )
+
+
+def _is_same_page(url: str, login_url: str) -> bool:
+    ours, its = urlsplit(url), urlsplit(login_url)
+    if (ours.netloc, ours.path.rstrip("/")) != (its.netloc, its.path.rstrip("/")):
+        return False
+    wanted = set(parse_qsl(its.query))
+    return wanted <= set(parse_qsl(ours.query))

@@ -1,0 +1,179 @@
+"""Keeps a crawl logged in: logs in before the first page, and again if the site has logged it out.
+
+Rule 1: a response that looks like that of a visitor is neither archived nor read before it is
+known whether the session was lost.  Signs are a redirect to the login page, 401, 403, and a page
+without the mark; a known page is then asked for, once for all that wait.
+
+Rule 2: no secret leaves this module: the exchanges of a login are not archived, and errors name
+the page and the field, never a value.
+
+`crawler_app.run.crawl.logging_in` makes the exchanges of a login.
+"""
+
+import logging
+from collections.abc import Generator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from crawler_app.base.config.login_recipe import LoginRecipe
+from crawler_app.base.errors import FetchError, LoginError
+from crawler_app.base.models import Fetched
+from crawler_app.base.reasons import Reason, meaning_of
+from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import origin_of
+from crawler_app.run.crawl.context import RunContext
+from crawler_app.run.crawl.logging_in import Exchange, LogIn
+from crawler_app.run.crawl.login_signs import LoginSigns
+from crawler_app.web.fetcher import Fetcher
+from gencoro import gen
+
+__all__ = ["Session"]
+
+logger = logging.getLogger(__name__)
+
+# A request may meet a session that is lost, and one that another process has just replaced.
+MAX_ASKED = 3
+
+
+class Session:
+    """The session of one process.
+
+    Args:
+        recipe: How to log in.
+        exchange: Makes one exchange, which is not archived.
+
+    The counter ``logins`` has the number of logins of this run.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        fetcher: Fetcher,
+        recipe: LoginRecipe,
+        exchange: Exchange,
+    ) -> None:
+        config = context.config
+        self._context = context
+        self._fetcher = fetcher
+        self._recipe = recipe
+        self._exchange = exchange
+        self._origins = {origin_of(recipe.url), *map(origin_of, config.seeds)}
+        self._signs = LoginSigns(recipe, fetcher.cookies_for)
+        # A page that was seen while logged in.
+        self._known_url = ""
+        self._is_begun = False
+        self._logins = 0
+        self._error: LoginError | None = None
+        # The last look whether the session still lives, and how many were begun.
+        self._looks = 0
+        self._look: gen.Future[bool] | None = None
+
+    def ask(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
+    ) -> Subgenerator[tuple[Fetched, float]]:
+        """Make one exchange as a user who is logged in; see `Fetching.exchange`.
+
+        Raises:
+            FetchError: there was no usable response, or the user may not see the page.
+            LoginError: the crawl cannot log in.
+        """
+        is_own = origin_of(url) in self._origins and not url.endswith("/robots.txt")
+        if not is_own or self._signs.is_login_page(url):
+            return (yield from self._exchange(url, headers, method, body))
+        for tries in range(MAX_ASKED):
+            yield from self._enter(url)
+            found = yield from self._exchange(url, headers, method, body)
+            fetched = found[0]
+            if method not in ("GET", "HEAD") or self._note_inside(fetched):
+                return found
+            if not (yield from self._was_lost(fetched, is_first=tries == 0)):
+                break
+        if self._signs.leads_to_login(fetched):
+            raise FetchError(Reason.LOGIN_REQUIRED, meaning_of(Reason.LOGIN_REQUIRED))
+        return found
+
+    def _note_inside(self, fetched: Fetched) -> bool:
+        """Return whether a response is one to a user who is logged in."""
+        if self._signs.is_suspicious(fetched):
+            return False
+        if not self._known_url and self._signs.is_inside(fetched):
+            self._known_url = fetched.url
+        return True
+
+    def _enter(self, url: str) -> Subgenerator[None]:
+        """Log in before the first page, unless there are cookies of an earlier login."""
+        if self._error is not None:
+            raise self._error
+        if not self._is_begun:
+            self._is_begun = True
+            if not self._signs.has_session(url):
+                self._begin_look()
+        if self._is_looking:
+            yield self._look
+
+    def _was_lost(self, fetched: Fetched, *, is_first: bool) -> Subgenerator[bool]:
+        """Return whether a request is to be made again, with another session than before."""
+        needed = self._looks + 1  # one that began before this response says nothing
+        while True:
+            if not self._is_looking:
+                if not (self._known_url or is_first):
+                    return False  # the user may not see this page
+                self._begin_look()
+            number, look = self._looks, self._look
+            assert look is not None
+            if (yield look):
+                return True
+            if number >= needed:
+                break
+        # Another process may have logged in.
+        sent = self._signs.cookies_sent(fetched)
+        return is_first and sent != self._fetcher.cookies_for(fetched.url)
+
+    def _begin_look(self) -> None:
+        self._looks += 1
+        self._look = self._renew()
+
+    @property
+    def _is_looking(self) -> bool:
+        return self._look is not None and not self._look.done()
+
+    @gen.coroutine
+    def _renew(self) -> Generator[Any, Any, bool]:
+        """Log in if the session was lost; return whether that was done."""
+        if self._error is not None:
+            raise self._error
+        if self._known_url:
+            try:
+                fetched, _ = yield from self._exchange(self._known_url)
+            except FetchError:
+                return False  # an outage, which says nothing
+            if not self._signs.is_suspicious(fetched):
+                return False
+            if fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                return False
+            logger.warning("the site has logged the crawl out; logging in again")
+        # What worked before may only have met another loss of the session.
+        for tries_left in (1, 0) if self._known_url else (0,):
+            try:
+                yield from self._log_in()
+                break
+            except LoginError as exc:
+                if not tries_left:
+                    self._error = exc
+                    raise
+        return True
+
+    def _log_in(self) -> Subgenerator[None]:
+        if self._logins >= self._recipe.max_logins:
+            raise LoginError(
+                f"the site has logged the crawl out after each of {self._logins} logins; "
+                "max-logins in the recipe is their limit"
+            )
+        self._logins += 1
+        self._context.stats.add("logins")
+        log_in = LogIn(self._context.config, self._recipe, self._signs, self._exchange)
+        self._known_url = yield from log_in.run(self._fetcher.add_secret_header)
