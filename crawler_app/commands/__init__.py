@@ -1,7 +1,7 @@
 """The commands of the command line; `crawler_app.commands.main` parses and runs them.
 
 One module per command, whose function takes the parsed arguments and returns the exit
-status: `crawl` (and resume), `check`, `report`, `status`, `search`, `browse`, `export`, `sql`,
+status: `crawl` (and resume), `check`, `watch`, `report`, `status`, `search`, `browse`, `export`, `sql`,
 `postgres` with
 its `work`, `sign_key`, `demo` with its `demo_site`, and `completion` for shells.  They share::
 

@@ -57,6 +57,7 @@ __all__ = [
     "add_sign_key",
     "add_sql",
     "add_status",
+    "add_watch",
     "add_work",
 ]
 
@@ -414,6 +415,36 @@ def add_drop(parser: CommandParser) -> None:
     )
     _add_server(parser)
     _add_crawl_name(parser)
+
+
+def add_watch(parser: CommandParser) -> None:
+    """Add the arguments of `watch`."""
+    parser.add_argument(
+        "file",
+        metavar="CONFIG",
+        type=Path,
+        help="TOML file with the sites, the schedule and who is told",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--once",
+        action="store_true",
+        help="check every site once, tell what is new, and end, for cron or a timer",
+    )
+    what.add_argument(
+        "--status",
+        action="store_true",
+        help="show what is broken, and which notices are not sent yet",
+    )
+    what.add_argument(
+        "--test-notices", action="store_true", help="send a test to every channel"
+    )
+    what.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="check every site once, and print what would be told; nothing is remembered",
+    )
+    _add_verbosity(parser)
 
 
 def add_work(parser: CommandParser) -> None:

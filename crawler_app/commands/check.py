@@ -6,12 +6,9 @@ import contextlib
 import functools
 import io
 import sys
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from pathlib import Path
 from typing import Any, cast
 
-from crawler_app.base.config import OWN
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
 from crawler_app.base.text.formatting import number
@@ -21,17 +18,10 @@ from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
-from crawler_app.show.check.check_config import (
-    CHECK_OPTIONS,
-    ONLY_ERRORS,
-    ONLY_NEW,
-    CheckConfig,
-    kinds_in,
-    restrictions_in,
-)
-from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.check_config import CheckConfig
+from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS, Output
-from crawler_app.show.findings.kinds import FindingKind
+from crawler_app.show.check.preparing import check_options, split_values, with_archive
 from crawler_app.show.findings.wording import summary_lines
 from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
@@ -50,18 +40,7 @@ def check(arguments: argparse.Namespace) -> int:
     values, checked = _values(arguments, has_targets=bool(given))
     if arguments.update_baseline and not checked.baseline:
         raise ConfigError("--update-baseline needs --baseline FILE")
-    restrictions = restrictions_in(checked.fail_on)
-    options = CheckOptions(
-        kinds_in(checked.fail_on),
-        ONLY_ERRORS in restrictions,
-        ONLY_NEW in restrictions,
-        checked.ignore,
-        Path(checked.baseline) if checked.baseline else None,
-        arguments.update_baseline,
-        checked.external_fragments,
-        checked.base_url,
-        Path(checked.sources) if checked.sources else None,
-    )
+    options = check_options(checked, writes_baseline=arguments.update_baseline)
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
     is_kept = bool(values.get("into"))
@@ -73,15 +52,12 @@ def check(arguments: argparse.Namespace) -> int:
     is_shown = not (arguments.quiet or arguments.verbose)
     line = ProgressLine(sys.stderr if is_shown else None)
     output = FORMATS[checked.format](functools.partial(_write, line))
-    run = Check(targets, values, options, output)
-    run.watch = functools.partial(_watched, line, run)
-    with contextlib.ExitStack() as cleanup:
-        if not is_kept and {FindingKind.PAGE, FindingKind.NOTICE} & {*options.kinds}:
-            # The pages are read again from an archive.
-            scratch = tempfile.TemporaryDirectory(prefix="gencrawl-check-")
-            into = Path(cleanup.enter_context(scratch), "crawl")
-            values.update(into=str(into), archive=True)
-        cleanup.enter_context(verbose_log(arguments))
+    with (
+        with_archive(values, options.kinds) as archived,
+        verbose_log(arguments),
+    ):
+        run = Check(targets, archived, options, output)
+        run.watch = functools.partial(_watched, line, run)
         status = run_interruptible(lambda: _run(run))
     if status == INTERRUPTED and is_kept:
         # `resume` would fetch the rest, but print no findings.
@@ -126,18 +102,12 @@ def _values(
 ) -> tuple[dict[str, Any], CheckConfig]:
     """Return the options of the crawl and those of the check.
 
-    Without a directory there is no archive and no index.
-
     Raises:
         ConfigError: a value is not allowed.
     """
-    given = values_of(arguments, has_targets=has_targets, options=OPTIONS_OF_CHECK)
-    names = {option.name for option in CHECK_OPTIONS}
-    checked = CheckConfig(**{name: given.pop(name) for name in names & given.keys()})
-    values = {"external": True, "assets": OWN} | given
-    if not values.get("into"):
-        values |= {"archive": False, "index": False}
-    return values, checked
+    return split_values(
+        values_of(arguments, has_targets=has_targets, options=OPTIONS_OF_CHECK)
+    )
 
 
 def _targets(given: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ examples:
   gencrawl demo
   gencrawl check https://docs.example.org/
   gencrawl check build/html --format github
+  gencrawl watch watch.toml --once
   gencrawl crawl https://docs.example.org/ --into docs-crawl --max-time 30m
   gencrawl crawl --config docs.toml
   gencrawl resume docs-crawl --dashboard
@@ -102,6 +103,12 @@ COMMANDS: Mapping[str, Command] = {
         "add_check",
         "URL|FILE|FOLDER... [OPTIONS]",
         "find broken links on a site or in a folder",
+    ),
+    "watch": Command(
+        "watch:watch",
+        "add_watch",
+        "CONFIG [OPTIONS]",
+        "check sites again and again, and tell people what is new",
     ),
     "report": Command(
         "report:report",

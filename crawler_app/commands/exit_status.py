@@ -7,7 +7,8 @@ __all__ = ["BROKEN", "FAILED", "INTERRUPTED", "OK", "USAGE"]
 
 OK = 0
 
-# The start URL could not be fetched, nothing was found, the disk failed, or there is a bug.
+# The start URL could not be fetched, nothing was found, the disk failed, or there is a bug; `watch`
+# could not check a site or send a notice.
 FAILED = 1
 
 USAGE = 2

@@ -1,7 +1,8 @@
 """The command line: ``python -m crawler_app``, installed as ``gencrawl``.
 
 Exit status: 0 if the crawl finished, 1 if a start URL could not be fetched, nothing was
-found, the disk failed or URLs failed by a bug of ours, 2 for a usage error, 3 if ``check``
+found, the disk failed or URLs failed by a bug of ours, or ``watch`` could not check a site or send a
+notice, 2 for a usage error, 3 if ``check``
 or ``report --fail-on broken`` found something broken, 130 if stopped by Ctrl-C, SIGTERM or
 the dashboard.
 """

@@ -1,4 +1,4 @@
-"""Configuration files in TOML: one key for each option, no tables.
+"""Configuration files in TOML: one key for each option.
 
 Rule: an error names the file and the key as it is written there, and uses TOML's terms.
 The options are an argument; `crawler_app.base.config` defines them.
@@ -17,7 +17,7 @@ from crawler_app.base.safe_files import read_limited
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.suggesting import did_you_mean
 
-__all__ = ["read_config_file"]
+__all__ = ["parse_toml", "read_config_file", "read_table"]
 
 # A hundred thousand start URLs.
 MAX_FILE_BYTES = 16 * 2**20
@@ -36,37 +36,52 @@ WORDS_BY_KIND: Mapping[Any, str] = {
 
 
 def read_config_file(path: Path | str, options: Iterable[Option]) -> dict[str, Any]:
-    """Return the values that a TOML file sets.
-
-    A key is the name of a field or of a flag, with hyphens or underscores.  A list of one
-    string may be given as that string.  Relative paths are relative to the directory of
-    the file; ``~`` is the home directory.
-
-    Returns:
-        Checked values by field name.
+    """Return the values that a TOML file without tables sets, as `read_table` does.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown or repeated, or a value is
             not allowed.
     """
-    options = tuple(options)
-    option_by_key = _option_by_key(options)
-    values: dict[str, Any] = {}
-    key_by_field: dict[str, str] = {}
     try:
-        for key, value in _parse(path).items():
-            option = _find(key, value, option_by_key)
-            if option.name in values:
-                other = key_by_field[option.name]
-                raise ConfigError(f"{other} and {key} are the same; give one of them")
-            key_by_field[option.name] = key
-            values[option.name] = _read(option, key, value, Path(path).parent)
+        return read_table(parse_toml(path), options, Path(path).parent)
     except ConfigError as exc:
         raise ConfigError(f"{path}: {exc}") from None
+
+
+def read_table(
+    table: Mapping[str, object], options: Iterable[Option], directory: Path
+) -> dict[str, Any]:
+    """Return the values that a table of a file sets.
+
+    A key is the name of a field or of a flag, with hyphens or underscores.  A list of one
+    string may be given as that string.  Relative paths are relative to the directory;
+    ``~`` is the home directory.
+
+    Returns:
+        Checked values by field name.
+
+    Raises:
+        ConfigError: a key is unknown or repeated, or a value is not allowed.
+    """
+    option_by_key = _option_by_key(tuple(options))
+    values: dict[str, Any] = {}
+    key_by_field: dict[str, str] = {}
+    for key, value in table.items():
+        option = _find(key, value, option_by_key)
+        if option.name in values:
+            other = key_by_field[option.name]
+            raise ConfigError(f"{other} and {key} are the same; give one of them")
+        key_by_field[option.name] = key
+        values[option.name] = _read(option, key, value, directory)
     return values
 
 
-def _parse(path: Path | str) -> dict[str, Any]:
+def parse_toml(path: Path | str) -> dict[str, Any]:
+    """Return the keys and tables of a file.
+
+    Raises:
+        ConfigError: it cannot be read, or is not valid TOML.
+    """
     text = ""
     try:
         text = read_limited(path, MAX_FILE_BYTES).decode("utf-8-sig")

@@ -23,10 +23,12 @@ class DirectoryLock:
 
     Args:
         directory: Where the lock file is, or will be.
+        activity: What the process that holds it does, for an error.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, activity: str = "crawled") -> None:
         self._directory = directory
+        self._activity = activity
         self._fd: int | None = None
 
     def acquire(self) -> None:
@@ -47,7 +49,8 @@ class DirectoryLock:
             owner = _written_in(fd)
             os.close(fd)
             raise ConfigError(
-                f"{self._directory} is being crawled by process {owner or 'unknown'}"
+                f"{self._directory} is being {self._activity} by process "
+                f"{owner or 'unknown'}"
             ) from None
         self._fd = fd
         # The process id is only for error messages: a full disk must not stop us here.

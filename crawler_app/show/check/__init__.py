@@ -8,6 +8,7 @@ they lead to::
       reference_tracker  pairs references and ends, and reports what is wrong  pure
       waiting            references that wait for the ends of their URLs, on disk
       completeness       why a check has not seen the whole site              pure
+    preparing            defaults, and a place for pages that are read again
     page_findings        what is wrong with the pages, as in the report
     local_server         serves files and folders of this machine on loopback
     folder_ports         keeps their ports, for a later check

@@ -27,7 +27,7 @@ from crawler_app.show.check.local_server import LocalFolder, is_local
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.show.check.sources import SourceFinder
-from crawler_app.show.findings.comparison import Comparison
+from crawler_app.show.findings.comparison import Comparison, Coverage
 from crawler_app.show.findings.finding import CheckSummary, Finding, soft_404
 from crawler_app.show.findings.kinds import DEFAULT_KINDS, OPTIONAL_KINDS, FindingKind
 from crawler_app.web.fetcher.addresses import is_private_host
@@ -80,6 +80,7 @@ class Check:
         summary: The counts; complete when `run` has ended.
         notes: Further messages to show at the end.
         internal_errors: The number of URLs that failed because of a bug in the crawler.
+        coverage: What it has seen; None until `run` has ended.
     """
 
     targets: Sequence[str]
@@ -91,6 +92,7 @@ class Check:
     summary: CheckSummary = field(default_factory=CheckSummary)
     notes: list[str] = field(default_factory=list)
     internal_errors: int = 0
+    coverage: Coverage | None = None
     _accepted: list[Finding] = field(default_factory=list)
     _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _name_by_own_name: dict[str, str] = field(default_factory=dict)
@@ -129,7 +131,7 @@ class Check:
                 str(config.into or ""),
                 only_new=self.options.only_new,
                 now=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-                key_of=self._key_of,
+                key_of=self.key_of,
             )
             self.output.begin()
             try:
@@ -250,7 +252,7 @@ class Check:
         """Return a finding with its place in the sources, if that is known."""
         if self._finder is None or not finding.page:
             return finding
-        _, page, href, target, _ = self._key_of(finding)
+        _, page, href, target, _ = self.key_of(finding)
         place = self._finder.locate(page, href, target, finding.text)
         if place is None:
             return finding
@@ -270,7 +272,7 @@ class Check:
         for finding in module.problems_of_pages(config, name_of):
             self._report(finding)
 
-    def _key_of(self, finding: Finding) -> tuple[str, ...]:
+    def key_of(self, finding: Finding) -> tuple[str, ...]:
         """Return the key, which does not depend on the working directory."""
         kind, page, href, target, reason = finding.key
         own_name = self._own_name_by_name
@@ -300,12 +302,20 @@ class Check:
             summary.options_off.append("images, style sheets, scripts and frames")
         found = [*self.findings, *self._accepted]
         summary.compared_with = self._comparison.compared_with
-        if not (summary.incomplete or summary.is_empty):
-            unseen = {*OPTIONAL_KINDS} - {*self.options.kinds}
-            unseen |= set() if config.external else {FindingKind.EXTERNAL}
-            summary.fixed = [
-                self._with_names(each) for each in self._comparison.fixed(found, unseen)
-            ]
+        unseen = {*OPTIONAL_KINDS} - {*self.options.kinds}
+        unseen |= set() if config.external else {FindingKind.EXTERNAL}
+        self.coverage = Coverage(
+            found,
+            tracker,
+            is_complete=not (
+                summary.incomplete or summary.is_empty or summary.unlisted
+            ),
+            unseen_kinds=unseen,
+            key_of=self.key_of,
+        )
+        summary.fixed = [
+            self._with_names(each) for each in self._comparison.fixed(self.coverage)
+        ]
         changes = (each.change for each in (*found, *summary.fixed) if each.change)
         summary.changes.update(changes)
         listed = found if self.output.lists_accepted else self.findings

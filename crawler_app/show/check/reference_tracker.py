@@ -155,6 +155,8 @@ class ReferenceTracker:
         self._is_online = False
         self._unreached = WaitingReferences()
         self._unreached_end_by_url: dict[str, _End] = {}
+        # Hashes of the names of targets that do not tell whether they work.
+        self._undecided: set[int] = set()
 
     # -- called by the crawl --------------------------------------------------------------
 
@@ -333,6 +335,23 @@ class ReferenceTracker:
         summary.urls = len(self._end_by_key) - len(ends) - unreached
         return summary
 
+    def is_undecided(self, target: str) -> bool:
+        """Return whether a target, by its name, has not told whether it works."""
+        return hash(target) in self._undecided
+
+    def is_there(self, url: str) -> bool:
+        """Return whether a URL works, if need be through redirects."""
+        seen: set[int] = set()
+        while (key := _key_of(url)) in self._end_by_key and key not in seen:
+            end = self._end_by_key[key]
+            if end is None:
+                return True
+            if end.outcome.reason != Reason.REDIRECT:
+                return False
+            seen.add(key)
+            url = self._served_at(end.outcome.redirect_to)
+        return False
+
     # -- references -----------------------------------------------------------------------
 
     def _take(
@@ -401,7 +420,9 @@ class ReferenceTracker:
                 return
             seen.add(key)
             if end.outcome.reason != Reason.REDIRECT:
-                if not _is_unchecked(end.outcome):
+                if _is_unchecked(end.outcome):
+                    self._undecided.add(hash(self._name_of(group.target)))
+                else:
                     self._find_broken(group, end)
                 return
             group = group._replace(

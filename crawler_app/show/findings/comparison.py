@@ -8,13 +8,14 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import refusal
 from crawler_app.show.findings.finding import Change, Finding
 from crawler_app.show.findings.kinds import FindingKind
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "Coverage", "Key", "Targets"]
 
 FORMAT = "gencrawl baseline 1"
 
@@ -69,6 +70,56 @@ class _Known:
         for key, sinces in self._sinces_by_key.items():
             for since in sinces:
                 yield key, since
+
+
+class Targets(Protocol):
+    """What a check knows of the targets of references."""
+
+    def is_undecided(self, target: str) -> bool:
+        """Return whether the target has not told whether it works."""
+
+    def is_there(self, url: str) -> bool:
+        """Return whether the target works."""
+
+
+class Coverage:
+    """Tells which of the findings that were known, and not found again, are fixed.
+
+    What a check did not get to see may be as it was.
+
+    Args:
+        found: The findings of the check.
+        is_complete: Whether it has seen the whole site.
+        unseen_kinds: The kinds that it did not look for.
+        key_of: Returns what identifies a finding in later checks.
+    """
+
+    def __init__(
+        self,
+        found: Iterable[Finding],
+        targets: Targets,
+        *,
+        is_complete: bool,
+        unseen_kinds: Collection[FindingKind],
+        key_of: Callable[[Finding], Key],
+    ) -> None:
+        self._targets = targets
+        self._is_complete = is_complete
+        self._unseen_kinds = unseen_kinds
+        self._unread = {
+            key_of(each)[3]
+            for each in found
+            if each.kind in DEAD and each.status not in GONE
+        }
+
+    def is_fixed(self, key: Key) -> bool:
+        """Return whether a known finding that was not found again is certainly gone."""
+        kind, page, _, target, _ = key
+        if kind in self._unseen_kinds or self._targets.is_undecided(target):
+            return False
+        if page and kind in DEAD and self._targets.is_there(target):
+            return True
+        return self._is_complete and page not in self._unread
 
 
 class Comparison:
@@ -128,28 +179,11 @@ class Comparison:
             finding, change=Change.STILL, since=since, is_accepted=self._only_new
         )
 
-    def fixed(
-        self, found: Iterable[Finding], unseen_kinds: Collection[FindingKind]
-    ) -> list[Finding]:
-        """Take the known findings that are no longer there off the list, and return them.
-
-        Those of pages that could not be read this time may be there still.
-
-        Args:
-            unseen_kinds: The kinds that the check did not look for.
-        """
+    def fixed(self, coverage: Coverage) -> list[Finding]:
+        """Take the known findings that are no longer there off the list, and return them."""
         if self._known is None:
             return []
-        unread = {
-            self._key_of(each)[3]
-            for each in found
-            if each.kind in DEAD and each.status not in GONE
-        }
-        rows = [
-            (key, since)
-            for key, since in self._known.left()
-            if key[0] not in unseen_kinds and key[1] not in unread
-        ]
+        rows = [row for row in self._known.left() if coverage.is_fixed(row[0])]
         for key, _ in rows:
             for known in self._opened:
                 known.take(key)

@@ -59,6 +59,10 @@ HOMONYMS = {
         "show/check/sarif.py",
         "show/export/tables/rows.py",
     },
+    "tls": {
+        "show/watch/notices/mail.py",
+        "show/watch/notices/notice_config.py",
+    },
 }
 
 IS_REASON = re.compile("|".join([*Reason, r"http_\d*"]))

@@ -130,7 +130,9 @@ def test_baseline_without_times_is_read(public, gencrawl):
     assert of_json(ended.out) == {"kept": "still", "mended": "new"}
 
 
-@pytest.mark.parametrize("cause", ["a limit", "no external", "a page that fails"])
+@pytest.mark.parametrize(
+    "cause", ["a limit", "no external", "a page that fails", "a wall"]
+)
 def test_finding_that_was_not_looked_for_is_not_fixed(site, gencrawl, tmp_path, cause):
     site.page("/", "/other", "/last")
     site.page("/other", "http://127.0.0.2:1/external", "/gone", times=1)
@@ -140,12 +142,13 @@ def test_finding_that_was_not_looked_for_is_not_fixed(site, gencrawl, tmp_path, 
     options = {
         "a limit": ("--max-pages", "1"),
         "no external": ("--no-external",),
-        "a page that fails": (),
-    }[cause]
+    }.get(cause, ())
     if cause == "a page that fails":
         site.answer("/other", status=500)
     else:
         site.page("/other", "http://127.0.0.2:1/external", "/gone")
+    if cause == "a wall":
+        site.answer("/gone", status=429)
 
     ended = gencrawl(*check, *options)
 
@@ -153,6 +156,21 @@ def test_finding_that_was_not_looked_for_is_not_fixed(site, gencrawl, tmp_path, 
     assert "still there, 0 fixed." in ended.out
     saved = json.loads((tmp_path / "dir" / "check.json").read_text())
     assert {"/gone", "http://127.0.0.2:1/external"} <= {r[2] for r in saved["findings"]}
+
+
+def test_url_that_works_is_fixed_even_if_the_check_is_incomplete(
+    site, gencrawl, tmp_path
+):
+    site.page("/", "/mended", "/last", "/more")
+    site.answer("/mended", status=404, times=1)
+    site.pages("/mended", "/last", "/more")
+    check = ("check", site.url, "--into", tmp_path / "dir")
+    gencrawl(*check)
+
+    ended = gencrawl(*check, "--max-pages", "2")
+
+    assert "Incomplete: it was ended by --max-pages 2." in ended.out
+    assert "0 still there, 1 fixed." in ended.out
 
 
 def test_new_needs_something_to_compare_with(gencrawl):

@@ -14,7 +14,10 @@ NO_START = "cannot start from this URL:"
     ("words", "complaint"),
     [
         ("crwl x", "there is no command 'crwl'; did you mean crawl?"),
-        ("zzz", "there is no command 'zzz'; there are crawl, resume, check, report,"),
+        (
+            "zzz",
+            "there is no command 'zzz'; there are crawl, resume, check, watch, report,",
+        ),
         (URL, f"give a command before {URL}, such as `gencrawl check {URL}`"),
         ("--jsn", "there is no option --jsn; see `gencrawl --help`"),
         (

@@ -1,0 +1,82 @@
+"""Notices as signed POST requests, as https://www.standardwebhooks.com specifies them.
+
+The text is a field that Slack, Mattermost and others show.  A receiver drops what it has by
+``webhook-id``, which a notice keeps if it is sent again; ``Idempotency-Key`` has the same id.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Generator
+from typing import Any
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.show.watch.notices.channel import Channel, request
+from crawler_app.show.watch.notices.notice import Notice
+from crawler_app.show.watch.notices.notice_config import WebhookConfig
+from crawler_app.show.watch.notices.secret_values import secret_of
+from gencoro import gen
+
+__all__ = ["Webhook", "signature_of"]
+
+PREFIX = "whsec_"
+
+
+class Webhook(Channel):
+    """Sends requests to one URL."""
+
+    def __init__(self, config: WebhookConfig) -> None:
+        is_hidden = not config.url.startswith(("http://", "https://"))
+        self._url = secret_of(config.url) if is_hidden else config.url
+        self._key = _key_of(secret_of(config.secret))
+
+    @gen.coroutine
+    def send(self, notice: Notice, *, again: bool) -> Generator[Any, Any, None]:
+        """Send one request; another one has the same id, and a new signature."""
+        body = json.dumps(
+            {
+                "type": "gencrawl.watch",
+                "id": notice.id,
+                "text": _without_commands(f"{notice.subject}\n{notice.text}"),
+                "events": [event.to_json() for event in notice.events],
+            }
+        ).encode()
+        at = str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            "Idempotency-Key": notice.id,
+            "webhook-id": notice.id,
+            "webhook-timestamp": at,
+        }
+        if self._key:
+            headers["webhook-signature"] = signature_of(self._key, notice.id, at, body)
+        yield request(self._url, method="POST", headers=headers, body=body)
+
+
+def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
+    """Return the header of the signature.
+
+    >>> signature_of(b"key", "id", "0", b"{}")
+    'v1,rNtFkyFD2GXO4gwTlp83NxO8xqdg3Ek1Q45TMLFfm0k='
+    """
+    signed = b".".join([id.encode(), at.encode(), body])
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+def _key_of(secret: str) -> bytes:
+    """Return the key: the bytes after ``whsec_``, or those of any other text."""
+    if not secret.startswith(PREFIX):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except binascii.Error:
+        raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
+
+
+def _without_commands(text: str) -> str:
+    """Escape what Slack would take for a link or a mention, such as <!channel>."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

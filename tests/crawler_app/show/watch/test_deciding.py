@@ -1,0 +1,63 @@
+"""When a finding is dead, mended or flapping."""
+
+import pytest
+
+from crawler_app.show.watch.deciding import MAX_RECENT, Known, Rule, decide
+
+DAY_S = 86400.0
+TWO_OF_THREE = Rule(2, 3, 20 * 3600.0, 14 * DAY_S)
+ONCE = Rule(flapping_s=14 * DAY_S)
+
+
+def told(results, rule=TWO_OF_THREE, every_s=DAY_S):
+    """Return what is told, each with the number of the check; a blank is a check that knows nothing."""
+    known, changes = Known(), []
+    for at, result in enumerate(results):
+        if result == " ":
+            continue
+        known, change = decide(known, result == "x", at * every_s, rule)
+        changes += [(at, str(change))] if change else []
+    return changes
+
+
+@pytest.mark.parametrize(
+    ("results", "wanted"),
+    [
+        ("....x....", []),
+        ("x.x.x.x.x.x.", []),
+        ("..xx", [(3, "dead")]),
+        ("..x xx", [(4, "dead")]),
+        ("..xxxxxxx", [(3, "dead")]),
+        ("..xxxx.x.xx", [(3, "dead")]),
+        ("..xx..", [(3, "dead"), (5, "mended")]),
+        ("..xx..xx..xx..xx", [(3, "dead"), (5, "mended"), (7, "flapping")]),
+        (
+            "xx..xx" + "." * 16,
+            [(1, "dead"), (3, "mended"), (5, "flapping"), (20, "mended")],
+        ),
+        (
+            "xx.." + "x" * 16,
+            [(1, "dead"), (3, "mended"), (5, "flapping"), (18, "dead")],
+        ),
+        ("xx.." + "." * 16 + "xx", [(1, "dead"), (3, "mended"), (21, "dead")]),
+    ],
+)
+def test_link_of_another_site_is_told_when_it_is_certain(results, wanted):
+    assert told(results) == wanted
+
+
+def test_own_page_is_told_at_once():
+    assert told(".x.", ONCE) == [(1, "dead"), (2, "mended")]
+
+
+def test_failures_within_a_short_time_do_not_count():
+    assert told("xxxx", every_s=3600.0) == []
+    assert told("x" * 25, every_s=3600.0) == [(20, "dead")]
+
+
+def test_what_is_kept_is_bounded():
+    known = Known()
+    for at in range(1000):
+        known, _ = decide(known, at % 2 == 0, at * DAY_S, TWO_OF_THREE)
+
+    assert len(known.recent) == MAX_RECENT

@@ -1,0 +1,193 @@
+"""A month in virtual time, against a web whose deaths and flaps are known, with crashes."""
+
+import asyncio
+import random
+from datetime import datetime
+
+import pytest
+
+from crawler_app.show.watch.delivering import Delivery
+from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.notices.channel import Channel, NoticeError
+from crawler_app.show.watch.notices.notice_config import WebhookConfig
+from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.watch_config import Watch, WatchConfig
+from crawler_app.show.watch.watching import Watcher
+from gencoro import gen
+from tests.crawler_app.show.watch.conftest import look_of, sighting
+
+DAY_S = 86400.0
+START = 1_790_000_000.0
+DAYS = 30
+EXTERNAL, OWN = 60, 20
+
+
+class Killed(SystemExit):
+    """The process was killed."""
+
+
+class Web:
+    """Targets by their names, each with its days: ``x`` broken, ``.`` works, ``?`` a wall."""
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.days_by_target = {}
+        self.offline = set(chance.sample(range(3, DAYS - 6, 2), 3))
+        for n in range(EXTERNAL):
+            self.days_by_target[f"external/{n}"] = self.life()
+        for n in range(OWN):
+            self.days_by_target[f"broken/{n}"] = self.life(flaps=False)
+
+    def life(self, flaps=True):
+        days = ["."] * DAYS
+        kind = self.chance.choice(
+            ["fine", "dies", "dies and is mended", "flaps", "wall"]
+        )
+        begin = self.chance.randrange(2, 12)
+        if kind == "dies":
+            days[begin:] = "x" * (DAYS - begin)
+        elif kind == "dies and is mended":
+            end = begin + self.chance.randrange(8, 12)
+            days[begin:end] = "x" * (end - begin)
+        elif kind == "flaps" and flaps:
+            days[begin::5] = "x" * len(days[begin::5])
+        elif kind == "wall":
+            days[begin : begin + 4] = "????"
+        return "".join(days)
+
+    def look(self, day):
+        if day in self.offline:
+            return look_of(has_answer=False)
+        broken = [t for t, days in self.days_by_target.items() if days[day] == "x"]
+        unknown = {t for t, days in self.days_by_target.items() if days[day] == "?"}
+        seen = [sighting(target, target.split("/")[0]) for target in broken]
+        return look_of(*seen, unknown=unknown, urls=len(self.days_by_target))
+
+    def to_tell(self):
+        """Return the targets that die and those that are mended, with their days."""
+        died, mended = {}, {}
+        for target, days in self.days_by_target.items():
+            if "xx" in days:
+                died[target] = days.index("xx")
+                if "x." in days:
+                    mended[target] = days.index("x.") + 1
+        return died, mended
+
+
+class Receiving(Channel):
+    """A receiver that drops what it has, and may fail, or outlive the one who tells it."""
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.events = []
+        self.ids = set()
+        self.refused = self.killed = 0
+
+    @gen.coroutine
+    def send(self, notice, *, again):
+        yield gen.sleep(1.0)
+        if self.chance.random() < 0.2:
+            self.refused += 1
+            raise NoticeError("not now")
+        if notice.id not in self.ids:
+            self.ids.add(notice.id)
+            self.events += notice.events
+        else:
+            assert again
+        if self.chance.random() < 0.2:
+            self.killed += 1
+            raise Killed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_death_is_told_once_within_two_checks_and_no_flap(
+    tmp_path, virtual_clock, seed
+):
+    chance = random.Random(seed)
+    web, receiving = Web(chance), Receiving(chance)
+    config = WatchConfig(state=str(tmp_path), at="03:00", first_run="nothing")
+    watch = Watch(config, {"docs": {}}, {})
+
+    def now():
+        return START + virtual_clock.time()
+
+    @gen.coroutine
+    def look(site):
+        yield gen.sleep(60.0)
+        if chance.random() < 0.1:
+            raise Killed
+        return web.look(int(virtual_clock.time() / DAY_S))
+
+    def after_round():
+        if chance.random() < 0.1:
+            raise Killed
+
+    async def live():
+        hook = {"hook": WebhookConfig(url="http://a.test/")}
+        delivery = Delivery(Outbox(memory), {"hook": receiving}, hook, now)
+        watcher = Watcher(
+            watch, memory, delivery, now, look=look, after_round=after_round
+        )
+        left_s = DAYS * DAY_S - 2 * 3600 - virtual_clock.time()
+        await asyncio.wait_for(watcher.run_forever(), left_s)
+
+    has_ended = False
+    while not has_ended:
+        memory = Memory(tmp_path / "memory")
+        try:
+            with asyncio.Runner(loop_factory=virtual_clock.new_event_loop) as runner:
+                runner.run(live())
+        except TimeoutError:
+            has_ended = True
+        except Killed:
+            pass
+        memory.close()
+
+    assert receiving.refused
+    assert receiving.killed
+    died, mended = web.to_tell()
+    for kind, wanted in (("dead", died), ("mended", mended)):
+        told = {
+            e.target: (e.at - START) / DAY_S for e in receiving.events if e.kind == kind
+        }
+        assert sorted(told) == sorted(wanted)
+        for target, day in wanted.items():
+            checks = [n for n in range(day, DAYS) if n not in web.offline]
+            assert told[target] < checks[1] + 1
+    assert len(receiving.events) == len(died) + len(mended)
+
+
+def test_nobody_is_told_in_the_quiet_hours(tmp_path, virtual_clock):
+    config = WatchConfig(state="x", at="03:00", quiet="00:00-07:00", first_run="each")
+    receiving = Receiving(random.Random(0))
+    receiving.chance.random = lambda: 1.0
+    told_at = []
+
+    def now():
+        return START + virtual_clock.time()
+
+    @gen.coroutine
+    def look(site):
+        yield gen.sleep(60.0)
+        told_at.append([datetime.fromtimestamp(now()).hour, len(receiving.events)])
+        return look_of(*map(sighting, "abc"[: len(told_at)]))
+
+    async def live():
+        hook = {"hook": WebhookConfig(url="http://a.test/")}
+        delivery = Delivery(Outbox(memory), {"hook": receiving}, hook, now)
+        watch = Watch(config, {"docs": {}}, {})
+        watcher = Watcher(watch, memory, delivery, now, look=look)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(watcher.run_forever(), 3 * DAY_S)
+
+    memory = Memory(tmp_path / "memory")
+    with asyncio.Runner(loop_factory=virtual_clock.new_event_loop) as runner:
+        runner.run(live())
+    hours = [
+        datetime.fromtimestamp(at).hour
+        for (at,) in memory.rows("SELECT sent_at FROM notice ORDER BY sent_at")
+    ]
+    memory.close()
+    assert [hour for hour, _ in told_at[1:3]] == [3, 3]
+    assert hours[1:] == [7, 7]
+    assert [e.target for e in receiving.events] == ["a", "b", "c"]

@@ -1,0 +1,266 @@
+"""The channels, told by real protocols: SMTP, webhooks, the APIs of GitHub and GitLab."""
+
+import base64
+import hashlib
+import hmac
+import json
+import smtplib
+import urllib.parse
+from email import message_from_bytes, policy
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from crawler_app.show.watch.deciding import Rule
+from crawler_app.show.watch.delivering import Delivery, make_channel
+from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.notice_config import (
+    AppriseConfig,
+    GitHubConfig,
+    GitLabConfig,
+    MailConfig,
+    WebhookConfig,
+)
+from crawler_app.show.watch.outbox import Outbox
+from gencoro import gen
+from tests.crawler_app.show.watch.conftest import look_of, sighting
+
+MENTION = "http://a.test/`@all`<!channel>\r\nBcc: x@y.test"
+
+
+class Mailbox:
+    """What a mail server has received; it may refuse, or be killed after it has taken a mail."""
+
+    def __init__(self):
+        self.mails, self.answers = [], []
+
+    async def handle_DATA(self, server, session, envelope):
+        answer = self.answers.pop(0) if self.answers else "250 OK"
+        if not answer.startswith("4"):
+            mail = message_from_bytes(envelope.content, policy=policy.default)
+            self.mails.append(mail)
+        return answer
+
+
+@pytest.fixture
+def mailbox():
+    box = Mailbox()
+    controller = Controller(box, hostname="127.0.0.1", port=0)
+
+    def connect():  # the controller's own looks for the server at port 0
+        box.port = controller.server.sockets[0].getsockname()[1]
+        with smtplib.SMTP("127.0.0.1", box.port):
+            pass
+
+    controller._trigger_server = connect
+    controller.start()
+    yield box
+    controller.stop()
+
+
+@pytest.fixture
+def told(memory, monkeypatch, run_sync):
+    """Tell a channel what a check has found; return whether that worked."""
+    monkeypatch.setenv("WATCH_TOKEN", "hush-1234")
+    clock = iter(range(0, 10**9, 86400))
+    now = 0.0
+
+    def told(config, *sightings, **look):
+        nonlocal now
+        now = float(next(clock))
+        outbox = Outbox(memory)
+        channel = make_channel("team", config)
+        delivery = Delivery(outbox, {"team": channel}, {"team": config}, lambda: now)
+        if look.pop("checks", True):
+            memory.note(
+                "docs",
+                look_of(*sightings),
+                now,
+                external=Rule(2, 3),
+                own=Rule(),
+                first_run="nothing",
+            )
+        return run_sync(lambda: delivery.deliver(at_once=True))
+
+    return told
+
+
+def mail_to(mailbox, **values):
+    return MailConfig(
+        host="127.0.0.1",
+        port=mailbox.port,
+        encryption="none",
+        sender="watch@a.test",
+        to=("team@b.test",),
+        **values,
+    )
+
+
+def test_mail_is_tried_again_with_the_same_id(mailbox, told, memory):
+    config = mail_to(mailbox)
+    told(config)
+    mailbox.answers = ["451 later", "250 OK"]
+
+    assert not told(config, sighting(MENTION))
+    assert "451" in Outbox(memory).unsent()[0]["error"]
+    id = Outbox(memory).unsent()[0]["id"]
+    assert told(config, sighting(MENTION), checks=False)
+    assert told(config, sighting(MENTION))
+
+    (mail,) = mailbox.mails
+    assert mail["Message-ID"] == f"<{id}@a.test>"
+    assert mail["Subject"] == "[gencrawl] docs: 1 broken"
+    assert mail["Bcc"] is None
+    assert "404 Not Found (on http://a.test/:1:2)" in mail.get_content()
+
+
+def test_one_mail_tells_everything(mailbox, told):
+    config = mail_to(mailbox)
+    told(config)
+
+    told(config, *(sighting(f"http://a.test/{n}") for n in range(300)))
+
+    (mail,) = mailbox.mails
+    assert "and 280 more" in mail.get_content()
+
+
+def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypatch):
+    key = b"k" * 24
+    monkeypatch.setenv("WATCH_KEY", f"whsec_{base64.b64encode(key).decode()}")
+    config = WebhookConfig(url=f"{receiver.url}/hook", secret="env:WATCH_KEY")
+    told(config)
+
+    assert told(config, sighting(MENTION))
+
+    ((headers, body),) = receiver.hooks
+    sent = {name.lower(): value for name, value in headers.items()}
+    signed = f"{sent['webhook-id']}.{sent['webhook-timestamp']}.".encode()
+    digest = hmac.new(key, signed + receiver.last_body, hashlib.sha256).digest()
+    assert sent["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+    assert sent["idempotency-key"] == sent["webhook-id"] == body["id"]
+    assert "<!channel>" not in body["text"]
+    assert [event["target"] for event in body["events"]] == [MENTION]
+
+
+def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypatch):
+    monkeypatch.setenv("WATCH_URL", f"{receiver.url}/hook?hush-1234")
+    config = WebhookConfig(url="env:WATCH_URL")
+    told(config)
+    receiver.failures = 1
+
+    assert not told(config, sighting("a"))
+
+    (row,) = Outbox(memory).unsent()
+    assert "503" in row["error"]
+    assert "hush" not in row["error"]
+
+
+FORGES = {
+    "github": (GitHubConfig, "owner/name", "body"),
+    "gitlab": (GitLabConfig, "group/sub/name", "description"),
+}
+
+
+@pytest.mark.parametrize("forge", FORGES)
+def test_issue_is_kept_current(receiver, told, memory, forge):
+    kind, project, text = FORGES[forge]
+    config = kind(project=project, token="env:WATCH_TOKEN", api=receiver.url)
+    told(config)
+    told(config, sighting(MENTION))
+    memory.db.execute("UPDATE channel SET memo = ''")
+    told(config, sighting(MENTION), sighting("http://a.test/2"))
+    told(config, sighting("http://a.test/2"))
+
+    (issue,) = receiver.issues.values()
+    assert "<!-- gencrawl watch: team -->" in issue[text]
+    assert "http://a.test/2" in issue[text]
+    assert "@all" not in issue[text]
+    assert issue["state"] != "closed"
+    bodies = [comment["body"] for comment in issue["comments"]]
+    assert ["Broken" in body for body in bodies] == [True, True, False]
+    assert "`@" not in bodies[0].replace("'@", "")
+    told(config)
+    assert issue["state"] == "closed"
+    told(config, sighting("http://a.test/3"))
+    assert issue["state"] in ("open", "reopened")
+    assert receiver.tokens <= {"hush-1234", "Bearer hush-1234"}
+    assert "hush" not in json.dumps(receiver.issues)
+
+
+@pytest.mark.parametrize("forge", FORGES)
+def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
+    kind, project, _ = FORGES[forge]
+    config = kind(project=project, token="env:WATCH_TOKEN", api=receiver.url)
+    told(config)
+    told(config, sighting("http://a.test/1"))
+    receiver.lost = 1
+
+    assert not told(config, sighting("http://a.test/1"), sighting("http://a.test/2"))
+    assert told(config, checks=False)
+
+    (issue,) = receiver.issues.values()
+    assert len(issue["comments"]) == 2
+    assert "http://a.test/2" in json.dumps(issue)
+
+
+def test_issue_that_was_deleted_is_made_again(receiver, told):
+    config = GitHubConfig(project="o/n", token="env:WATCH_TOKEN", api=receiver.url)
+    told(config)
+    told(config, sighting("http://a.test/1"))
+    receiver.issues.clear()
+
+    assert told(config, sighting("http://a.test/1"), sighting("http://a.test/2"))
+    assert len(receiver.issues) == 1
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+def test_apprise_serves_the_rest(receiver, told, monkeypatch):
+    address = urllib.parse.urlsplit(receiver.url).netloc
+    monkeypatch.setenv("WATCH_APPRISE", f"json://{address}/hook")
+    config = AppriseConfig(url="env:WATCH_APPRISE")
+    told(config)
+
+    assert told(config, sighting("http://a.test/1"))
+
+    ((_, body),) = receiver.hooks
+    assert body["title"] == "docs: 1 broken"
+
+
+class Stuck(Channel):
+    """A channel whose service answers in a form that is not the API's."""
+
+    @gen.coroutine
+    def send(self, notice, *, again):
+        yield gen.moment
+        raise KeyError("hush-1234")
+
+
+def test_channel_that_fails_does_not_hold_up_the_others(
+    mailbox, memory, run_sync, caplog
+):
+    config = mail_to(mailbox)
+    channels = {"stuck": Stuck(), "mail": make_channel("mail", config)}
+    configs = dict.fromkeys(channels, config)
+    delivery = Delivery(Outbox(memory), channels, configs, lambda: 0.0)
+    with memory.transaction():
+        memory.add_event(0.0, "docs", "dead", "http://a.test/")
+
+    assert not run_sync(delivery.deliver)
+
+    assert len(mailbox.mails) == 1
+    assert delivery.next_try_at() == 60.0
+    assert "hush" not in caplog.text
+    assert "stuck was not told: KeyError" in caplog.text
+
+
+def test_mail_server_that_is_away_is_named(told, memory):
+    with smtplib.socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    config = MailConfig(
+        host="127.0.0.1", port=port, sender="a@b.test", to=("c@d.test",)
+    )
+    told(config)
+
+    assert not told(config, sighting("a"))
+    assert "127.0.0.1: " in Outbox(memory).unsent()[0]["error"]

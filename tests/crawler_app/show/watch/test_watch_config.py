@@ -1,0 +1,140 @@
+"""The file of a watch, its schedule and its secrets."""
+
+import textwrap
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from crawler_app.base.config.option import options_of
+from crawler_app.base.errors import ConfigError
+from crawler_app.show.watch.notices.notice_config import NOTICE_TYPES
+from crawler_app.show.watch.notices.secret_values import secret_of
+from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
+from crawler_app.show.watch.watch_config import WatchConfig, read_watch
+
+SITE = '[sites.docs]\nseeds = "http://a.test/"\n'
+MAIL = '[notices.team]\nkind = "mail"\nsender = "a@b.test"\nto = "c@d.test"\n'
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text):
+        path = tmp_path / "watch.toml"
+        path.write_text(text)
+        return read_watch(path)
+
+    return read
+
+
+def test_whole_file_is_read(read, tmp_path):
+    watch = read(
+        'state = "memory"\nat = "03:00"\nquiet = "22:00-07:00"\nexternal-over = "2d"\n'
+        + SITE
+        + 'ignore = "x"\nfail-on = "broken"\n'
+        + MAIL
+        + 'password = "file:secret"\nsites = "docs"\n'
+    )
+
+    assert watch.config.state == str(tmp_path / "memory")
+    assert watch.config.external_rule.over_s == 2 * 86400
+    assert watch.sites["docs"]["ignore"] == ("x",)
+    assert watch.notices["team"].password == f"file:{tmp_path / 'secret'}"
+    assert watch.notices["team"].port_used == 587
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (SITE, "give a directory for the memory"),
+        ('state = "m"\n', "there is no site"),
+        ('state = "m"\n[sites.docs]\n', "sites.docs: give a URL"),
+        ('state = "m"\n[sites."../x"]\n', "other characters than"),
+        ('state = "m"\nsites = 3\n', "sites holds tables"),
+        ('state = "m"\n[notes]\n', "there is no table 'notes'"),
+        ('state = "m"\nat = "25:00"\n' + SITE, "at is '25:00'; it must be a time"),
+        ('state = "m"\nat = "3:00"\nevery = "1d"\n' + SITE, "exclude each other"),
+        ('state = "m"\nquiet = "22-7"\n' + SITE, "it must be two times"),
+        ('state = "m"\nexternal-runs = 4\n' + SITE, "at most external-of"),
+        ('state = "m"\n' + SITE + 'baseline = "x"\n', "baseline is not for a site"),
+        ('state = "m"\n' + SITE + 'fail-on = "new"\n', "what a watch does anyway"),
+        ('state = "m"\n' + SITE + "tires = 3\n", "did you mean tries?"),
+        (
+            'state = "m"\n' + SITE + '[notices.x]\nkind = "maill"\n',
+            "did you mean mail?",
+        ),
+        (
+            'state = "m"\n' + SITE + MAIL + 'password = "hush"\n',
+            "must not be in this file",
+        ),
+        (
+            'state = "m"\n' + SITE + MAIL + 'encryption = "none"\nhost = "m.test"\n'
+            'password = "env:X"\n',
+            "not sent without encryption",
+        ),
+        ('state = "m"\n' + SITE + MAIL + 'to = "x"\n', "is not valid TOML"),
+        (
+            'state = "m"\n' + SITE + '[notices.x]\nkind = "webhook"\n',
+            "notices.x: url is missing",
+        ),
+    ],
+)
+def test_mistake_is_named(read, text, complaint):
+    with pytest.raises(ConfigError) as error:
+        read(text)
+
+    assert complaint in str(error.value)
+    assert "hush" not in str(error.value)
+
+
+def test_example_of_the_guide_is_read(read):
+    guide = (Path(__file__).parents[4] / "docs/watch.rst").read_text()
+    block = guide.split(".. code-block:: toml\n", 1)[1].split(".. code-block::")[0]
+
+    watch = read(textwrap.dedent(block))
+
+    assert (len(watch.sites), len(watch.notices)) == (2, 2)
+
+
+def test_guide_names_every_key():
+    guide = (Path(__file__).parents[4] / "docs/watch.rst").read_text()
+    made = [WatchConfig, *NOTICE_TYPES.values()]
+    keys = {each.key for config in made for each in options_of(config)}
+
+    assert [key for key in sorted(keys) if f"``{key}``" not in guide] == []
+
+
+def test_secret_is_in_the_environment_or_a_private_file(tmp_path, monkeypatch):
+    path = tmp_path / "secret"
+    path.write_text("hush\n")
+    path.chmod(0o644)
+    monkeypatch.setenv("WATCH_TOKEN", "hush")
+
+    assert secret_of("env:WATCH_TOKEN") == "hush"
+    with pytest.raises(ConfigError, match="chmod 600"):
+        secret_of(f"file:{path}")
+    path.chmod(0o600)
+    assert secret_of(f"file:{path}") == "hush"
+    with pytest.raises(ConfigError, match="no variable WATCH_NOTHING"):
+        secret_of("env:WATCH_NOTHING")
+
+
+def at(day, hour, minute=0):
+    return datetime(2026, 11, day, hour, minute).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("last", "due"),
+    [(at(3, 3), at(4, 3)), (at(3, 2, 59), at(3, 3)), (at(3, 12), at(4, 3))],
+)
+def test_time_of_day_comes_once_a_day(last, due):
+    assert next_check_at(last, 1.0, "03:00", now=last) == due
+
+
+def test_quiet_hours_go_over_midnight():
+    night = "22:00-07:00"
+
+    assert end_of_quiet(night, at(3, 23)) == at(4, 7)
+    assert end_of_quiet(night, at(4, 6, 59)) == at(4, 7)
+    assert end_of_quiet(night, at(4, 7)) == at(4, 7)
+    assert end_of_quiet(night, at(4, 21)) == at(4, 21)
