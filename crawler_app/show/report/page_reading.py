@@ -9,7 +9,6 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from typing import NamedTuple
@@ -53,7 +52,7 @@ from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sitemap import parse_sitemap
 from crawler_app.web.robots.directives import directives_in_header
 
-__all__ = ["DocumentReader", "Observer", "ResolvedLink", "picture_faults"]
+__all__ = ["DocumentReader", "Observer", "picture_faults"]
 
 # Links whose targets are cached, by directory: about 30 MB.
 MAX_FOUND = 100_000
@@ -65,7 +64,7 @@ MAX_IDS = 200_000
 FIRST_REDIRECT = 300
 
 
-class ResolvedLink(NamedTuple):
+class _ResolvedLink(NamedTuple):
     """The target of a reference, and what is wrong with it.
 
     Attributes:
@@ -95,11 +94,11 @@ class Observer:
     def see_links(
         self,
         document: DocumentRow,
+        base: str,
         page: Page | None,
         mentions: Sequence[Mention],
-        found_by_link: Mapping[str, ResolvedLink],
     ) -> None:
-        """Called with the references of a document, and what they lead to.
+        """Called with the references of a document, and the URL that they are relative to.
 
         Without the page if the document is another file, or for what its header refers to.
         """
@@ -143,7 +142,7 @@ class DocumentReader:
         self._agent = agent
         self._observer = observer
         self._links_only = observer is not None and observer.links_only
-        self._found_by_link: dict[tuple[str, str], ResolvedLink] = {}
+        self._found_by_link: dict[tuple[str, str], _ResolvedLink] = {}
         self._documents = 0
         self._ids_by_page: dict[int, frozenset[int]] = {}
         self._ids = 0
@@ -170,7 +169,7 @@ class DocumentReader:
             page, document = self._read_page(document, fetched)
         elif self._archived is not None:
             self.unread += 1
-        if self._observer is not None and not is_file:
+        if self._observer is not None and not (is_file or self._links_only):
             self._observer.see_page(record, document, page)
         self._tables.add_document(document)
 
@@ -273,7 +272,11 @@ class DocumentReader:
         page: Page | None = None,
     ) -> None:
         """Count the references of a document, and store those to subjects."""
-        found_by_link: dict[str, ResolvedLink] = {}
+        if self._observer is not None:
+            self._observer.see_links(document, base, page, mentions)
+        if self._links_only:
+            return
+        found_by_link: dict[str, _ResolvedLink] = {}
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
@@ -313,8 +316,6 @@ class DocumentReader:
                     places.append((found.number, _text(fragment), *where))
             if is_secure and use in (Use.ASSET, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, mention))
-        if self._observer is not None:
-            self._observer.see_links(document, page, mentions, found_by_link)
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
         self._tables.add_rows("load", ((url, document.key) for url in loaded))
@@ -349,7 +350,7 @@ class DocumentReader:
                 row = LinkRow(subject, document, line, text, href, "")
                 self._tables.add_rows("link", [row])
 
-    def _find(self, base: str, link: str) -> ResolvedLink:
+    def _find(self, base: str, link: str) -> _ResolvedLink:
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._found_by_link.get(place)
         if found is None:
@@ -357,7 +358,7 @@ class DocumentReader:
             number = number_of(dedup_key(url))
             end = self._targets.end_by_number.get(number, number)
             target = self._targets.target_by_number.get(number)
-            found = ResolvedLink(end, url, target, problem_in(base, link))
+            found = _ResolvedLink(end, url, target, problem_in(base, link))
             if len(self._found_by_link) >= MAX_FOUND:
                 self._found_by_link.clear()
             self._found_by_link[place] = found

@@ -138,15 +138,17 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
         inner = _found_in(noscripts, [], is_page=False)
         found += (each for each in inner if each.use is Use.LINK)
     found.sort(key=itemgetter(0))
+    # What stands in several places of the tree is once in the source.
+    found = [
+        each
+        for last, each in itertools.pairwise((None, *found))
+        if last is None or each.at != last.at or each[:5] != last[:5]
+    ]
     values = as_sent([each.value for each in found], charset)
     place = tree.lines().place
     mentions = [
         Mention(value, each.use, each.name, each.attribute, *place(each.at), each.text)
         for value, each in zip(values, found, strict=True)
-    ]
-    # What stands in several places of the tree is once in the source.
-    mentions = [
-        next(same) for _, same in itertools.groupby(mentions, itemgetter(*range(6)))
     ]
     is_partial = tree.is_partial or len(tree.tags("a")) > MAX_LINKS
     return Outline(bases[0] if bases else "", mentions, _ids_in(tree), is_partial)
@@ -166,13 +168,16 @@ class _Found(NamedTuple):
 def _found_in(tree: Tree, bases: list[str], *, is_page: bool = True) -> list[_Found]:
     """Return the references in a tree or in a part of one; add the bases to a list."""
     found = []
+    before_href = _before("href").match
     for element in tree.tags("a")[:MAX_LINKS]:  # which are most of the references
         attribute, value = "href", element.attr("href")
+        before_value = before_href
         if value is None:
             attribute, value = "xlink:href", prefixed_href(element)
+            before_value = _before(attribute).match
         if value is not None:
             start = tree.offset_of(element)
-            before = _before(attribute).match(tree.source, start)
+            before = before_value(tree.source, start)
             at = before.end() if before else start
             text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
             found.append(_Found(at, value, Use.LINK, "a", attribute, text))

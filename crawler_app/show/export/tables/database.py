@@ -25,6 +25,10 @@ __all__ = ["duckdb_module", "quoted", "save_tables", "write_parquet_file"]
 # Of DuckDB while it loads rows, in one thread; a large text needs the most.
 MEMORY_LIMIT = "100MB"
 
+# Of one row.  DuckDB reads as much of a file at once, by default 16 times as much, which is
+# more than that limit.
+MAX_ROW_BYTES = 10_000_000
+
 
 def duckdb_module() -> Any:
     """Return the module ``duckdb``.
@@ -109,7 +113,8 @@ def _source(table: str, path: Path) -> str:
     return (
         f"SELECT * FROM read_csv('{quoted(path)}', auto_detect = false, header = false,"
         f" delim = ',', quote = '\"', escape = '\"', nullstr = '',"
-        f" max_line_size = 10000000, parallel = false, columns = {{{types}}})"
+        f" max_line_size = {MAX_ROW_BYTES}, buffer_size = {2 * MAX_ROW_BYTES},"
+        f" parallel = false, columns = {{{types}}})"
     )
 
 

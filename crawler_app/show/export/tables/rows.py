@@ -7,18 +7,17 @@ wait in a temporary SQLite file until the links to each of them are known.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from crawler_app.base.models import UrlRecord
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.text.formatting import iso_time
-from crawler_app.base.urls import dedup_key
+from crawler_app.base.urls import dedup_key, is_of_directory, join_or_nothing
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, PAGES, Row
 from crawler_app.show.report.page_problems import pages_by_problem
 from crawler_app.show.report.page_reading import (
     Observer,
-    ResolvedLink,
     picture_faults,
 )
 from crawler_app.show.report.report_data import Report, ReportedLink
@@ -44,12 +43,21 @@ CREATE TABLE finding (page TEXT, kind TEXT, subject TEXT, line INTEGER, detail T
 """
 INDEXES = "CREATE INDEX finding_page ON finding (page)"
 
-# Targets whose outcome is cached: about 30 MB.
+# References whose targets are cached: about 30 MB.
 MAX_CACHED = 100_000
 
 MAX_TEXT_CHARS = 80
 
 KIND_BY_USE = {use: use.name.lower() for use in Use}
+
+
+class _Target(NamedTuple):
+    """What a reference leads to; without a URL if that is a place on the page, or no page."""
+
+    url: str
+    fragment: str
+    status: int | None
+    reason: str | None
 
 
 class RowReader(Observer):
@@ -72,7 +80,7 @@ class RowReader(Observer):
         self.links_only = links_only
         self._on_links = on_links
         self._first_seen = first_seen
-        self._outcome_by_url: dict[str, tuple[int | None, str | None]] = {}
+        self._known_by_directory: dict[str, dict[str, _Target]] = {}
         self._outlinks = 0, 0  # the last document, and how many it has
         self._change_by_url: dict[str, str] | None = None
         self._tables = TempTables()
@@ -93,22 +101,23 @@ class RowReader(Observer):
     def see_links(
         self,
         document: DocumentRow,
+        base: str,
         page: Page | None,
         mentions: Sequence[Mention],
-        found_by_link: Mapping[str, ResolvedLink],
     ) -> None:
         nofollow = page.nofollow_links if page is not None else ()
         rows: list[Row] = []
-        outlinks = 0
+        # Pages of a directory have many references in common, which lead to the same URLs.
+        known = self._known_in(base.rpartition("/")[0])
+        own: dict[str, _Target] = {}  # of this page alone
         for value, use, element, _, line, position, text in mentions:
-            link, _, fragment = value.partition("#")
-            url = found_by_link[link].url
-            if not link or not url:  # a place on the page itself, or a mail address
+            target = known.get(value) or own.get(value)
+            if target is None:
+                target = self._target_of(base, value)
+                (known if is_of_directory(value) else own)[value] = target
+            url, fragment, status, reason = target
+            if not url:
                 continue
-            outlinks += 1
-            if self._on_links is None:
-                continue
-            status, reason = self._outcome_by_url.get(url) or self._outcome_of(url)
             rows.append(
                 (
                     document.url,
@@ -119,17 +128,28 @@ class RowReader(Observer):
                     one_line(text, MAX_TEXT_CHARS) if text else "",
                     KIND_BY_USE[use],
                     element,
-                    link in nofollow,
+                    bool(nofollow) and value.partition("#")[0] in nofollow,
                     status,
                     reason,
                 )
             )
+        outlinks = len(rows)
         last, before = self._outlinks
         if last == document.key:  # its header has a link too
             outlinks += before
         self._outlinks = document.key, outlinks
         if self._on_links is not None:
             self._on_links(rows)
+
+    def _known_in(self, directory: str) -> dict[str, "_Target"]:
+        if sum(map(len, self._known_by_directory.values())) >= MAX_CACHED:
+            self._known_by_directory.clear()
+        return self._known_by_directory.setdefault(directory, {})
+
+    def _target_of(self, base: str, value: str) -> "_Target":
+        link, _, fragment = value.partition("#")
+        url = join_or_nothing(base, link) if link else ""
+        return _Target(url, fragment, *(self._outcome_of(url) if url else (None, None)))
 
     def see_page(
         self, record: UrlRecord, document: DocumentRow, page: Page | None
@@ -225,11 +245,7 @@ class RowReader(Observer):
             "SELECT status, reason FROM outcome WHERE key = ?",
             (number_of(dedup_key(url)),),
         ).fetchone()
-        found: tuple[int | None, str | None] = row or (None, None)
-        if len(self._outcome_by_url) >= MAX_CACHED:
-            self._outcome_by_url.clear()
-        self._outcome_by_url[url] = found
-        return found
+        return row or (None, None)
 
     def _note(self, rows: Iterable[Row]) -> None:
         self._write("INSERT INTO finding VALUES (?, ?, ?, ?, ?)", rows)
