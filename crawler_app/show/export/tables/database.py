@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["duckdb_module", "quoted", "save_tables", "write_parquet_file"]
 
 # Of DuckDB while it loads rows, in one thread; a large text needs the most.
-MEMORY_LIMIT = "100MB"
+MEMORY_LIMIT = "80MB"
+
+# Rows that are collected before they are written: of links, about 10 MB.
+ROW_GROUP = 50_000
 
 # Of one row.  DuckDB reads as much of a file at once, by default 16 times as much, which is
 # more than that limit.
@@ -64,7 +67,8 @@ def write_parquet_file(
     """
     with _loaded(crawl, [table], on_step) as (connection, sources):
         connection.execute(
-            f"COPY ({sources[table]}) TO '{quoted(path)}' (FORMAT parquet, COMPRESSION zstd)"
+            f"COPY ({sources[table]}) TO '{quoted(path)}' (FORMAT parquet, COMPRESSION zstd,"
+            f" ROW_GROUP_SIZE {ROW_GROUP})"
         )
 
 
@@ -113,7 +117,7 @@ def _source(table: str, path: Path) -> str:
     return (
         f"SELECT * FROM read_csv('{quoted(path)}', auto_detect = false, header = false,"
         f" delim = ',', quote = '\"', escape = '\"', nullstr = '',"
-        f" max_line_size = {MAX_ROW_BYTES}, buffer_size = {2 * MAX_ROW_BYTES},"
+        f" max_line_size = {MAX_ROW_BYTES}, buffer_size = {MAX_ROW_BYTES},"
         f" parallel = false, columns = {{{types}}})"
     )
 

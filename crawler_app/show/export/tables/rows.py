@@ -43,8 +43,8 @@ CREATE TABLE finding (page TEXT, kind TEXT, subject TEXT, line INTEGER, detail T
 """
 INDEXES = "CREATE INDEX finding_page ON finding (page)"
 
-# References whose targets are cached: about 30 MB.
-MAX_CACHED = 100_000
+# References whose targets are cached: about 15 MB.
+MAX_CACHED = 40_000
 
 MAX_TEXT_CHARS = 80
 
@@ -81,6 +81,7 @@ class RowReader(Observer):
         self._on_links = on_links
         self._first_seen = first_seen
         self._known_by_directory: dict[str, dict[str, _Target]] = {}
+        self._known = 0
         self._outlinks = 0, 0  # the last document, and how many it has
         self._change_by_url: dict[str, str] | None = None
         self._tables = TempTables()
@@ -115,6 +116,7 @@ class RowReader(Observer):
             if target is None:
                 target = self._target_of(base, value)
                 (known if is_of_directory(value) else own)[value] = target
+                self._known += 1
             url, fragment, status, reason = target
             if not url:
                 continue
@@ -142,7 +144,8 @@ class RowReader(Observer):
             self._on_links(rows)
 
     def _known_in(self, directory: str) -> dict[str, "_Target"]:
-        if sum(map(len, self._known_by_directory.values())) >= MAX_CACHED:
+        if self._known >= MAX_CACHED:
+            self._known = 0
             self._known_by_directory.clear()
         return self._known_by_directory.setdefault(directory, {})
 
