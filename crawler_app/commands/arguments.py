@@ -259,12 +259,12 @@ def add_export(parser: CommandParser) -> None:
         "--format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"{formats} (default: by the suffix of FILE, otherwise {DEFAULT_FORMAT})",
+        help=f"{formats} (default: by the suffix of FILE; {DEFAULT_FORMAT} to standard output)",
     )
     parser.add_argument(
         "--table",
         choices=COLUMNS_BY_TABLE,
-        help="the table of jsonl, csv and parquet: all URLs, the pages, the links between "
+        help="the table of jsonl, csv, parquet and html: all URLs, the pages, the links between "
         "them, the captures in the archive, or the findings of the report (default: "
         f"{URLS})",
     )

@@ -48,10 +48,22 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def _format_of(arguments: argparse.Namespace) -> str:
-    """Return the format from ``--format`` or the suffix of the output file."""
-    suffix = Path(arguments.output or "").suffix[1:].lower()
-    by_suffix = suffix if suffix in FORMATS else DEFAULT_FORMAT
-    return str(arguments.format or by_suffix)
+    """Return the format from ``--format`` or the suffix of the output file.
+
+    Raises:
+        ConfigError: the suffix is that of no format.
+    """
+    output = Path(arguments.output or STDOUT)
+    suffix = output.suffix[1:].lower()
+    if arguments.format or suffix in FORMATS:
+        return str(arguments.format or suffix)
+    is_file = output.is_file() or not output.exists()
+    if str(output) != STDOUT and is_file:
+        raise ConfigError(
+            f"the format cannot be told from the suffix of {output}; choose --format: "
+            f"{', '.join(FORMATS)}"
+        )
+    return DEFAULT_FORMAT
 
 
 def _options_of(arguments: argparse.Namespace, name: str) -> dict[str, Any]:

@@ -4,6 +4,8 @@ Rule: if a command fails or is interrupted, the file that it was to write is as 
 """
 
 import contextlib
+import fcntl
+import glob
 import io
 import os
 import stat
@@ -52,13 +54,20 @@ def opened_output(output: str, mode: str = "w") -> AbstractContextManager[Any]:
 
 @contextlib.contextmanager
 def replacing(path: Path, mode: str = "w") -> Iterator[Any]:
-    """Open a file that replaces another when it is complete."""
+    """Open a file that replaces another when it is complete.
+
+    What a run that was killed has left beside it is deleted.
+    """
+    prefix = f".{path.name[:60]}.gencrawl-"
+    _delete_leavings(path.parent, prefix)
     try:
-        new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
+        new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
     except OSError as exc:
         raise ConfigError(
             f"cannot write {path}: {exc.strerror}; --output names another file"
         ) from None
+    with contextlib.suppress(OSError):  # where files cannot be locked, leavings stay
+        fcntl.flock(new_fd, fcntl.LOCK_EX)
     try:
         with open(new_fd, mode, encoding=_encoding(mode)) as file:
             yield file
@@ -73,6 +82,14 @@ def replacing(path: Path, mode: str = "w") -> Iterator[Any]:
         if isinstance(exc, OSError) and is_disk_fault(exc) and exc.filename is None:
             raise OSError(exc.errno, exc.strerror, str(path)) from None
         raise
+
+
+def _delete_leavings(directory: Path, prefix: str) -> None:
+    """Delete the temporary files that no process is writing, as their locks tell."""
+    for left in directory.glob(f"{glob.escape(prefix)}*"):
+        with contextlib.suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
 
 
 @contextlib.contextmanager

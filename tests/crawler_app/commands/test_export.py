@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawler_app.commands.output_file import replacing
 from crawler_app.show.export.formats import DIRECTORY, FORMATS, Format
 
 
@@ -32,9 +33,22 @@ def test_output_file_is_unchanged_if_the_export_fails(
     assert {each.name for each in tmp_path.iterdir()} == {"crawl", "urls.jsonl"}
 
 
+def test_leavings_of_a_killed_export_are_deleted(crawled, gencrawl, tmp_path):
+    output = tmp_path / "urls.csv"
+    directory = crawled(done=1).path
+    with replacing(output), replacing(output):  # both are still being written
+        left = next(tmp_path.glob(".urls.csv.gencrawl-*"))
+        (tmp_path / f"{left.name}x").touch()
+
+        assert gencrawl("export", directory, "--output", output).status == 0
+
+        assert len(list(tmp_path.glob(".urls.csv.*"))) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        (["--output", "{}/urls.txt"], "choose --format: jsonl, csv, parquet"),
         (["--output", "{}"], "is a directory; --output names a file"),
         (["--output", "{}/none/a.csv"], "there is no directory {}/none"),
         (["--format", "wacz", "--output", "{}/a.wacz"], "the crawl has no archive"),
