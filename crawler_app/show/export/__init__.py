@@ -9,5 +9,6 @@ output and a progress callback, and options of its own::
     tables         tables, such as that of all URLs
     folder         the pages as files that open from the disk
     markdown       the text of pages, as Markdown, llms.txt and JSON
+    file_names     names that are legal on every system
     replacing      folders that are complete, or as they were
 """

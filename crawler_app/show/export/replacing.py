@@ -15,7 +15,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import number
 from crawler_app.run.directory.lock import not_writable
-from crawler_app.show.export.folder.names import MARKER
+from crawler_app.show.export.file_names import MARKER
 
 __all__ = ["replaced_folder", "warn_of_unread"]
 

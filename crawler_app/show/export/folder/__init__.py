@@ -6,6 +6,5 @@ the crawl does not have is left on the web, with its whole URL::
 
     writing    reads the archive and writes the folder: complete or not at all
     files      which URL is which file, where redirects lead, what is broken
-    names      URLs -> file names that are legal on every system     pure
     rewriting  the references of pages and style sheets              pure
 """

@@ -16,7 +16,7 @@ from crawler_app.base.http_headers import UNKNOWN_TYPES
 from crawler_app.base.models import Fetched
 from crawler_app.base.progress import OnStep, in_steps, no_step
 from crawler_app.base.urls import dedup_key, redirect_target
-from crawler_app.show.export.folder.names import NamedFile, file_names
+from crawler_app.show.export.file_names import NamedFile, file_names
 from crawler_app.store.archive.captures import (
     RESOURCES,
     Capture,

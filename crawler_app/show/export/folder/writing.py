@@ -20,8 +20,8 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.show.export.file_names import href_between
 from crawler_app.show.export.folder.files import Archives, FolderFiles
-from crawler_app.show.export.folder.names import href_between
 from crawler_app.show.export.folder.rewriting import (
     Refer,
     rewritten_css,

@@ -7,5 +7,4 @@ Pages are read from the archive.  All but `formats` and `pages` are pure::
     rendering     a page as Markdown
       preparing   code, formulas and footnotes, in a way that the renderer understands
     front_matter  what is known of a page, as YAML
-    file_names    the file of each page
 """

@@ -12,6 +12,7 @@ from crawler_app.base.progress import OnStep
 from crawler_app.base.safe_files import create
 from crawler_app.base.text.escaping import json_text, one_line, without_controls
 from crawler_app.run.directory.stored import StoredCrawl
+from crawler_app.show.export.file_names import href_between
 from crawler_app.show.export.markdown.front_matter import front_matter
 from crawler_app.show.export.markdown.pages import CrawledPages, PageContent
 from crawler_app.show.export.markdown.rendering import markdown_of, text_lines
@@ -42,16 +43,16 @@ def write_files(
 
 
 def _write_pages(pages: CrawledPages, directory: Path) -> None:
-    names, page_of = pages.files()
+    file_of = pages.files()
     for page in pages:
-        name = names.get(page.url) or names.add(page.url)
+        name = file_of(page.url)
+        if name is None:  # one that a running crawl has fetched since
+            continue
 
-        def link_of(url: str, source: str = page.url) -> str:
+        def link_of(url: str, source: str = name) -> str:
             target, mark, fragment = url.partition("#")
-            target = page_of(target)
-            if names.get(target) is None:
-                return url
-            return names.link(source, target) + mark + fragment
+            file = file_of(target)
+            return href_between(source, file) + mark + fragment if file else url
 
         text = markdown_of(page.body, page.base, link_of)
         path = directory / name

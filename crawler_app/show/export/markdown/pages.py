@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from turbohtml import Element
 
@@ -14,7 +15,7 @@ from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.export.markdown.file_names import FileNames
+from crawler_app.show.export.file_names import MARKDOWN, NamedFile, file_names
 from crawler_app.show.export.replacing import warn_of_unread
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.html import parse_html
@@ -90,26 +91,25 @@ class CrawledPages:
         self.title = ""
         self.unread = 0
 
-    def files(self) -> tuple[FileNames, Callable[[str], str]]:
-        """Return the files of all pages, and a function for the page that a URL leads to.
-
-        That function follows redirects; a URL that leads to no page is returned unchanged.
-        """
-        names, target_by_url = FileNames(), {}
-        url_by_key: dict[str, str] = {}
+    def files(self) -> Callable[[str], str | None]:
+        """Return a function for the file that a URL leads to; None if it leads to no page."""
+        files: list[NamedFile] = []
+        target_by_url: dict[str, str] = {}
         for record in self._records("naming files"):
             if _is_text_page(record):
-                names.add(record.url)
-                url_by_key[dedup_key(record.url)] = record.url
+                files.append(NamedFile(record.url, MARKDOWN))
             elif record.outcome is not None and record.outcome.redirect_to:
                 target_by_url[record.url] = record.outcome.redirect_to
         end_by_key = Redirects(target_by_url).end_by_key
+        start = dedup_key(self._config.seeds[0])
+        names = file_names(files, urlsplit(end_by_key.get(start, start)).netloc)
+        name_by_key = {dedup_key(url): name for url, name in names.items()}
 
-        def page_of(url: str) -> str:
+        def file_of(url: str) -> str | None:
             key = dedup_key(url)
-            return url_by_key.get(end_by_key.get(key, key), url)
+            return name_by_key.get(end_by_key.get(key, key))
 
-        return names, page_of
+        return file_of
 
     def __iter__(self) -> Iterator[PageContent]:
         """Yield the pages, and warn of those that the archive does not have.

@@ -38,10 +38,9 @@ def test_markdown_files_lead_to_each_other(crawled, site, tmp_path):
 
     assert crawled("export", "--format", "markdown", "--output", out).status == 0
 
-    host = site.url.split("/")[2].replace(":", "_")
     files = {str(each.relative_to(out)) for each in out.rglob("*.md")}
-    assert files == {f"{host}/index.md", f"{host}/about/us.md", f"{host}/empty.md"}
-    text = (out / host / "index.md").read_text()
+    assert files == {"index.md", "about/us.md", "empty.md"}
+    text = (out / "index.md").read_text()
     head, body = text.removeprefix("---\n").split("---\n", 1)
     known = dict(line.split(": ", 1) for line in head.splitlines())
     assert known["url"] == f'"{site.url}"' and known["title"] == '"The \\"bridge\\""'
@@ -50,7 +49,7 @@ def test_markdown_files_lead_to_each_other(crawled, site, tmp_path):
     assert body.startswith("\n# Bridge\n\nIt was") and "Home" not in body
     assert "[about](about/us.md#why)" in body
     assert "[empty](empty.md) [b](http://b.test/)" in body
-    assert (out / host / "empty.md").read_text().endswith("\n---\n\n\n")
+    assert (out / "empty.md").read_text().endswith("\n---\n\n\n")
 
 
 def test_list_of_pages_has_their_titles_and_descriptions(crawled, site):

@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from crawler_app.show.export.markdown.file_names import FileNames
 from crawler_app.show.export.markdown.rendering import markdown_of
 from crawler_app.web.main_content import main_content
 
@@ -84,53 +83,3 @@ def test_footnotes_by_the_thousand_take_little_time():
 
     assert text.endswith("[^20000]: n")
     assert time.process_time() - began < 5  # not a minute
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("", "index"),
-        ("a/", "a/index"),
-        ("a/b.html", "a/b"),
-        ("a%20b?c=d", "a b@c=d"),
-        ("a.md/b", "a.md_/b"),
-    ],
-)
-def test_file_name_is_that_of_the_url(path, expected):
-    assert FileNames().add(f"http://a.test/{path}") == f"a.test/{expected}.md"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "con",
-        "a:b",
-        "%2e%2e/a",
-        "a.",
-        "a%00",
-        "x" * 500,
-        "%F0%9F%98%80" * 90,
-        "a/" * 500,
-    ],
-)
-def test_illegal_names_are_changed_and_marked(path):
-    name = FileNames().add(f"http://a.test/{path}")
-
-    assert "~" in name and ".." not in name.split("/")
-    assert all(len(part.encode()) < 140 for part in name.split("/"))
-    assert len(name.encode()) <= 500
-
-
-def test_no_two_urls_have_one_file():
-    names = FileNames()
-    urls = [
-        f"http://a.test/{path}" for path in ("a", "A", "a.html", "a.php", "a/index")
-    ]
-
-    marked = FileNames()
-    taken = [marked.add(url) for url in urls]
-    urls = [f"http://{taken[1].removesuffix('.md')}", *urls]
-
-    found = [names.add(url).lower() for url in urls]
-
-    assert len(set(found)) == len(urls)

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.show.export.folder.names import NamedFile, file_names, href_between
+from crawler_app.show.export.file_names import (
+    MARKDOWN,
+    NamedFile,
+    file_names,
+    href_between,
+)
 
 HOST = "http://a.test"
 SEGMENTS = st.text(
@@ -28,7 +33,9 @@ PATHS = st.lists(
 URLS = st.builds(
     "{}/{}{}".format, st.just(HOST), PATHS, st.sampled_from(["", "?", "?q=a/b"])
 )
-TYPES = st.sampled_from(["text/html", "text/css", "text/plain", "image/png", ""])
+TYPES = st.sampled_from(
+    ["text/html", "text/css", "text/plain", "image/png", MARKDOWN, ""]
+)
 
 WINDOWS = re.compile(
     r"(?!(con|prn|aux|nul|com\d|lpt\d)(\.|\Z))[^<>:\"/\\|?*\x00-\x1f]*[^<>:\"/\\|?*\x00-\x1f. ]",
@@ -71,6 +78,9 @@ def _parents(name):
         ("/gencrawl-folder.json/a.css", "text/css", "_gencrawl-folder.json/a.css"),
         ("/archive.tar.gz", "application/gzip", "archive.tar.gz"),
         ("/no.html", "", "no.html"),
+        ("/a.html?q", MARKDOWN, "a@q.md"),
+        ("/v1.2", MARKDOWN, "v1.2.md"),
+        ("/b.md/", MARKDOWN, "b.md/index.md"),
     ],
 )
 def test_name_shows_its_url(url, mime, name):

@@ -1,6 +1,7 @@
 """File names for URLs, legal on Linux, macOS and Windows.
 
-Pure.  A name shows its URL where that is possible: ``/news?page=2`` is ``news@page=2.html``.
+Pure.  A name shows its URL where that is possible: ``/news?page=2`` is ``news@page=2.html``,
+or ``news@page=2.md`` for its Markdown.
 Names that differ only in case, or where one is to be both a file and a directory, get a mark
 made from the URL, so that a URL keeps its name from one export to the next.
 """
@@ -13,7 +14,14 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-__all__ = ["MARKER", "OTHER_HOSTS", "NamedFile", "file_names", "href_between"]
+__all__ = [
+    "MARKDOWN",
+    "MARKER",
+    "OTHER_HOSTS",
+    "NamedFile",
+    "file_names",
+    "href_between",
+]
 
 # What is not on the main host is below this directory.
 OTHER_HOSTS = "hosts"
@@ -44,6 +52,12 @@ _SUFFIXES_BY_TYPE = {
     "image/webp": (".webp",),
     "image/avif": (".avif",),
 }
+# The text of a page, whose own suffix it replaces.
+MARKDOWN = "text/markdown"
+_PAGE_SUFFIXES = frozenset(
+    (".asp", ".aspx", ".htm", ".html", ".jsp", ".md", ".php", ".xhtml")
+)
+
 # As these, a file of another type would be shown wrongly, or run.
 _MISLEADING = {
     suffix
@@ -125,9 +139,14 @@ def _wanted_name(file: NamedFile, main_host: str) -> str:
     parts = urlsplit(file.url)
     *directories, last = [_legal(segment) for segment in parts.path.split("/")[1:]]
     stem, suffix = posixpath.splitext(last or "index")
+    if file.mime != MARKDOWN:
+        suffix += _added_suffix(suffix.lower(), file.mime)
+    elif suffix.lower() in _PAGE_SUFFIXES:
+        suffix = ".md"
+    else:
+        stem, suffix = stem + suffix, ".md"
     if parts.query:
         stem += f"@{_legal(parts.query)}"
-    suffix += _added_suffix(suffix.lower(), file.mime)
     last = _shortened(stem, suffix)
     if parts.netloc != main_host:
         directories = [OTHER_HOSTS, _legal(parts.netloc), *directories]
