@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import itertools
 import json
 import re
 import shutil
@@ -18,7 +19,9 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from crawler_app.base.progress import no_step
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, text_columns
+from crawler_app.show.export.tables.database import write_parquet_file
 
 
 def html(site, path, source, times=None):
@@ -70,6 +73,25 @@ def test_each_table_has_its_columns_in_each_format(
 
     columns = COLUMNS_BY_TABLE[table] if style == "parquet" else text_columns(table)
     assert rows and list(rows[0]) == list(columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "size", "count"), [("links", 160, 600_000), ("pages", 20_000, 5000)]
+)
+def test_table_larger_than_the_memory_of_its_writer(
+    monkeypatch, tmp_path, table, size, count
+):
+    width = len(COLUMNS_BY_TABLE[table])
+    row = [*[None] * (width - 1), "x" * size]
+    monkeypatch.setattr(
+        "crawler_app.show.export.tables.database.read_tables",
+        lambda _, sinks, __: sinks[table](itertools.repeat(row, count)),
+    )
+
+    write_parquet_file(None, table, tmp_path / "t", no_step)
+
+    found = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [f"{tmp_path}/t"])
+    assert found.fetchone() == (count,)
 
 
 def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
