@@ -139,7 +139,7 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
         found += (each for each in inner if each.use is Use.LINK)
     found.sort(key=itemgetter(0))
     # What stands in several places of the tree is once in the source.
-    found = found[:1] + [
+    found[1:] = [
         each
         for last, each in itertools.pairwise(found)
         if each.at != last.at or each[:5] != last[:5]

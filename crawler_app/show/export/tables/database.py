@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep
 from crawler_app.run.directory.stored import StoredCrawl
-from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, PAGES
 from crawler_app.show.export.tables.reading import read_tables
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["duckdb_module", "quoted", "save_tables", "write_parquet_file"]
 
-# Of DuckDB while it loads rows, in one thread; a large text needs the most.
-MEMORY_LIMIT = "80MB"
+# Of DuckDB while it loads rows, in one thread.  It reads 2,048 at once, and the text of a page
+# may have 200,000 characters.
+MEMORY_LIMIT, MEMORY_LIMIT_WITH_TEXTS = "80MB", "1GB"
 
 # Rows that are collected before they are written: of links, about 10 MB.
-ROW_GROUP = 50_000
+ROW_GROUP, ROW_GROUP_WITH_TEXTS = 50_000, 2048
 
 # Of one row.  DuckDB reads as much of a file at once, by default 16 times as much, which is
 # more than that limit.
@@ -65,10 +66,11 @@ def write_parquet_file(
     Raises:
         ConfigError: DuckDB is not installed.
     """
+    rows = ROW_GROUP_WITH_TEXTS if table == PAGES else ROW_GROUP
     with _loaded(crawl, [table], on_step) as (connection, sources):
         connection.execute(
             f"COPY ({sources[table]}) TO '{quoted(path)}' (FORMAT parquet, COMPRESSION zstd,"
-            f" ROW_GROUP_SIZE {ROW_GROUP})"
+            f" ROW_GROUP_SIZE {rows})"
         )
 
 
@@ -88,8 +90,9 @@ def _loaded(
         path_by_table = {table: directory / f"{table}.csv" for table in tables}
         _stage(crawl, path_by_table, on_step)
         connection = cleanup.enter_context(closing(module.connect(database)))
+        memory = MEMORY_LIMIT_WITH_TEXTS if PAGES in tables else MEMORY_LIMIT
         for name, value in (
-            ("memory_limit", MEMORY_LIMIT),
+            ("memory_limit", memory),
             ("threads", "1"),
             ("temp_directory", str(directory / "spilled")),
         ):

@@ -67,10 +67,9 @@ def _cell(value: Any) -> str:
     return _defused(value)
 
 
-# Most cells repeat: a URL has many links, and they have few kinds.
-@functools.lru_cache(10_000)
-def _defused(value: str) -> str:
-    return str(defused(value))
+@functools.lru_cache(10_000)  # a URL has many links, and they have few kinds
+def _defused(text: str) -> str:
+    return str(defused(text))
 
 
 def write_html(

@@ -106,6 +106,13 @@ def test_crawl_of_two_workers_is_read_from_another_machine(
     assert report["pages_not_read"] == 0
     lines = gencrawl("export", *server, "-q", "--format", "cdxj").out.splitlines()
     assert len(lines) == kept["archive"]["captures"]
+    question = (
+        "SELECT count(DISTINCT url), count(DISTINCT warc_filename), "
+        "(SELECT count(DISTINCT target) FROM links WHERE status = 200) "
+        "FROM captures WHERE fetch_status = 200 AND subset = 'warc'"
+    )
+    answer = gencrawl("sql", *server, "-q", question).out.split()[-1]
+    assert answer == f"{PAGES},{kept['archive']['files']},{PAGES - 1}"
     assert_all_is_read(gencrawl, small_tree, server, tmp_path)
 
 

@@ -15,6 +15,11 @@ from tests.helpers.begun_crawl import PAGES
 from tests.helpers.scripts import start_python
 
 HELD = "/7"
+SQL = """
+SELECT (SELECT count(DISTINCT url) FROM pages WHERE words IS NOT NULL),
+       (SELECT count(DISTINCT target) FROM links WHERE status = 200),
+       (SELECT count(DISTINCT warc_filename) FROM captures WHERE fetch_status = 200)
+"""
 
 
 @pytest.fixture
@@ -71,6 +76,8 @@ def test_crawl_of_two_workers_is_read_as_one(
     gencrawl.into(exported, "export", *server, "--format", "wacz")
     names = zipfile.ZipFile(exported).namelist()
     assert sum(name.endswith(".warc.gz") for name in names) == 2
+    answer = gencrawl("sql", *server, "-q", SQL).out.split()[-1]
+    assert answer == f"{PAGES},{PAGES - 1},2"
 
 
 def test_directory_that_is_not_here_is_named(

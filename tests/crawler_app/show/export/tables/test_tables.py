@@ -1,6 +1,9 @@
 """The tables of a crawled site, in each format, and in SQL."""
 
 import csv
+import gzip
+import io
+import itertools
 import json
 import re
 import shutil
@@ -8,12 +11,17 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import duckdb
 import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
+from crawler_app.base.progress import no_step
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, text_columns
+from crawler_app.show.export.tables.database import write_parquet_file
 
 
 def html(site, path, source, times=None):
@@ -65,6 +73,25 @@ def test_each_table_has_its_columns_in_each_format(
 
     columns = COLUMNS_BY_TABLE[table] if style == "parquet" else text_columns(table)
     assert rows and list(rows[0]) == list(columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "size", "count"), [("links", 160, 600_000), ("pages", 20_000, 5000)]
+)
+def test_table_larger_than_the_memory_of_its_writer(
+    monkeypatch, tmp_path, table, size, count
+):
+    width = len(COLUMNS_BY_TABLE[table])
+    row = [*[None] * (width - 1), "x" * size]
+    monkeypatch.setattr(
+        "crawler_app.show.export.tables.database.read_tables",
+        lambda _, sinks, __: sinks[table](itertools.repeat(row, count)),
+    )
+
+    write_parquet_file(None, table, tmp_path / "t", no_step)
+
+    found = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [f"{tmp_path}/t"])
+    assert found.fetchone() == (count,)
 
 
 def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
@@ -234,6 +261,73 @@ def test_warc_of_wget_is_read(gencrawl, site, tmp_path):
     )
 
     assert ended.out.splitlines()[1:] == [f"{site.url},{site.url}a,200"]
+
+
+def warc_of(pages):
+    """Return a WARC file by warcio: responses, and a page's list of what it loads."""
+    buffer = io.BytesIO()
+    writer = WARCWriter(buffer, gzip=True)
+    for path, (status, body) in pages.items():
+        url, content = f"http://a.test/{path}", io.BytesIO(body)
+        headers = StatusAndHeaders(status, [("Content-Type", "text/html")], "HTTP/1.1")
+        for record in (
+            writer.create_warc_record(url, "response", content, http_headers=headers),
+            writer.create_warc_record(f"urn:pageinfo:{url}", "resource", io.BytesIO()),
+        ):
+            writer.write_record(record)
+            record.raw_stream.close()
+    return buffer.getvalue()
+
+
+ONE = {"": ("200 OK", b"<title>Home</title><a href=a#x>A</a><a href=gone>G</a>")}
+OTHER = {
+    "a": ("200 OK", b"<a rel=nofollow href=/>Home</a>"),
+    "gone": ("404 Not Found", b"<a href=/>Home</a>"),
+}
+
+
+def wacz_of(*warcs):
+    """Return a WACZ file as Browsertrix writes it; see its specification, 1.1.1."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as package:
+        for number, warc in enumerate(warcs):
+            package.writestr(f"archive/rec-c0ffee-{number}.warc.gz", warc)
+        package.writestr("indexes/index.cdx.gz", gzip.compress(b"test,a)/ 2026 {}"))
+        package.writestr("indexes/index.idx", '!meta 0 {"format": "cdxj-gzip-1.0"}')
+        package.writestr("pages/pages.jsonl", '{"format": "json-pages-1.0"}')
+        package.writestr("pages/extraPages.jsonl", '{"url": "http://a.test/a"}')
+        package.writestr("logs/1.log", "{}")
+        package.writestr("datapackage.json", '{"wacz_version": "1.1.1"}')
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("w.warc.gz", warc_of(ONE | OTHER)),
+        ("w.wacz", wacz_of(warc_of(ONE), warc_of(OTHER))),
+    ],
+)
+def test_files_of_other_programs_are_read(gencrawl, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+
+    def answer(query):
+        return gencrawl("sql", tmp_path / name, "-q", query).out.splitlines()[1:]
+
+    site = "http://a.test/"
+    found = "SELECT source, target, fragment, nofollow, status FROM links"
+    assert answer(f"{found} ORDER BY ALL") == [
+        f"{site},{site}a,x,False,200",
+        f"{site},{site}gone,,False,404",
+        f"{site}a,{site},,True,200",
+    ]
+    known = "SELECT url, title, status, inlinks, outlinks FROM pages"
+    assert answer(f"{known} ORDER BY ALL") == [
+        f"{site},Home,200,1,2",
+        f"{site}a,,200,1,1",
+    ]
+    captures = "SELECT count(*), count(DISTINCT warc_filename) FROM captures"
+    assert answer(captures) == [f"3,{2 if name == 'w.wacz' else 1}"]
 
 
 def test_ctrl_c_ends_a_query(crawl):
