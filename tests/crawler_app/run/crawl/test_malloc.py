@@ -44,4 +44,5 @@ def faults_a_page(how, **settings):
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is glibc's habit")
 def test_tree_of_the_next_page_costs_no_page_faults():
     assert faults_a_page("keep") < 2
-    assert faults_a_page("do not", **BEGINNING) > 20  # or there would be nothing to do for us
+    # Or there would be nothing to do for us.
+    assert faults_a_page("do not", **BEGINNING) > 20
