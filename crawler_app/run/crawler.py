@@ -190,7 +190,7 @@ class Crawler:
             ConfigError: the directory is in use, or holds another crawl, or cannot be
                 written.
             StorageError: the disk has failed.
-            LoginError: the crawl cannot log in, or not again; `resume` continues it.
+            LoginError: the crawl cannot log in, or not again; ``resume`` continues it.
             RuntimeError: `run` was called before.
         """
         if self._crawl is not None:
