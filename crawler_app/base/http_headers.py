@@ -19,6 +19,7 @@ __all__ = [
     "http_date_at",
     "is_html",
     "links_in",
+    "media_type",
     "retry_after_s",
 ]
 
@@ -88,13 +89,22 @@ def http_date_at(text: str) -> float | None:
     return at.timestamp()
 
 
+def media_type(content_type: str) -> str:
+    """Return the type that a Content-Type header names, without its parameters.
+
+    >>> media_type("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return content_type.partition(";")[0].strip().lower()
+
+
 def is_html(content_type: str) -> bool:
     """Return whether a Content-Type header means an HTML page.
 
     >>> is_html("Text/HTML; charset=utf-8"), is_html("image/png")
     (True, False)
     """
-    return content_type.partition(";")[0].strip().lower() in HTML_TYPES
+    return media_type(content_type) in HTML_TYPES
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from itertools import islice
 
 import webencodings
 
-from crawler_app.base.http_headers import different_values, is_html
+from crawler_app.base.http_headers import different_values, is_html, media_type
 from crawler_app.base.models import Fetched
 from crawler_app.base.urls import host_of, join_or_nothing
 from crawler_app.show.findings.kinds import ProblemKind
@@ -120,7 +120,7 @@ def is_plain_text(content_type: str) -> bool:
     >>> is_plain_text("Text/Plain; charset=utf-8"), is_plain_text("text/html")
     (True, False)
     """
-    return content_type.partition(";")[0].strip().lower() == "text/plain"
+    return media_type(content_type) == "text/plain"
 
 
 def _of_markup(metadata: PageMetadata, fetched: Fetched) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 ::
 
     watch_config   the file: sites, schedule, channels
-    schedule       when a site is checked, and when nobody is told     pure
+    schedule       when a site is checked, and when notices wait       pure
     looking        one check of a site, as sightings
     deciding       when a sighting is told: dead, flapping, mended     pure
     memory         what was found and decided

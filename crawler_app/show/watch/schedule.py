@@ -1,4 +1,4 @@
-"""When a site is checked next, and when nobody is to be disturbed.
+"""When a site is checked next, and during which hours no notice is sent.
 
 Pure: the time is an argument, in seconds since the epoch.  Times of day are those of this
 machine's time zone, also on the days on which its clocks are changed.

@@ -39,7 +39,7 @@ class WatchConfig:
         86400.0, "time between checks", unit=SECONDS, rule=seconds("a year")
     )
     at: str = option("", "time of day of the checks", rule=require_time)
-    quiet: str = option("", "hours in which nobody is told", rule=require_hours)
+    quiet: str = option("", "hours in which no notice is sent", rule=require_hours)
     page: str = option("", "page with the history", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
     first_run: str = option(

@@ -25,7 +25,7 @@ class Watcher:
     """Watches the sites of a file.
 
     Args:
-        delivery: None to tell nobody.
+        delivery: None to send no notice.
         clock: Returns the time, in seconds since the epoch.
         look: Checks a site.
         after_round: Called when a round has ended.

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from crawler_app.base.http_headers import media_type
 from crawler_app.web.documents.css import decode_css, references_in_css
 from crawler_app.web.documents.references import Asset, Use
 
@@ -23,7 +24,7 @@ def may_have_assets(content_type: str) -> bool:
     >>> may_have_assets("text/css; charset=utf-8"), may_have_assets("image/png")
     (True, False)
     """
-    return _essence(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
+    return media_type(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
 
 
 def assets_of_file(body: bytes, content_type: str) -> list[Asset]:
@@ -32,16 +33,12 @@ def assets_of_file(body: bytes, content_type: str) -> list[Asset]:
     >>> assets_of_file(b"a { background: url(b.png) }", "text/css")
     [Asset(value='b.png', use=<Use.ASSET: 2>, element='style sheet')]
     """
-    if _essence(content_type) == _STYLE_TYPE:
+    if media_type(content_type) == _STYLE_TYPE:
         found = references_in_css(decode_css(body, content_type))
         values, kind = [each.value for each in found], "style sheet"
     else:
         values, kind = list(_icons_in(body)), "manifest"
     return [Asset(value, Use.ASSET, kind) for value in dict.fromkeys(values)]
-
-
-def _essence(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
 
 
 def _icons_in(body: bytes) -> Iterator[str]:

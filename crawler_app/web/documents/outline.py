@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from crawler_app.base.http_headers import is_html
+from crawler_app.base.http_headers import is_html, media_type
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
@@ -117,7 +117,7 @@ def outline_of(body: bytes, content_type: str) -> Outline:
         markup, charset = decode_html(body, content_type)
         tree = tree_of(markup, OUTLINE_NAMES, is_xml=is_xml(content_type))
         return outline_of_tree(tree, charset)
-    if content_type.partition(";")[0].strip().lower() == "text/css":
+    if media_type(content_type) == "text/css":
         return _of_style_sheet(decode_css(body, content_type))
     if may_have_assets(content_type):
         found = assets_of_file(body, content_type)

@@ -11,6 +11,7 @@ import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
+from crawler_app.base.http_headers import media_type
 from crawler_app.base.models import MAX_TEXT_CHARS
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
@@ -32,7 +33,7 @@ def is_pdf(content_type: str) -> bool:
     >>> is_pdf("application/pdf"), is_pdf("Application/PDF; x=y"), is_pdf("text/html")
     (True, True, False)
     """
-    return content_type.partition(";")[0].strip().lower() == "application/pdf"
+    return media_type(content_type) == "application/pdf"
 
 
 def can_read_pdf() -> bool:

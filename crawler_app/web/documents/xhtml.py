@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from xml.parsers import expat
 
+from crawler_app.base.http_headers import media_type
+
 __all__ = ["html_of_xhtml", "is_xhtml", "is_xml"]
 
 _NAMESPACE = "http://www.w3.org/1999/xhtml"
@@ -64,7 +66,7 @@ def is_xml(content_type: str) -> bool:
     >>> is_xml("application/xhtml+xml; charset=utf-8"), is_xml("text/html")
     (True, False)
     """
-    essence = content_type.partition(";")[0].strip().lower()
+    essence = media_type(content_type)
     return essence in ("text/xml", "application/xml") or essence.endswith("+xml")
 
 

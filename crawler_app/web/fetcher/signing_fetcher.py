@@ -57,7 +57,7 @@ class SigningFetcher:
         method: str = "GET",
         body: bytes | None = None,
     ) -> Generator[Any, Any, Fetched]:
-        """Fetch a URL, and once more if the answer asks for a signature; see `Fetcher`."""
+        """Fetch a URL; again, signed, if it is refused for want of a signature; see `Fetcher`."""
         origin = origin_of(url)
         used = self._wish_by_origin.get(origin, self._default)
         if used is not None and used.nonce:

@@ -88,7 +88,7 @@ def _show_code(body: Element) -> None:
 
 def _language_of(code: Element) -> str:
     """Return the language that a block of code, or what is around or in it, says."""
-    # Not all that is in it: elements may be nested by the thousand.
+    # Only its first children: thousands of elements may be nested in it.
     inner = [
         each for each in itertools.islice(code, MAX_STEPS) if isinstance(each, Element)
     ]
