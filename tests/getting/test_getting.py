@@ -106,6 +106,20 @@ def test_snippet_of_the_start_page_installs_the_program(installed, tmp_path):
     assert run("gencrawl --version", tmp_path, PATH=installed) == f"{__version__}\n"
 
 
+def test_single_file_crawls_without_the_environment_that_made_it(
+    installed, checkout, tmp_path
+):
+    made = run(block("docs/index.rst", "sh", "pip install"), checkout, PATH=installed)
+    shutil.move(checkout / "gencrawl.pex", tmp_path)
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.html").write_text(BROKEN)
+
+    said = run("./gencrawl.pex check pages --no-external", tmp_path, status=3)
+
+    assert "64 pages" in made
+    assert "missing.html" in said
+
+
 def test_extras_in_documentation_and_messages_exist_and_can_be_installed_together(
     installed, checkout, tmp_path
 ):
