@@ -297,10 +297,10 @@ class Crawler:
             fetcher = cleanup.enter_context(
                 contextlib.closing(make_fetcher(self.config, cookies.note))
             )
-            cookies.begin(fetcher.cookies, resumes=self._resumes)
+            cookies.begin(fetcher.policy.cookies, resumes=self._resumes)
             cleanup.callback(cookies.close)
             if self._own_hosts:
-                fetcher.allow_private(self._own_hosts)
+                fetcher.policy.own_hosts = self._own_hosts
             path = None if directory is None else directory.external_cache_path
             kept = ExternalCache.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))

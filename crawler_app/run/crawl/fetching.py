@@ -121,7 +121,7 @@ class Fetching:
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header that a request for a URL would have now."""
-        return self._fetcher.cookies_for(url)
+        return self._fetcher.policy.cookies_for(url)
 
     def probe(self, failed_url: str, error: FetchError) -> Subgenerator[None]:
         """If a failure may be that of the host, find out, and note it in ``context.outages``.

@@ -66,7 +66,7 @@ def learn_news(
         shift_s: From the server's clock to this one.
     """
     context = parts.context
-    robots, cookies = parts.permission.robots, parts.fetcher.cookies
+    robots, cookies = parts.permission.robots, parts.fetcher.policy.cookies
     if news.robots and robots is not None:
         finding = _finding_of(news.robots, shift_s)
         rules = yield from robots.learn(news.name, finding)

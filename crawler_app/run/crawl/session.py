@@ -58,7 +58,7 @@ class Session:
         self._recipe = recipe
         self._exchange = exchange
         self._origins = {origin_of(recipe.url), *map(origin_of, config.seeds)}
-        self._signs = LoginSigns(recipe, fetcher.cookies_for)
+        self._signs = LoginSigns(recipe, fetcher.policy.cookies_for)
         # A page that was seen while logged in.
         self._known_url = ""
         self._is_begun = False
@@ -131,7 +131,7 @@ class Session:
                 break
         # Another process may have logged in.
         sent = self._signs.cookies_sent(fetched)
-        return is_first and sent != self._fetcher.cookies_for(fetched.url)
+        return is_first and sent != self._fetcher.policy.cookies_for(fetched.url)
 
     def _begin_look(self) -> None:
         self._looks += 1
@@ -176,4 +176,4 @@ class Session:
         self._logins += 1
         self._context.stats.add("logins")
         log_in = LogIn(self._context.config, self._recipe, self._signs, self._exchange)
-        self._known_url = yield from log_in.run(self._fetcher.add_secret_header)
+        self._known_url = yield from log_in.run(self._fetcher.policy.add_secret_header)

@@ -21,13 +21,13 @@
 
 import importlib
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Fetched
-from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
+from crawler_app.web.fetcher.cookies import OnCookies
 from crawler_app.web.fetcher.http import (
     HttpFetcher,
     client_class,
@@ -55,7 +55,13 @@ REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_backend.RequestsFetcher"
 
 
 class Fetcher(Protocol):
-    """The interface that the crawler needs."""
+    """The interface that the crawler needs.
+
+    Attributes:
+        policy: The headers and the cookies of its requests.
+    """
+
+    policy: RequestPolicy
 
     def fetch(
         self,
@@ -72,23 +78,6 @@ class Fetcher(Protocol):
             method: ``GET`` or ``HEAD``; a rendered page may need another.
             body: Of the request; None for none.
         """
-        ...
-
-    @property
-    def cookies(self) -> CookieStore | None:
-        """The cookies that servers have set; None if cookies are not enabled."""
-        ...
-
-    def cookies_for(self, url: str) -> str:
-        """Return the Cookie header that a request for a URL would have now."""
-        ...
-
-    def add_secret_header(self, name: str, value: str) -> None:
-        """Send a header to the origins of the seeds from now on, in place of any before."""
-        ...
-
-    def allow_private(self, hosts: Collection[str]) -> None:
-        """Allow these hosts, each with its port, although they are private."""
         ...
 
     def allow(self, concurrency: int) -> None:

@@ -7,7 +7,7 @@ time spent in the client's queue never counts as request time.
 import resource
 import socket
 import time
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -28,7 +28,7 @@ from crawler_app.web.fetcher.client_errors import (
     refuse_answer,
     wrong_scheme,
 )
-from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
+from crawler_app.web.fetcher.cookies import OnCookies
 from crawler_app.web.fetcher.curl import CurlExchange
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.resolver import CachingResolver
@@ -112,15 +112,15 @@ class HttpFetcher:
         self, config: CrawlConfig, on_cookies: OnCookies | None = None
     ) -> None:
         self._config = config
-        self._policy = RequestPolicy(config, ACCEPTED, on_cookies)
-        self._options = request_options(config, self._policy.proxy)
+        self.policy = RequestPolicy(config, ACCEPTED, on_cookies)
+        self._options = request_options(config, self.policy.proxy)
         self._own_options = self._options
         if config.client_cert:
             context = own_context(config, is_own=True)
             self._own_options = {**self._options, "ssl_options": context}
         self._own_origins = frozenset(map(origin_of, config.seeds))
         self._resolver = CachingResolver()
-        check_address = self._policy.check_address
+        check_address = self.policy.check_address
         self._client = _make_client(config, self._resolver, check_address)
 
     @gen.coroutine
@@ -133,31 +133,14 @@ class HttpFetcher:
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
         started_at = time.monotonic()
-        self._policy.require_public_host(url)
-        carried = self._policy.headers_for(url, headers)
+        self.policy.require_public_host(url)
+        carried = self.policy.headers_for(url, headers)
         if isinstance(self._client, PooledAsyncHTTPClient):
             fetched = yield from self._fetch(url, carried, method, body)
         else:
             fetched = yield from self._fetch_bounded(url, carried, method, body)
         fetched.took_s = time.monotonic() - started_at
         return fetched
-
-    @property
-    def cookies(self) -> CookieStore | None:
-        """The cookies that servers have set; see `Fetcher`."""
-        return self._policy.cookies
-
-    def cookies_for(self, url: str) -> str:
-        """Return the Cookie header of a request sent now; see `Fetcher`."""
-        return self._policy.headers_for(url).get("Cookie", "")
-
-    def add_secret_header(self, name: str, value: str) -> None:
-        """Send a header to the origins of the seeds; see `Fetcher`."""
-        self._policy.add_secret_header(name, value)
-
-    def allow_private(self, hosts: Collection[str]) -> None:
-        """Allow private hosts, see `Fetcher`."""
-        self._policy.own_hosts = hosts
 
     def allow(self, concurrency: int) -> None:
         """Change the maximum number of fetches; see `Fetcher`."""
@@ -186,8 +169,8 @@ class HttpFetcher:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise self._error(url, exc) from exc
-        refuse_answer(url, response.code, response.body, self._policy.proxy)
-        self._policy.take_cookies(url, response.headers)
+        refuse_answer(url, response.code, response.body, self.policy.proxy)
+        self.policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
     def _options_for(self, url: str) -> dict[str, Any]:
@@ -204,7 +187,7 @@ class HttpFetcher:
             return error
         error = fetch_error(exc)
         return (
-            error if self._policy.proxy is None else of_proxy(error, self._policy.proxy)
+            error if self.policy.proxy is None else of_proxy(error, self.policy.proxy)
         )
 
     def _fetch_bounded(
@@ -215,8 +198,8 @@ class HttpFetcher:
         curl = CurlExchange(
             collector,
             url,
-            self._policy.check_address,
-            self._policy.proxy,
+            self.policy.check_address,
+            self.policy.proxy,
         )
         request = self._bounded_request(url, headers, collector, curl)
         request.method = method
@@ -236,8 +219,8 @@ class HttpFetcher:
         except Exception as exc:  # as above
             collector.refuse_too_large()
             raise curl.refusal or self._error(url, exc) from exc
-        refuse_answer(url, response.code, body, self._policy.proxy)
-        self._policy.take_cookies(url, response.headers)
+        refuse_answer(url, response.code, body, self.policy.proxy)
+        self.policy.take_cookies(url, response.headers)
         return Fetched(
             url,
             response.code,

@@ -120,6 +120,10 @@ class RequestPolicy:
             headers[name] = value
         return headers
 
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header that a request for a URL would have now."""
+        return self.headers_for(url).get("Cookie", "")
+
     def add_secret_header(self, name: str, value: str) -> None:
         """Send a header to the origins of the seeds from now on, in place of any before."""
         self._own = self._own.copy()

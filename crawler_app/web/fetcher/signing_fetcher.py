@@ -7,13 +7,12 @@ request that is refused with ``Accept-Signature`` is repeated once, with the sig
 import base64
 import secrets
 import time
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.base.urls import origin_of
-from crawler_app.web.fetcher.cookies import CookieStore
 from crawler_app.web.fetcher.message_signatures import (
     Request,
     SigningKey,
@@ -44,6 +43,7 @@ class SigningFetcher:
 
     def __init__(self, fetcher: "Fetcher", config: CrawlConfig) -> None:
         self._fetcher = fetcher
+        self.policy = fetcher.policy
         self._key = SigningKey.read(config.sign_key)
         self._agent = config.sign_agent.rstrip("/")
         self._default = Wish() if config.sign_always else None
@@ -104,19 +104,6 @@ class SigningFetcher:
         if len(self._wish_by_origin) >= MAX_ORIGINS:
             del self._wish_by_origin[next(iter(self._wish_by_origin))]
         self._wish_by_origin[origin] = wish
-
-    @property
-    def cookies(self) -> CookieStore | None:
-        """The cookies that servers have set; see `Fetcher`."""
-        return self._fetcher.cookies
-
-    def cookies_for(self, url: str) -> str:
-        """Return the Cookie header of a request sent now; see `Fetcher`."""
-        return self._fetcher.cookies_for(url)
-
-    def allow_private(self, hosts: Collection[str]) -> None:
-        """Allow private hosts; see `Fetcher`."""
-        self._fetcher.allow_private(hosts)
 
     def allow(self, concurrency: int) -> None:
         """Change the maximum number of fetches; see `Fetcher`."""

@@ -5,6 +5,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.web.fetcher.request_policy import RequestPolicy
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -16,15 +17,15 @@ SECONDS_BY_PATH = {"/": 1, "/slow": 3, "/quick": 1}
 class Network:
     """A fetcher that takes some time for each page."""
 
+    def __init__(self, config):
+        self.policy = RequestPolicy(config, "")
+
     @gen.coroutine
     def fetch(self, url, headers=None):
         path = url.removeprefix(SITE)
         yield gen.sleep(SECONDS_BY_PATH[path])
         body = LINKS if path == "/" else b"Hello"
         return Fetched(url, 200, {"Content-Type": "text/html"}, body, 0.0)
-
-    def cookies_for(self, url):
-        return ""
 
     def close(self):
         pass
@@ -40,7 +41,7 @@ def main():
         sitemaps=False,
     )
     clock = IOLoop.current().asyncio_loop.time
-    return Crawl(wire(config, MemoryFrontier(), Network(), clock=clock)).run()
+    return Crawl(wire(config, MemoryFrontier(), Network(config), clock=clock)).run()
 
 
 if __name__ == "__main__":

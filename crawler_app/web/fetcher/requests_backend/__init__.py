@@ -21,7 +21,7 @@ import functools
 import http.cookiejar
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -34,7 +34,7 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import Reason
 from crawler_app.web.fetcher.client_errors import of_proxy, refuse_answer
-from crawler_app.web.fetcher.cookies import CookieStore, OnCookies
+from crawler_app.web.fetcher.cookies import OnCookies
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.requests_backend.adapter import (
     CrawlAdapter,
@@ -92,8 +92,8 @@ class RequestsFetcher:
         on_cookies: OnCookies | None = None,
     ) -> None:
         self._config = config
-        self._policy = RequestPolicy(config, ACCEPTED, on_cookies)
-        self._proxies = _proxies(self._policy.proxy)
+        self.policy = RequestPolicy(config, ACCEPTED, on_cookies)
+        self._proxies = _proxies(self.policy.proxy)
         self._make_session = session_factory or _plain_session
         self._threads = concurrent.futures.ThreadPoolExecutor(
             config.concurrency, thread_name_prefix="fetch"
@@ -116,10 +116,10 @@ class RequestsFetcher:
         """Fetch a URL once; see `crawler_app.web.fetcher.Fetcher`."""
         if self._is_closed:
             raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
-        self._policy.require_public_host(url)
-        wire = Wire(url, self._policy.check_address)
+        self.policy.require_public_host(url)
+        wire = Wire(url, self.policy.check_address)
         exchange = _ThreadedFetch(
-            url, self._policy.headers_for(url, headers), wire, method, body
+            url, self.policy.headers_for(url, headers), wire, method, body
         )
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)
@@ -131,25 +131,8 @@ class RequestsFetcher:
             exchange.leave()
             job.cancel()  # if it has not started yet
         fetched, received = outcome
-        self._policy.take_cookies(url, received)
+        self.policy.take_cookies(url, received)
         return fetched
-
-    @property
-    def cookies(self) -> CookieStore | None:
-        """The cookies that servers have set; see `Fetcher`."""
-        return self._policy.cookies
-
-    def cookies_for(self, url: str) -> str:
-        """Return the Cookie header of a request sent now; see `Fetcher`."""
-        return self._policy.headers_for(url).get("Cookie", "")
-
-    def add_secret_header(self, name: str, value: str) -> None:
-        """Send a header to the origins of the seeds; see `Fetcher`."""
-        self._policy.add_secret_header(name, value)
-
-    def allow_private(self, hosts: Collection[str]) -> None:
-        """Allow private hosts, see `Fetcher`."""
-        self._policy.own_hosts = hosts
 
     def allow(self, concurrency: int) -> None:
         """Leave the number of threads as it was at the start; see `Fetcher`."""
@@ -184,8 +167,8 @@ class RequestsFetcher:
             raise
         except Exception as exc:  # from requests, urllib3, http.client, ssl, sockets
             error = requests_error(exc)
-            if self._policy.proxy is not None:
-                error = of_proxy(error, self._policy.proxy)
+            if self.policy.proxy is not None:
+                error = of_proxy(error, self.policy.proxy)
             raise error from exc
         finally:
             exchange.is_over.set()
@@ -209,7 +192,7 @@ class RequestsFetcher:
         notes: tuple[str, ...] = ()
         if exchange.method != "HEAD":
             body, notes = decoded(encoded, headers, self._config.max_body_bytes)
-        refuse_answer(exchange.url, response.status_code, body, self._policy.proxy)
+        refuse_answer(exchange.url, response.status_code, body, self.policy.proxy)
         fetched = Fetched(
             exchange.url,
             response.status_code,
@@ -250,7 +233,7 @@ class RequestsFetcher:
         try:
             session = self._idle_sessions.pop()
         except IndexError:
-            session = _equipped(self._make_session(), self._policy.proxy)
+            session = _equipped(self._make_session(), self.policy.proxy)
             self._sessions.append(session)
         try:
             yield session

@@ -218,13 +218,11 @@ class LetsFirstThrough:
         self._strict = HttpFetcher(config)
         self._open = HttpFetcher(dataclasses.replace(config, deny_private=False))
         self._seed = config.seeds[0]
+        self.policy = self._strict.policy
 
     def fetch(self, url, headers=None):
         fetcher = self._open if url == self._seed else self._strict
         return fetcher.fetch(url, headers)
-
-    def cookies_for(self, url):
-        return self._strict.cookies_for(url)
 
     def close(self):
         self._strict.close()
