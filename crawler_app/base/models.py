@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 from crawler_app.base.reasons import AnyReason, Reason
 
@@ -19,6 +20,7 @@ __all__ = [
     "Fetched",
     "Link",
     "Outcome",
+    "Request",
     "Role",
     "Severity",
     "State",
@@ -135,6 +137,21 @@ class Claim:
     tries: int
     lease_ends_at: float
     role: Role = Role.LINK
+
+
+class Request(NamedTuple):
+    """What is asked for in one exchange.
+
+    Attributes:
+        url: A canonical URL.
+        headers: For this request only; they replace others of the same name.
+        body: None for none.
+    """
+
+    url: str
+    headers: Mapping[str, str] | None = None
+    method: str = "GET"
+    body: bytes | None = None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
-from crawler_app.base.errors import StorageError
+from crawler_app.base.errors import LoginError, StorageError
 from crawler_app.base.models import State, UrlRecord
 from crawler_app.base.reasons import (
     RETRYABLE,
@@ -148,7 +148,13 @@ def run_and_show(
         quiet: Do not suggest the report at the end.
     """
     with view:
-        result: Result = yield crawler.run()
+        error = None
+        try:
+            result: Result = yield crawler.run()
+        except LoginError as exc:  # there may be pages of before
+            if crawler.result is None:
+                raise
+            result, error = crawler.result, exc
         summary = render_summary(
             result.summary,
             result.kept,
@@ -159,6 +165,8 @@ def run_and_show(
         print(summary)
         status = _print_hints(result, crawler.config, quiet=quiet)
         yield view.end(summary)
+    if error is not None:
+        raise error
     return status
 
 

@@ -26,7 +26,7 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.monitor import Watched
-from crawler_app.run.crawl.wiring import check_renderer, wire
+from crawler_app.run.crawl.wiring import check_parts, wire
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.losses import requeue_lost
@@ -42,7 +42,7 @@ from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFronti
 from crawler_app.store.frontier.postgres.previous_schema import begin_anew
 from crawler_app.store.frontier.postgres.private_server import PrivateLocation
 from crawler_app.store.frontier.postgres.worker_state import LeaseRules
-from crawler_app.web.fetcher import check_fetcher, make_fetcher
+from crawler_app.web.fetcher import make_fetcher
 from crawler_app.web.politeness import least_gap_s
 from gencoro import gen
 
@@ -222,8 +222,7 @@ def _check(config: CrawlConfig) -> None:
             raise ConfigError(f"{path} holds another crawl; choose another directory")
     if storage_url(path):
         _check_storage(config)
-    check_fetcher(config)
-    check_renderer(config)
+    check_parts(config)
 
 
 def _check_storage(config: CrawlConfig) -> None:

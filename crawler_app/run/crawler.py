@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ConfigError, LoginError
 from crawler_app.base.models import CrawledPage, Link, UrlRecord
 from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.reasons import AnyReason
@@ -24,7 +24,7 @@ from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.hooks import Hooks
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.crawl.wiring import check_renderer, wire
+from crawler_app.run.crawl.wiring import check_parts, wire
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.kept_cookies import KeptCookies
 from crawler_app.run.directory.losses import requeue_lost
@@ -34,7 +34,7 @@ from crawler_app.run.results.comparison import Comparison, compare
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.store.frontier.memory import MemoryFrontier
-from crawler_app.web.fetcher import check_fetcher, make_fetcher
+from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 
 __all__ = ["Crawler", "Result"]
@@ -101,7 +101,10 @@ class Crawler:
         own_hosts: Private hosts, each with its port, that are allowed in any case.
 
     Raises:
-        ConfigError: options conflict, or a callback is invalid.
+        ConfigError: options conflict, a callback is invalid, or a file cannot be used.
+
+    Attributes:
+        result: What `run` returns, also after a LoginError; None before its end.
 
     >>> from crawler_app.commands.demo_site import DemoSite
     >>> from gencoro.ioloop import IOLoop
@@ -146,11 +149,12 @@ class Crawler:
         self._observer = observer
         self._own_hosts = own_hosts
         self._crawl: Crawl | WorkersRun | None = None
+        self.result: Result | None = None
+        self._login_error: LoginError | None = None
         self._is_stopped = False
         # Whether to begin anew on the server of several processes.
         self._is_recrawl = False
-        check_fetcher(config)
-        check_renderer(config)
+        check_parts(config)
         if config.frontier:
             raise ConfigError("a crawl with a shared frontier is run by a CrawlWorker")
         if config.processes > 1:
@@ -198,15 +202,18 @@ class Crawler:
         with contextlib.ExitStack() as cleanup:
             directory = self._enter_directory(cleanup)
             if directory is not None and self.config.processes > 1:
-                return (yield from self._run_processes(directory))
-            if directory is None:
-                stores = Stores(MemoryFrontier(), None, None)
+                self.result = yield from self._run_processes(directory)
             else:
-                stores = cleanup.enter_context(open_stores(directory, self.config))
-            yield from self._run_with(stores, directory)
-            return self._result(
-                stores.frontier, directory, functools.partial(_forget_vanished, stores)
-            )
+                if directory is None:
+                    stores = Stores(MemoryFrontier(), None, None)
+                else:
+                    stores = cleanup.enter_context(open_stores(directory, self.config))
+                yield from self._run_with(stores, directory)
+                forget = functools.partial(_forget_vanished, stores)
+                self.result = self._result(stores.frontier, directory, forget)
+        if self._login_error is not None:
+            raise self._login_error
+        return self.result
 
     def _run_processes(self, directory: CrawlDirectory) -> Subgenerator[Result]:
         """Crawl with several processes, which share a frontier on a server of their own."""
@@ -229,7 +236,10 @@ class Crawler:
             if self._is_stopped:
                 run.stop()
             with self._watch(run):
-                yield run.run()
+                try:
+                    yield run.run()
+                except LoginError as exc:
+                    self._login_error = exc
             yield gen.moment  # as for a single process
             with contextlib.closing(directory.frontier()) as frontier:
                 left = postgres_module("crawler_app.run.directory.left_pages")
@@ -325,8 +335,7 @@ class Crawler:
         # Closed connections leave their descriptors in the next turn of the loop, and what
         # follows opens files.
         yield gen.moment
-        if crawl.login_error is not None:
-            raise crawl.login_error
+        self._login_error = crawl.login_error
 
     def _result(
         self,

@@ -120,12 +120,18 @@ class LoginRecipe:
             recipe = cls(**read_config_file(path, known))
             secrets = dict(os.environ) | _secrets_in(recipe.secrets)
             object.__setattr__(recipe, "_secret_by_name", secrets)
-            recipe.values_by_field  # noqa: B018 - raises if a secret is missing
+            recipe.require_secrets()
         except (ConfigError, ValueError) as exc:
             raise ConfigError(
                 f"{exc}" if path in str(exc) else f"{path}: {exc}"
             ) from None
         return recipe
+
+    def require_secrets(self) -> None:
+        """Raise ConfigError if a field refers to a secret that is not there."""
+        for text in self.fields:
+            for found in _VARIABLE.finditer(text):
+                self._secret(found)
 
     @property
     def values_by_field(self) -> dict[str, str]:

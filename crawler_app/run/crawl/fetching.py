@@ -14,7 +14,7 @@ from crawler_app.base.errors import (
     ObjectStorageError,
     StaleConnectionError,
 )
-from crawler_app.base.models import Fetched, Role
+from crawler_app.base.models import Fetched, Request, Role
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
@@ -176,27 +176,19 @@ class Fetching:
             FetchError: there was no usable response.
             ArchiveError: the archive cannot be written.
         """
-        if self.session is None:
-            fetched, began_at = yield from self.exchange(url, headers, method, body)
-        else:
-            asked = (url, headers, method, body)
-            fetched, began_at = yield from self.session.ask(*asked)
+        ask = self.exchange if self.session is None else self.session.ask
+        fetched, began_at = yield from ask(Request(url, headers, method, body))
         if self._archive is not None and is_archived:
             yield self._archive.write(fetched, began_at, elsewhere)
         return fetched
 
-    def exchange(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> Subgenerator[tuple[Fetched, float]]:
+    def exchange(self, request: Request) -> Subgenerator[tuple[Fetched, float]]:
         """Make one exchange, which is not archived; return the response and when it began.
 
         Raises:
             FetchError: there was no usable response.
         """
+        url, headers, method, body = request
         context, host = self._context, host_of(url)
         for _ in range(MAX_STALE):
             began_at = yield from self._turn(host)

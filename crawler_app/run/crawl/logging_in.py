@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.login_recipe import TOKEN, LoginRecipe
 from crawler_app.base.errors import FetchError, LoginError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.reasons import RETRYABLE, reason_of_status
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import join_or_nothing, origin_of
@@ -23,7 +23,7 @@ from gencoro import gen
 
 __all__ = ["Exchange", "LogIn"]
 
-Exchange: TypeAlias = Callable[..., Subgenerator[tuple[Fetched, float]]]
+Exchange: TypeAlias = Callable[[Request], Subgenerator[tuple[Fetched, float]]]
 
 MAX_REDIRECTS = 10
 MAX_TOKEN_CHARS = 16_384
@@ -63,7 +63,7 @@ class LogIn:
         recipe = self._recipe
         if recipe.json:
             body = json.dumps(recipe.values_by_field).encode()
-            answer = yield from self._sent(recipe.url, "POST", body, _JSON)
+            answer = yield from self._sent(Request(recipe.url, _JSON, "POST", body))
             self._require_accepted(answer)
             if recipe.token:
                 name, _, value = recipe.send.partition(":")
@@ -80,7 +80,9 @@ class LogIn:
 
     def _submitted(self) -> Subgenerator[Fetched]:
         """Return the answer to the form of the login page, filled in."""
-        page = yield from self._followed((yield from self._sent(self._recipe.url)))
+        page = yield from self._followed(
+            (yield from self._sent(Request(self._recipe.url)))
+        )
         self._signs.add_login_url(page.url)
         form = self._form_on(page)
         values = form.value_by_name | self._recipe.values_by_field
@@ -91,7 +93,7 @@ class LogIn:
             "Referer": page.url,
             "Origin": origin_of(form.action),
         }
-        return (yield from self._sent(form.action, "POST", body, head))
+        return (yield from self._sent(Request(form.action, head, "POST", body)))
 
     def _form_on(self, page: Fetched) -> Form:
         """Return the form to fill in, which must be one that may have secrets."""
@@ -135,7 +137,7 @@ class LogIn:
             url = join_or_nothing(answer.url, answer.headers.get("Location", ""))
             if not url:
                 return answer
-            answer = yield from self._sent(url)
+            answer = yield from self._sent(Request(url))
         raise LoginError(f"the login redirects more than {MAX_REDIRECTS} times")
 
     def _require_accepted(self, answer: Fetched) -> None:
@@ -147,7 +149,7 @@ class LogIn:
     def _proof(self, answer: Fetched) -> Subgenerator[str]:
         """Return the URL of a page that shows that the login has succeeded."""
         for seed in self._config.seeds:
-            shown = yield from self._sent(seed)
+            shown = yield from self._sent(Request(seed))
             for _ in range(MAX_REDIRECTS):
                 if self._signs.is_inside(shown):
                     return shown.url
@@ -156,7 +158,7 @@ class LogIn:
                 url = join_or_nothing(shown.url, shown.headers.get("Location", ""))
                 if origin_of(url or "http://./") != origin_of(seed):
                     break
-                shown = yield from self._sent(url)
+                shown = yield from self._sent(Request(url))
         sign = self._recipe.logged_in or "no refusal"
         raise LoginError(
             f"the login at {self._recipe.url} was not accepted: neither {answer.url} nor a "
@@ -177,18 +179,12 @@ class LogIn:
             raise LoginError(f"the answer of {answer.url} has no token at {path!r}")
         return str(found)
 
-    def _sent(
-        self,
-        url: str,
-        method: str = "GET",
-        body: bytes | None = None,
-        headers: dict[str, str] | None = None,
-    ) -> Subgenerator[Fetched]:
+    def _sent(self, request: Request) -> Subgenerator[Fetched]:
         """Make one exchange, again if it fails for a while."""
-        config = self._config
+        config, url = self._config, request.url
         for tries in range(1, config.tries + 1):
             try:
-                fetched, _ = yield from self._exchange(url, headers, method, body)
+                fetched, _ = yield from self._exchange(request)
                 if reason_of_status(fetched.status) not in RETRYABLE:
                     break
                 why = f"status {fetched.status}"

@@ -11,13 +11,13 @@ the page and the field, never a value.
 """
 
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from http import HTTPStatus
 from typing import Any
 
 from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.errors import FetchError, LoginError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import origin_of
@@ -68,27 +68,22 @@ class Session:
         self._looks = 0
         self._look: gen.Future[bool] | None = None
 
-    def ask(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> Subgenerator[tuple[Fetched, float]]:
+    def ask(self, request: Request) -> Subgenerator[tuple[Fetched, float]]:
         """Make one exchange as a user who is logged in; see `Fetching.exchange`.
 
         Raises:
             FetchError: there was no usable response, or the user may not see the page.
             LoginError: the crawl cannot log in.
         """
+        url = request.url
         is_own = origin_of(url) in self._origins and not url.endswith("/robots.txt")
         if not is_own or self._signs.is_login_page(url):
-            return (yield from self._exchange(url, headers, method, body))
+            return (yield from self._exchange(request))
         for tries in range(MAX_ASKED):
             yield from self._enter(url)
-            found = yield from self._exchange(url, headers, method, body)
+            found = yield from self._exchange(request)
             fetched = found[0]
-            if method not in ("GET", "HEAD") or self._note_inside(fetched):
+            if request.method not in ("GET", "HEAD") or self._note_inside(fetched):
                 return found
             if not (yield from self._was_lost(fetched, is_first=tries == 0)):
                 break
@@ -148,7 +143,7 @@ class Session:
             raise self._error
         if self._known_url:
             try:
-                fetched, _ = yield from self._exchange(self._known_url)
+                fetched, _ = yield from self._exchange(Request(self._known_url))
             except FetchError:
                 return False  # an outage, which says nothing
             if not self._signs.is_suspicious(fetched):

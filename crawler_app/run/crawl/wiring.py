@@ -37,12 +37,12 @@ from crawler_app.store.archive.store import Archive
 from crawler_app.store.frontier import Frontier
 from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.documents.reader import Reader
-from crawler_app.web.fetcher import Fetcher
+from crawler_app.web.fetcher import Fetcher, check_fetcher
 
 if TYPE_CHECKING:
     from crawler_app.run.crawl.rendering import PageRenderer
 
-__all__ = ["CrawlParts", "check_renderer", "wire"]
+__all__ = ["CrawlParts", "check_parts", "wire"]
 
 # By name: a crawl that renders nothing imports nothing for it.
 CHROMIUM_PATH = "crawler_app.web.render.browser.chromium_path"
@@ -78,11 +78,15 @@ class CrawlParts:
     soft_404: Soft404Detector
 
 
-def check_renderer(config: CrawlConfig) -> None:
-    """Raise ConfigError if pages are to be rendered, and there is no browser for it.
+def check_parts(config: CrawlConfig) -> None:
+    """Raise the errors of parts that cannot be made, before anything is begun.
 
-    Also if screenshots are to be taken, and there is nothing to take or to keep.
+    Raises:
+        ConfigError: the client, the browser or a file cannot be used, or options conflict.
     """
+    check_fetcher(config)
+    if config.login_file:
+        LoginRecipe.read(config.login_file)
     if config.render != NEVER:
         import_object(CHROMIUM_PATH)()
     if config.screenshots and (config.render == NEVER or not config.archive):

@@ -25,12 +25,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import Request
 from crawler_app.base.safe_files import read_limited
 from crawler_app.web.fetcher.private_files import require_private
 
 __all__ = [
     "TAG",
-    "Request",
     "SigningKey",
     "Wish",
     "new_pem",
@@ -118,18 +118,6 @@ def new_pem() -> bytes:
     """
     private = Ed25519PrivateKey.generate()
     return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a signature may cover of a request.
-
-    Attributes:
-        url: A canonical URL.
-    """
-
-    url: str
-    method: str = "GET"
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.urls import origin_of
 from crawler_app.web.fetcher.message_signatures import (
-    Request,
     SigningKey,
     Wish,
     signature_headers,
@@ -62,7 +61,8 @@ class SigningFetcher:
         used = self._wish_by_origin.get(origin, self._default)
         if used is not None and used.nonce:
             self._wish_by_origin[origin] = used.without_nonce()
-        signed = self._signed(url, headers, method, used)
+        request = Request(url, headers, method, body)
+        signed = self._signed(request, used)
         fetched: Fetched = yield self._fetcher.fetch(url, signed, method, body)
         field = fetched.headers.get("Accept-Signature", "")
         asked = wish_of(field, self._key.thumbprint)
@@ -72,22 +72,16 @@ class SigningFetcher:
             self._remember(origin, asked)
             return fetched
         self._remember(origin, asked.without_nonce())
-        signed = self._signed(url, headers, method, asked)
+        signed = self._signed(request, asked)
         fetched = yield self._fetcher.fetch(url, signed, method, body)
         return fetched
 
-    def _signed(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None,
-        method: str,
-        wish: Wish | None,
-    ) -> Mapping[str, str] | None:
+    def _signed(self, request: Request, wish: Wish | None) -> Mapping[str, str] | None:
         """Return the headers with those of a new signature."""
         if wish is None:
-            return headers
+            return request.headers
         made = signature_headers(
-            Request(url, method),
+            request,
             self._key,
             self._agent,
             wish,
@@ -96,7 +90,9 @@ class SigningFetcher:
         )
         # Scripts of a rendered page may have set some of the same, in any spelling.
         names = {name.lower() for name in made}
-        kept = {k: v for k, v in (headers or {}).items() if k.lower() not in names}
+        kept = {
+            k: v for k, v in (request.headers or {}).items() if k.lower() not in names
+        }
         return kept | made
 
     def _remember(self, origin: str, wish: Wish) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import LoginError
+from crawler_app.commands.exit_status import FAILED
+from crawler_app.commands.main import main
 from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
@@ -211,11 +213,19 @@ def test_login_that_fails_ends_the_crawl(
     assert len(site.logins) <= 1
 
 
-def test_number_of_logins_is_bounded_and_resume_goes_on(site, crawl, recipe):
+def test_number_of_logins_is_bounded_and_resume_goes_on(
+    site, crawl, recipe, tmp_path, capsys
+):
     site.forgets_after = list(range(8, 1000, 7))
+    options = ["--login", recipe(**{"max-logins": 2}), "--no-robots"]
 
-    with pytest.raises(LoginError, match="after each of 2 logins"):
-        crawl(recipe(**{"max-logins": 2}))
+    status = main(["crawl", site.url, "--into", str(tmp_path / "crawl"), *options])
+
+    assert status == FAILED
+    shown = capsys.readouterr()
+    assert "captures" in shown.out
+    assert "gencrawl resume" in shown.err
+    assert "after each of 2 logins" in shown.err.splitlines()[-1]
     site.forgets_after = []
     outcomes = crawl(recipe(), resume=True)
 
@@ -259,12 +269,13 @@ def test_damaged_cookies_are_left_out(site, crawl, recipe, tmp_path, caplog):
         ({"secrets": "none.env"}, "cannot read the secrets in .*none.env"),
     ],
 )
-def test_recipe_is_refused(recipe, crawl, values, error):
+def test_recipe_is_refused(recipe, crawl, values, error, tmp_path):
     path = recipe(**values)
 
     with pytest.raises(Exception, match=error) as caught:
         crawl(path)
 
+    assert not (tmp_path / "crawl").exists()
     assert re.search("login.toml|none.env", str(caught.value))
 
 
@@ -278,7 +289,7 @@ def test_secrets_that_others_can_read_are_refused(site, recipe, crawl, tmp_path)
 
     secrets.chmod(0o600)
 
-    assert titles(crawl(recipe(**values), resume=True)) == WHOLE
+    assert titles(crawl(recipe(**values))) == WHOLE
 
 
 LOGOUTS = [
