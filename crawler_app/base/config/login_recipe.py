@@ -18,7 +18,7 @@ from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
-from crawler_app.base.urls import canonicalize
+from crawler_app.base.urls import canonicalize, origin_of
 
 __all__ = ["LoginRecipe"]
 
@@ -71,6 +71,9 @@ class LoginRecipe:
     fields: tuple[str, ...] = option(
         (), "what to fill in, NAME=VALUE each", rule=_require_fields, is_secret=True
     )
+    login_origin: str = option(
+        "", "origin of the form, if `url` leads to another", metavar="ORIGIN"
+    )
     form: str = option("", "id, name or action of the form, if the page has several")
     json: bool = option(False, "send the fields as JSON")
     token: str = option(
@@ -92,6 +95,9 @@ class LoginRecipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", canonicalize(self.url))
+        if self.login_origin:
+            origin = origin_of(canonicalize(self.login_origin))
+            object.__setattr__(self, "login_origin", origin)
         if not self.fields:
             raise ConfigError(
                 "fields is empty; give what the form wants, NAME=VALUE each"

@@ -127,6 +127,8 @@ def digest_of(body: bytes) -> str:
 
 def of_error(exc: FetchError) -> Retry | Finish:
     """Return the ending of a URL that got no response."""
+    if exc.reason is Reason.LOGS_OUT:
+        return skipped(exc.reason)
     outcome = Outcome(State.FAILED, exc.reason, error=str(exc))
     return Retry(outcome) if exc.is_passing else Finish(outcome)
 

@@ -1,11 +1,12 @@
-"""Logs in once: fills in the form of a page, or sends JSON.
+"""Logs in once: fills in the forms of a login page, or sends JSON.
 
 Hidden fields, such as a CSRF token, are sent as the page has them.  Rule: what is filled in is
-sent with POST only, and to the host whose page was asked for.
+sent with POST only, and only to the origins that the recipe names, wherever a page redirects.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ from crawler_app.base.errors import FetchError, LoginError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.base.reasons import RETRYABLE, reason_of_status
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import join_or_nothing, origin_of
+from crawler_app.base.urls import host_of, join_or_nothing, origin_of
 from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.web import politeness
 from crawler_app.web.documents.forms import Form, forms_in
@@ -26,6 +27,8 @@ __all__ = ["Exchange", "LogIn"]
 Exchange: TypeAlias = Callable[[Request], Subgenerator[tuple[Fetched, float]]]
 
 MAX_REDIRECTS = 10
+# Name, password, a page of consent, and the forms of single sign-on.
+MAX_FORMS = 6
 MAX_TOKEN_CHARS = 16_384
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -63,107 +66,142 @@ class LogIn:
         recipe = self._recipe
         if recipe.json:
             body = json.dumps(recipe.values_by_field).encode()
-            answer = yield from self._sent(Request(recipe.url, _JSON, "POST", body))
-            self._require_accepted(answer)
+            request = Request(recipe.url, _JSON, "POST", body)
+            answer = self._accepted((yield from self._sent(request)))
             if recipe.token:
                 name, _, value = recipe.send.partition(":")
-                send_header(
-                    name.strip(), value.strip().replace(TOKEN, self._token(answer))
-                )
+                token = self._token(answer)
+                send_header(name.strip(), value.strip().replace(TOKEN, token))
         else:
-            answer = yield from self._submitted()
-            self._require_accepted(answer)
-            answer = yield from self._followed(answer)
+            answer = yield from self._filled_in()
             if self._signs.is_inside(answer):
                 return answer.url
-        return (yield from self._proof(answer))
-
-    def _submitted(self) -> Subgenerator[Fetched]:
-        """Return the answer to the form of the login page, filled in."""
-        page = yield from self._followed(
-            (yield from self._sent(Request(self._recipe.url)))
+        if shown := (yield from self.proof()):
+            return shown
+        raise LoginError(
+            f"the login at {recipe.url} was not accepted: neither {answer.url} nor a start "
+            f"URL shows the sign ({recipe.logged_in or 'no refusal'}); look at the user, the "
+            "password and the sign"
         )
-        self._signs.add_login_url(page.url)
-        form = self._form_on(page)
-        values = form.value_by_name | self._recipe.values_by_field
-        body = urlencode(values).encode()
-        head = {
-            **_FORM,
-            # Django and others want to know where a form was.
-            "Referer": page.url,
-            "Origin": origin_of(form.action),
-        }
-        return (yield from self._sent(Request(form.action, head, "POST", body)))
 
-    def _form_on(self, page: Fetched) -> Form:
+    def proof(self) -> Subgenerator[str]:
+        """Return the URL of a page that shows that the crawl is logged in; empty for none."""
+        for seed in self._config.seeds:
+            shown = yield from self._sent(Request(seed))
+            for _ in range(MAX_REDIRECTS):
+                if self._signs.is_inside(shown):
+                    return shown.url
+                url = _redirected(shown)
+                if self._signs.leads_to_login(shown) or origin_of(
+                    url or "http://./"
+                ) != origin_of(seed):
+                    break
+                shown = yield from self._sent(Request(url))
+        return ""
+
+    def _filled_in(self) -> Subgenerator[Fetched]:
+        """Return what comes after the forms of the login: the name may be asked for first."""
+        asked = yield from self._sent(Request(self._recipe.url))
+        page = yield from self._followed(asked, self._signs.add_login_url)
+        left = self._recipe.values_by_field
+        for _ in range(MAX_FORMS):
+            form = self._form_on(page, left) if left else self._handover_on(page)
+            if form is None:
+                return page
+            filled = {name: left.pop(name) for name in form.fields & left.keys()}
+            head = {
+                **_FORM,
+                # Django and others want to know where a form was.
+                "Referer": page.url,
+                "Origin": origin_of(page.url),
+            }
+            body = urlencode(form.value_by_name | filled).encode()
+            sent = yield from self._sent(Request(form.action, head, "POST", body))
+            page = yield from self._followed(self._accepted(sent))
+        raise LoginError(
+            f"the login at {self._recipe.url} has more than {MAX_FORMS} forms"
+        )
+
+    def _form_on(self, page: Fetched, left: Mapping[str, str]) -> Form:
         """Return the form to fill in, which must be one that may have secrets."""
-        recipe, where = self._recipe, page.url
-        if page.status != 200:
+        wanted, where = self._recipe.form, page.url
+        if page.status != HTTPStatus.OK:
             raise LoginError(f"the login page {where} has the status {page.status}")
-        forms = forms_in(page.body, page.headers.get("Content-Type", ""), page.url)
-        if recipe.form:
-            found = [each for each in forms if recipe.form in each.names]
+        self._require_trusted(where, f"the login page {where}")
+        forms = _forms_of(page)
+        if wanted:
+            found = [each for each in forms if wanted in each.names]
         else:
             found = [each for each in forms if each.asks_for_password]
+            found = found or [each for each in forms if each.fields & left.keys()]
         if not found:
-            named = (
-                f"no form {recipe.form!r}" if recipe.form else "no form for a password"
-            )
-            raise LoginError(f"{where} has {named}; it has {_listed(forms)}")
+            what = f"no form {wanted!r}" if wanted else "no form for a password"
+            raise LoginError(f"{where} has {what}; it has {_listed(forms)}")
         form = found[0]
-        if missing := [
-            name for name in recipe.values_by_field if name not in form.fields
-        ]:
+        missing = left.keys() - form.fields
+        if missing and (form.asks_for_password or missing == left.keys()):
             raise LoginError(
-                f"the form on {where} has no field {missing[0]!r}; it has "
+                f"the form on {where} has no field {min(missing)!r}; it has "
                 f"{', '.join(sorted(form.fields)) or 'none'}"
             )
         if not form.is_post:
             raise LoginError(
                 f"the form on {where} would put the password into a URL (method GET)"
             )
-        if origin_of(form.action or "http://./") != origin_of(page.url):
-            raise LoginError(
-                f"the form on {where} sends to another host, {form.action or 'unknown'}; if "
-                "the site logs in there, give a login page of that host as `url`"
-            )
+        self._require_trusted(
+            form.action, f"the form on {where} sends to {form.action}"
+        )
+        if where.startswith("https:") and not form.action.startswith("https:"):
+            raise LoginError(f"the form on {where} would send without encryption")
         return form
 
-    def _followed(self, answer: Fetched) -> Subgenerator[Fetched]:
-        """Follow redirects."""
+    def _require_trusted(self, url: str, what: str) -> None:
+        """Refuse to give a secret to an origin that the recipe does not name."""
+        recipe = self._recipe
+        origin = origin_of(url or "http://./")
+        # The same host may redirect to https.
+        same = (origin_of(recipe.url), f"https://{host_of(recipe.url)}")
+        if origin not in (*same, recipe.login_origin):
+            raise LoginError(
+                f"{what}, which is at another origin than `url` of the recipe; if the site "
+                f"logs in there, and you trust it, write: login-origin = {json.dumps(origin)}"
+            )
+
+    def _handover_on(self, page: Fetched) -> Form | None:
+        """Return the form by which a script passes the login on to a site of the crawl.
+
+        It has only what the page wrote into it: single sign-on uses it in place of a redirect.
+        """
+        if page.status != HTTPStatus.OK or b".submit(" not in page.body:
+            return None
+        here = origin_of(page.url)
+        ours = {origin_of(self._recipe.url), *map(origin_of, self._config.seeds)} - {
+            here
+        }
+        for form in _forms_of(page):
+            is_ours = bool(form.action) and origin_of(form.action) in ours
+            if is_ours and form.is_post and form.is_hidden:
+                return form
+        return None
+
+    def _followed(
+        self, answer: Fetched, note: Callable[[str], None] = lambda _: None
+    ) -> Subgenerator[Fetched]:
+        """Follow redirects; call ``note`` with the URL of each."""
         for _ in range(MAX_REDIRECTS):
-            if answer.status not in (301, 302, 303, 307, 308):
-                return answer
-            url = join_or_nothing(answer.url, answer.headers.get("Location", ""))
+            note(answer.url)
+            url = _redirected(answer)
             if not url:
                 return answer
             answer = yield from self._sent(Request(url))
         raise LoginError(f"the login redirects more than {MAX_REDIRECTS} times")
 
-    def _require_accepted(self, answer: Fetched) -> None:
+    def _accepted(self, answer: Fetched) -> Fetched:
         if answer.status >= 400 or answer.status in (307, 308):
             raise LoginError(
                 f"{answer.url} answers a login with status {answer.status}"
             )
-
-    def _proof(self, answer: Fetched) -> Subgenerator[str]:
-        """Return the URL of a page that shows that the login has succeeded."""
-        for seed in self._config.seeds:
-            shown = yield from self._sent(Request(seed))
-            for _ in range(MAX_REDIRECTS):
-                if self._signs.is_inside(shown):
-                    return shown.url
-                if self._signs.leads_to_login(shown) or shown.status // 100 != 3:
-                    break
-                url = join_or_nothing(shown.url, shown.headers.get("Location", ""))
-                if origin_of(url or "http://./") != origin_of(seed):
-                    break
-                shown = yield from self._sent(Request(url))
-        sign = self._recipe.logged_in or "no refusal"
-        raise LoginError(
-            f"the login at {self._recipe.url} was not accepted: neither {answer.url} nor a "
-            f"start URL shows the sign ({sign}); look at the user, the password and the sign"
-        )
+        return answer
 
     def _token(self, answer: Fetched) -> str:
         """Return the token in the JSON of an answer."""
@@ -196,6 +234,17 @@ class LogIn:
                 raise LoginError(f"cannot log in at {url}: {why}")
             yield gen.sleep(politeness.retry_at(0.0, tries, config.retry_pause_s))
         return fetched
+
+
+def _redirected(answer: Fetched) -> str:
+    """Return where a response redirects to; empty if it does not."""
+    if answer.status not in (301, 302, 303, 307, 308):
+        return ""
+    return join_or_nothing(answer.url, answer.headers.get("Location", ""))
+
+
+def _forms_of(page: Fetched) -> list[Form]:
+    return forms_in(page.body, page.headers.get("Content-Type", ""), page.url)
 
 
 def _listed(forms: list[Form]) -> str:

@@ -2,14 +2,14 @@
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlsplit
 
 from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Fetched
-from crawler_app.base.urls import join_or_nothing
+from crawler_app.base.urls import join_or_nothing, origin_of
 
 __all__ = ["LoginSigns"]
 
@@ -27,21 +27,31 @@ class LoginSigns:
     """The signs of a recipe.
 
     Args:
+        seeds: Start URLs, which are pages also if they have the form.
         cookies_for: Returns the Cookie header of a request sent now.
     """
 
-    def __init__(self, recipe: LoginRecipe, cookies_for: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        recipe: LoginRecipe,
+        seeds: Container[str],
+        cookies_for: Callable[[str], str],
+    ) -> None:
         kind, _, self._wanted = recipe.logged_in.partition(":")
         self._is_text, self._is_link = kind == "text", kind == "link"
         self._cookie = self._wanted if kind == "cookie" else ""
         self._has_token = bool(recipe.token)
         self._url = recipe.url
         self._cookies_for = cookies_for
-        self._login_urls = [recipe.url]
+        self._seeds = seeds
+        self._login_urls: list[str] = []
+        self.add_login_url(recipe.url)
 
     def add_login_url(self, url: str) -> None:
-        """Note where the login page has redirected to."""
-        if not self.is_login_page(url):
+        """Note a login page, or where it has redirected to."""
+        if origin_of(url) != origin_of(self._url):
+            url = url.partition("?")[0]  # single sign-on: each time another state
+        if url not in self._seeds and not self.is_login_page(url):
             self._login_urls.append(url)
 
     def is_login_page(self, url: str) -> bool:

@@ -58,7 +58,7 @@ class Session:
         self._recipe = recipe
         self._exchange = exchange
         self._origins = {origin_of(recipe.url), *map(origin_of, config.seeds)}
-        self._signs = LoginSigns(recipe, fetcher.policy.cookies_for)
+        self._signs = LoginSigns(recipe, config.seeds, fetcher.policy.cookies_for)
         # A page that was seen while logged in.
         self._known_url = ""
         self._is_begun = False
@@ -80,13 +80,15 @@ class Session:
         if not is_own or self._signs.is_login_page(url):
             return (yield from self._exchange(request))
         for tries in range(MAX_ASKED):
-            yield from self._enter(url)
+            yield from self._enter()
             found = yield from self._exchange(request)
             fetched = found[0]
             if request.method not in ("GET", "HEAD") or self._note_inside(fetched):
                 return found
             if not (yield from self._was_lost(fetched, is_first=tries == 0)):
                 break
+        else:
+            raise FetchError(Reason.LOGS_OUT, meaning_of(Reason.LOGS_OUT))
         if self._signs.leads_to_login(fetched):
             raise FetchError(Reason.LOGIN_REQUIRED, meaning_of(Reason.LOGIN_REQUIRED))
         return found
@@ -99,14 +101,13 @@ class Session:
             self._known_url = fetched.url
         return True
 
-    def _enter(self, url: str) -> Subgenerator[None]:
-        """Log in before the first page, unless there are cookies of an earlier login."""
+    def _enter(self) -> Subgenerator[None]:
+        """Log in before the first page, unless cookies of an earlier login still do."""
         if self._error is not None:
             raise self._error
         if not self._is_begun:
             self._is_begun = True
-            if not self._signs.has_session(url):
-                self._begin_look()
+            self._begin_look()
         if self._is_looking:
             yield self._look
 
@@ -141,6 +142,11 @@ class Session:
         """Log in if the session was lost; return whether that was done."""
         if self._error is not None:
             raise self._error
+        log_in = LogIn(self._context.config, self._recipe, self._signs, self._exchange)
+        if self._looks == 1 and self._signs.has_session(self._recipe.url):
+            self._known_url = yield from log_in.proof()
+            if self._known_url:
+                return False
         if self._known_url:
             try:
                 fetched, _ = yield from self._exchange(Request(self._known_url))
@@ -154,7 +160,7 @@ class Session:
         # What worked before may only have met another loss of the session.
         for tries_left in (1, 0) if self._known_url else (0,):
             try:
-                yield from self._log_in()
+                yield from self._log_in(log_in)
                 break
             except LoginError as exc:
                 if not tries_left:
@@ -162,7 +168,7 @@ class Session:
                     raise
         return True
 
-    def _log_in(self) -> Subgenerator[None]:
+    def _log_in(self, log_in: LogIn) -> Subgenerator[None]:
         if self._logins >= self._recipe.max_logins:
             raise LoginError(
                 f"the site has logged the crawl out after each of {self._logins} logins; "
@@ -170,5 +176,4 @@ class Session:
             )
         self._logins += 1
         self._context.stats.add("logins")
-        log_in = LogIn(self._context.config, self._recipe, self._signs, self._exchange)
         self._known_url = yield from log_in.run(self._fetcher.policy.add_secret_header)

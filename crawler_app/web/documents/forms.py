@@ -31,6 +31,7 @@ class Form:
         value_by_name: The values that it has, hidden ones too, with its first button.
         fields: The names of all its fields.
         asks_for_password: Whether a field is for a password.
+        is_hidden: Whether it has nothing to fill in.
     """
 
     action: str
@@ -39,6 +40,7 @@ class Form:
     value_by_name: dict[str, str] = field(default_factory=dict)
     fields: set[str] = field(default_factory=set)
     asks_for_password: bool = False
+    is_hidden: bool = True
     _has_button: bool = False
 
 
@@ -79,6 +81,7 @@ def _add(form: Form, control: Element) -> None:
     """Add a field as a browser would send it."""
     kind = (control.attr("type") or "").strip().lower()
     form.asks_for_password |= control.tag == "input" and kind == "password"
+    form.is_hidden &= control.tag == "button" or kind in ("hidden", "submit")
     name = control.attr("name")
     if not name or control.attr("disabled") is not None:
         return
