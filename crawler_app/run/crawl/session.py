@@ -10,6 +10,7 @@ the page and the field, never a value.
 `crawler_app.run.crawl.logging_in` makes the exchanges of a login.
 """
 
+import contextlib
 import logging
 from collections.abc import Generator
 from http import HTTPStatus
@@ -26,6 +27,7 @@ from crawler_app.run.crawl.logging_in import Exchange, LogIn
 from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
+from gencoro.locks import Lock
 
 __all__ = ["Session"]
 
@@ -64,6 +66,7 @@ class Session:
         self._is_begun = False
         self._logins = 0
         self._error: LoginError | None = None
+        self._repeating = Lock()
         # The last look whether the session still lives, and how many were begun.
         self._looks = 0
         self._look: gen.Future[bool] | None = None
@@ -79,16 +82,21 @@ class Session:
         is_own = origin_of(url) in self._origins and not url.endswith("/robots.txt")
         if not is_own or self._signs.is_login_page(url):
             return (yield from self._exchange(request))
-        for tries in range(MAX_ASKED):
-            yield from self._enter()
-            found = yield from self._exchange(request)
-            fetched = found[0]
-            if request.method not in ("GET", "HEAD") or self._note_inside(fetched):
-                return found
-            if not (yield from self._was_lost(fetched, is_first=tries == 0)):
-                break
-        else:
-            raise FetchError(Reason.LOGS_OUT, meaning_of(Reason.LOGS_OUT))
+        with contextlib.ExitStack() as alone:
+            for tries in range(MAX_ASKED):
+                if tries == 1:
+                    # One at a time: whose session is lost again ends it itself.
+                    alone.enter_context((yield self._repeating.acquire()))
+                yield from self._enter()
+                found = yield from self._exchange(request)
+                fetched = found[0]
+                if request.method not in ("GET", "HEAD") or self._note_inside(fetched):
+                    return found
+                if not (yield from self._was_lost(fetched, is_first=tries == 0)):
+                    break
+            else:
+                logger.warning("skipping %s: %s", url, meaning_of(Reason.LOGS_OUT))
+                raise FetchError(Reason.LOGS_OUT, meaning_of(Reason.LOGS_OUT))
         if self._signs.leads_to_login(fetched):
             raise FetchError(Reason.LOGIN_REQUIRED, meaning_of(Reason.LOGIN_REQUIRED))
         return found
