@@ -90,7 +90,8 @@ class ValueReader:
             digest = hashlib.sha256(host.encode()).digest()
             if not text.startswith(digest):
                 return None
-            text = text[len(digest) :]
+            # Not every value is UTF-8.
+            return text[len(digest) :].decode(errors="surrogateescape")
         try:
             return text.decode()
         except UnicodeDecodeError:

@@ -49,9 +49,20 @@ DATABASES = (
 )
 
 # Firefox 142 and newer store milliseconds; as seconds, that is the year 5138.
-FIRST_MILLISECONDS = 100_000_000_000
+_FIREFOX = """
+SELECT host, name, path, isSecure,
+       CASE WHEN expiry >= 100000000000 THEN expiry / 1000.0 ELSE expiry END,
+       originAttributes <> '', value, x''
+FROM moz_cookies
+"""
 # Chromium counts microseconds from 1601.
-EPOCH_1601_S = 11_644_473_600
+_CHROMIUM = """
+SELECT host_key, name, path, is_secure,
+       CASE WHEN has_expires THEN expires_utc / 1e6 - 11644473600 ELSE 0 END,
+       top_frame_site_key <> '', value, encrypted_value
+FROM cookies
+"""
+_ANY_BYTES = ("utf-8", "surrogateescape")
 
 MAX_NAMED = 5
 
@@ -152,18 +163,17 @@ def _read_state(path: str | os.PathLike[str], octets: bytes) -> CookieFile:
 
 
 def _cookie_of_state(found: dict[str, Any]) -> FileCookie:
-    expires = float(found.get("expires", -1))
+    domain, name, value, path = (
+        str(found[key]) for key in ("domain", "name", "value", "path")
+    )
+    expires_at = max(0.0, float(found.get("expires", 0)))
     return _file_cookie(
-        str(found["domain"]),
-        str(found["name"]),
-        str(found["value"]),
-        str(found["path"]),
-        is_secure=bool(found.get("secure")),
-        expires_at=expires if expires > 0 else math.inf,
+        domain, name, value, path, bool(found.get("secure")), expires_at
     )
 
 
 def _read_database(path: Path) -> CookieFile:
+    """Read a copy of the database of a browser, which may be writing."""
     with tempfile.TemporaryDirectory(prefix="gencrawl-") as directory:
         copy = Path(directory, "cookies")
         for suffix in ("", "-wal", "-journal"):
@@ -175,86 +185,41 @@ def _read_database(path: Path) -> CookieFile:
             shutil.copyfile(beside, f"{copy}{suffix}")
         try:
             with closing(sqlite3.connect(copy)) as database:
-                names = {row[0] for row in database.execute(_TABLES)}
-                if "moz_cookies" in names:
-                    return _read_firefox(path, database)
-                if {"cookies", "meta"} <= names:
-                    return _read_chromium(path, database)
+                # A value need not be text, and the error of a failed conversion quotes it.
+                database.text_factory = lambda octets: octets.decode(*_ANY_BYTES)
+                return _read_rows(path, database)
         except sqlite3.Error as exc:
             raise ConfigError(f"cannot read the cookies in {path}: {exc}") from None
-    raise ConfigError(f"{path} is a database, but not of the cookies of a browser")
+        except (TypeError, ValueError, AttributeError):
+            raise ConfigError(f"{path} is not as a browser writes it") from None
 
 
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-
-
-def _read_firefox(path: Path, database: sqlite3.Connection) -> CookieFile:
-    read, aside = CookieFile(), []
-    rows = database.execute(
-        "SELECT host, name, value, path, isSecure, expiry, originAttributes FROM moz_cookies"
-    )
-    for host, name, value, place, is_secure, expiry, attributes in rows:
-        if attributes:
-            aside.append(f"{name} of {host}")
-            continue
-        expires_at = expiry / 1000 if expiry >= FIRST_MILLISECONDS else float(expiry)
-        read.cookies.append(
-            _file_cookie(
-                host,
-                name,
-                value,
-                place,
-                is_secure=bool(is_secure),
-                expires_at=expires_at or math.inf,
-            )
-        )
-    if aside:
-        read.remarks.append(
-            f"{number(len(aside), 'cookie')} of containers, private windows and other sites' "
-            f"frames in {path} left out: {_named(aside)}"
-        )
-    return read
-
-
-def _read_chromium(path: Path, database: sqlite3.Connection) -> CookieFile:
-    read, aside = CookieFile(), []
+def _query_of(path: Path, database: sqlite3.Connection) -> tuple[str, int]:
+    """Return what to ask a database for, and its version if it is one of Chromium."""
+    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+    if "moz_cookies" in tables:
+        return _FIREFOX, 0
+    if not {"cookies", "meta"} <= tables:
+        raise ConfigError(f"{path} is a database, but not of the cookies of a browser")
+    query = _CHROMIUM
     columns = {row[1] for row in database.execute("PRAGMA table_info(cookies)")}
-    partition = "top_frame_site_key" if "top_frame_site_key" in columns else "''"
-    version = database.execute(
-        "SELECT value FROM meta WHERE key = 'version'"
-    ).fetchone()
-    values = ValueReader(int(version[0]) if version else 0)
-    rows = database.execute(
-        "SELECT host_key, name, value, encrypted_value, path, is_secure, expires_utc, "
-        f"has_expires, {partition} FROM cookies"
-    )
-    for (
-        host,
-        name,
-        plain,
-        encrypted,
-        place,
-        is_secure,
-        expires,
-        has_expires,
-        key,
-    ) in rows:
-        if key:
+    if "top_frame_site_key" not in columns:  # before Chromium 94
+        query = query.replace("top_frame_site_key", "''")
+    found = database.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    return query, int(found[0]) if found else 0
+
+
+def _read_rows(path: Path, database: sqlite3.Connection) -> CookieFile:
+    query, version = _query_of(path, database)
+    read, aside, values = CookieFile(), [], ValueReader(version)
+    for row in database.execute(query):
+        host, name, place, is_secure, expires_at, is_apart, *stored = row
+        if is_apart:
             aside.append(f"{name} of {host}")
-            continue
-        value = values.read(host, name, plain, encrypted)
-        if value is None:
-            continue
-        read.cookies.append(
-            _file_cookie(
-                host,
-                name,
-                value,
-                place,
-                is_secure=bool(is_secure),
-                expires_at=expires / 1e6 - EPOCH_1601_S if has_expires else math.inf,
+        elif (value := values.read(host, name, *stored)) is not None:
+            read.cookies.append(
+                _file_cookie(host, name, value, place, bool(is_secure), expires_at)
             )
-        )
     if values.unread:
         text = (
             f"{number(len(values.unread), 'cookie')} in {path} cannot be decrypted: "
@@ -265,8 +230,8 @@ def _read_chromium(path: Path, database: sqlite3.Connection) -> CookieFile:
         read.remarks.append(text)
     if aside:
         read.remarks.append(
-            f"{number(len(aside), 'cookie')} of other sites' frames in {path} left out: "
-            f"{_named(aside)}"
+            f"{number(len(aside), 'cookie')} of containers, private windows or other sites' "
+            f"frames in {path} left out: {_named(aside)}"
         )
     return read
 
@@ -279,19 +244,19 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _file_cookie(
-    domain: str,
-    name: str,
-    value: str,
-    path: str,
-    *,
-    is_secure: bool,
-    expires_at: float,
+    domain: str, name: str, value: str, path: str, is_secure: bool, expires_at: float
 ) -> FileCookie:
+    """Return a cookie.
+
+    Args:
+        domain: With a dot before it if subdomains get the cookie too.
+        expires_at: 0 for a session cookie.
+    """
     # A header is sent as latin-1; browsers store text, and send UTF-8.
-    name, value = (text.encode().decode("latin-1") for text in (name, value))
+    name, value = (text.encode(*_ANY_BYTES).decode("latin-1") for text in (name, value))
     if NOT_SENT.search(name + value):
         name, value, expires_at = "", "", -math.inf  # which no browser sends
-    cookie = Cookie(name, value, path or "/", is_secure, expires_at)
+    cookie = Cookie(name, value, path or "/", is_secure, expires_at or math.inf)
     domain = domain.lower()
     return FileCookie(domain.removeprefix("."), domain.startswith("."), cookie)
 
@@ -312,35 +277,18 @@ def _read_line(line: str) -> FileCookie | None:
         fields.append("")
     if len(fields) != 7:
         raise ValueError(f"{len(fields)} fields separated by tabs, not 7")
-    return _cookie_of(*fields)
-
-
-def _cookie_of(
-    domain: str,
-    has_subdomains: str,
-    path: str,
-    is_secure: str,
-    expires: str,
-    name: str,
-    value: str,
-) -> FileCookie:
+    domain, has_subdomains, path, is_secure, expires, name, value = fields
     # No error quotes a field: if a tab is missing, it may be a secret.
-    for word in (has_subdomains, is_secure):
-        if word.upper() not in _BOOL_BY_WORD:
-            raise ValueError("neither TRUE nor FALSE in field 2 or 4")
+    if not {has_subdomains.upper(), is_secure.upper()} <= _BOOL_BY_WORD.keys():
+        raise ValueError("neither TRUE nor FALSE in field 2 or 4")
     if not path.startswith("/"):
         raise ValueError("no path in field 3")
     if not _TIME.fullmatch(expires):
         raise ValueError("no time in field 5")
     if not name:
         raise ValueError("no name in field 6")
-    cookie = Cookie(
-        name,
-        value,
-        path,
-        _BOOL_BY_WORD[is_secure.upper()],
-        # Session cookies are written with 0.
-        expires_at=float(expires or 0) or math.inf,
-    )
+    # Session cookies are written with 0.
+    expires_at = float(expires or 0) or math.inf
+    cookie = Cookie(name, value, path, _BOOL_BY_WORD[is_secure.upper()], expires_at)
     domain = domain.lower().removeprefix(".")
     return FileCookie(domain, _BOOL_BY_WORD[has_subdomains.upper()], cookie)

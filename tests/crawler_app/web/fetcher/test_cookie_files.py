@@ -90,6 +90,36 @@ def test_values_of_chromium_are_decrypted_or_named(chromium):
     assert "2 cookies in" in remark and "n1 of .a.test, n2 of .a.test" in remark
 
 
+def test_values_are_sent_as_stored_also_if_they_are_not_utf_8(chromium, tmp_path):
+    firefox = tmp_path / "cookies.sqlite"
+    with closing(sqlite3.connect(firefox)) as database:
+        database.execute(MOZ)
+        database.execute(
+            "INSERT INTO moz_cookies "
+            "VALUES ('.a.test', 'n0', CAST(x'6bfc' AS TEXT), '/', 1, 0, '')"
+        )
+        database.commit()
+
+    of_chromium = read_cookies(chromium(encrypted(DIGEST + b"k\xfc")) / "Default")
+
+    assert of_chromium.cookies == read_cookies(firefox).cookies
+    assert of_chromium.cookies[0].cookie.pair == "n0=k\xfc"
+
+
+@pytest.mark.parametrize("row", ["NULL, 'n', 's3cret'", "'a.test', 7, x'00'"])
+def test_database_with_other_values_is_refused(tmp_path, row):
+    path = tmp_path / "cookies.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(MOZ)
+        database.execute(f"INSERT INTO moz_cookies VALUES ({row}, '/', 1, 0, '')")
+        database.commit()
+
+    with pytest.raises(ConfigError, match="is not as a browser writes it") as caught:
+        read_cookies(path)
+
+    assert "s3cret" not in str(caught.value)
+
+
 def test_value_of_another_host_is_not_taken(chromium):
     with pytest.raises(ConfigError, match=r"1 cookie in .* cannot be decrypted"):
         read_cookies(chromium(encrypted(hashlib.sha256(b"b.test").digest() + b"7")))
