@@ -2,8 +2,8 @@
 
 import json
 import re
+import shutil
 from contextlib import closing
-from http.cookies import SimpleCookie
 
 import pytest
 
@@ -11,90 +11,10 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import LoginError
 from crawler_app.commands.exit_status import FAILED
 from crawler_app.commands.main import main
-from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
-from tests.helpers.site import Site
-
-PAGES = 30
-PASSWORD = "pass&wörd"
-
-FORM = """<!doctype html><title>Log in</title><form id=search><input name=q></form>
-<form id=in method=post action=/login?go><input type=hidden name=csrf value=%s>
-<input name=user><input type=password name=pass><button name=do value=in>Go</button></form>"""
-
-
-class LoginSite(Site):
-    """Shows its pages to those who are logged in; forgets them after some requests.
-
-    Attributes:
-        forgets_after: Numbers of requests after which the next page finds no session.
-        how_out: How it treats visitors: by a redirect, a status, or the form in place.
-        forbidden: Pages that lead every user to the login page.
-    """
-
-    def __init__(self):
-        self.sessions = set()
-        self.logins = []
-        self.forgets_after = []
-        self.how_out = "redirect"
-        self.forbidden = ()
-        self.mark = '<a href="/logout">Log out</a>'
-        super().__init__()
-
-    def _write(self, handler, path):
-        handler.set_header("Content-Type", "text/html; charset=utf-8")
-        cookies = SimpleCookie(handler.request.headers.get("Cookie", ""))
-        is_due = self.forgets_after and len(self.requests) >= self.forgets_after[0]
-        if is_due and path.startswith("/p"):  # not while somebody logs in
-            self.forgets_after.pop(0)
-            self.sessions.clear()
-        session = cookies["sid"].value if "sid" in cookies else ""
-        bearer = handler.request.headers.get("Authorization", "")[len("Bearer ") :]
-        if path.startswith("/login"):
-            self._log_in(handler, cookies)
-        elif not {session, bearer} & self.sessions:
-            self._send_away(handler, path)
-        elif path == "/logout":
-            self.sessions.clear()
-        elif path in self.forbidden:
-            handler.redirect("/login?next=" + path)
-        else:
-            links = "".join(f'<a href="/p{n}">x</a>' for n in range(PAGES))
-            mark = "" if path == "/p7" else self.mark
-            handler.write(f"<title>{path}</title>{mark}{links}<a href=/private>x</a>")
-
-    def _log_in(self, handler, cookies):
-        if handler.request.method == "GET":
-            handler.set_header("Set-Cookie", "csrf=t0ken; Path=/")
-            handler.write(FORM % "t0ken")
-            return
-        is_json = handler.request.headers["Content-Type"] == "application/json"
-        if is_json:
-            given = json.loads(handler.request.body)
-        else:
-            given = {k: v[0].decode() for k, v in handler.request.arguments.items()}
-            assert (given["csrf"], cookies["csrf"].value) == ("t0ken", "t0ken")
-            assert given["do"] == "in"
-        self.logins.append(given)
-        if given["pass"] != PASSWORD:
-            handler.write(FORM % "t0ken")
-            return
-        session = f"s{len(self.logins)}"
-        self.sessions.add(session)
-        if is_json:
-            handler.write(json.dumps({"data": [{"token": session}]}))
-        else:
-            handler.set_header("Set-Cookie", f"sid={session}; Path=/; HttpOnly")
-            handler.redirect("/")
-
-    def _send_away(self, handler, path):
-        if self.how_out == "redirect":
-            handler.redirect("/login?next=" + path)
-        elif self.how_out == "in place":
-            handler.write(FORM % "t0ken")
-        else:
-            handler.set_status(int(self.how_out))
+from tests.helpers.login_site import PAGES, PASSWORD, LoginSite
+from tests.helpers.postgres_server import newest_binaries
 
 
 @pytest.fixture
@@ -168,6 +88,32 @@ def test_every_page_is_that_of_the_user_though_sessions_are_lost(
     assert outcomes["/logout"].reason == "logs_out"
     stored = b"".join(each.read_bytes() for each in (tmp_path / "crawl").iterdir())
     assert b"p\xc3\xb6rd" not in stored and PASSWORD.encode() not in stored
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
+def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, recipe):
+    site.script = """<script>fetch("/data").then(answer => answer.text()).then(
+        text => document.title = text.includes("/logout") ? "in" : "out")</script>"""
+    site.how_out = "in place"
+    site.forgets_after = [7]
+
+    outcomes = crawl(recipe(), render="always", max_pages=3, archive=False)
+
+    fetched = [each for each in outcomes.values() if each.status == 200]
+    assert [each.title for each in fetched] == ["in"] * 3
+    assert len(site.logins) == 2
+
+
+@pytest.mark.skipif(not newest_binaries(), reason="needs PostgreSQL")
+def test_several_processes_stay_logged_in(site, crawl, recipe):
+    site.forgets_after = [25]
+
+    outcomes = crawl(recipe(), processes=2)
+
+    assert titles(outcomes) == WHOLE
+    assert "/logout" not in site.paths
+    assert len(site.logins) <= 4
 
 
 def test_what_a_user_may_not_see_costs_no_login(site, crawl, recipe):
@@ -290,34 +236,3 @@ def test_secrets_that_others_can_read_are_refused(site, recipe, crawl, tmp_path)
     secrets.chmod(0o600)
 
     assert titles(crawl(recipe(**values))) == WHOLE
-
-
-LOGOUTS = [
-    "/logout",
-    "/user/sign_out",
-    "/log-off.aspx",
-    "/a/Logout!default.jspa",
-    "/x?action=logout",
-    "/wp-login.php?action=logout&n=1",
-    "/index.php?title=Spezial:Abmelden",
-    "/wiki/Sp%C3%A9cial:D%C3%A9connexion",
-    "/wiki/Speciale:Esci",
-    "/?task=user.logout",
-    "/?logout",
-    "/ucp.php?mode=logout&sid=1",
-]
-OTHERS = [
-    "/esci",
-    "/logouts",
-    "/how-to-logout",
-    "/login?next=/logout",
-    "/p?q=a:b",
-    "/signage",
-    "/logout-help/x",
-]
-
-
-def test_links_that_log_out_are_known():
-    host = "http://a.test"
-    assert [path for path in LOGOUTS if not logs_out(host + path)] == []
-    assert [path for path in OTHERS if logs_out(host + path)] == []
