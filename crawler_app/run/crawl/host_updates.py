@@ -17,7 +17,7 @@ from crawler_app.run.crawl.observer import HostObserver
 from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
-from crawler_app.web.fetcher.cookies import Cookie
+from crawler_app.web.fetcher.set_cookie import Cookie
 from crawler_app.web.robots.cache import Finding
 from crawler_app.web.robots.rules import MAX_BYTES
 

@@ -11,127 +11,34 @@ __all__ = ["logs_out"]
 # As a whole part of a path, or the name or the value of a parameter; without "-", "_", "." and
 # spaces.  Sources: the paths of Django, Rails (Devise), Gitea, GitLab, Drupal, phpBB, Nextcloud,
 # Keycloak, Shibboleth, Spring, ASP.NET, OAuth2 Proxy, and their translations.
-WORDS = frozenset(
-    [
-        "logout",
-        "logoff",
-        "logoutuser",
-        "logmeout",
-        "dologout",
-        "userlogout",
-        "signout",
-        "signoff",
-        "endsession",
-        "exitsession",
-        "endsessionendpoint",
-        "destroysession",
-        "abmelden",
-        "ausloggen",
-        "deconnexion",
-        "déconnexion",
-        "sedeconnecter",
-        "cerrarsesion",
-        "cerrarsesión",
-        "desconectar",
-        "disconnetti",
-        "uitloggen",
-        "afmelden",
-        "loggaut",
-        "loggaud",
-        "logud",
-        "kirjauduulos",
-        "wyloguj",
-        "odhlasit",
-        "odhlásit",
-        "kijelentkezés",
-        "выход",
-        "выйти",
-        "ログアウト",
-        "로그아웃",
-        "退出登录",
-        "登出",
-    ]
-)
+WORDS = """
+    logout logoff logoutuser logmeout dologout userlogout signout signoff endsession
+    exitsession endsessionendpoint destroysession abmelden ausloggen deconnexion déconnexion
+    sedeconnecter cerrarsesion cerrarsesión desconectar disconnetti uitloggen afmelden loggaut
+    loggaud logud kirjauduulos wyloguj odhlasit odhlásit kijelentkezés выход выйти ログアウト 로그아웃
+    退出登录 登出
+"""
 
 # Of MediaWiki's page Special:UserLogout in other languages, after the name of the namespace.
 # Source: the aliases of "Userlogout" in languages/messages of MediaWiki 1.39, those that are
 # no word above.
-TITLES = frozenset(
-    [
-        "aafmelje",
-        "abmälde",
-        "afmellen",
-        "aofmelden",
-        "atsijungimas",
-        "brugerlogud",
-        "claudersession",
-        "dalja",
-        "daljepërdoruesi",
-        "desconnexion",
-        "digevreañimplijer",
-        "disconnecter",
-        "ekirar",
-        "elsaluti",
-        "esci",
-        "finalitzasessió",
-        "ieșire",
-        "isci",
-        "keluarlog",
-        "kilépés",
-        "korisničkaodjava",
-        "kullanıcıçıkış",
-        "kullanıcıoturumukapatma",
-        "logkeluar",
-        "logut",
-        "logget",
-        "loggut",
-        "odhláseniepoužívateľa",
-        "odjava",
-        "ofmeld",
-        "pagalissapagkalagdangtagagamit",
-        "rematarsesión",
-        "sair",
-        "salidadelusuario",
-        "salir",
-        "saíraoanonimato",
-        "sciorti",
-        "tekenuit",
-        "teubietlog",
-        "uscita",
-        "utloggning",
-        "väljalogimine",
-        "wotzjewić",
-        "útskrá",
-        "đăngxuất",
-        "αποσύνδεσηχρήστη",
-        "вихід",
-        "завершениесеанса",
-        "излизане",
-        "корисничкаодјава",
-        "одјавување",
-        "қатысушышығуы",
-        "מהחשבון",
-        "יציאה",
-        "יציאהמהחשבון",
-        "خروجازسامانه",
-        "خروجالمستخدم",
-        "लॉगआउट",
-        "सदस्यबहिर्गमन",
-        "প্রস্থান",
-        "ব্যবহারকারীপ্রস্থান",
-        "ล็อกเอาต์",
-        "გასვლა",
-        "사용자로그아웃",
-        "使用者登出",
-        "用戶登出",
-        "用户退出",
-        "退出",
-    ]
-)
+TITLES = """
+    aafmelje abmälde afmellen aofmelden atsijungimas brugerlogud claudersession dalja
+    daljepërdoruesi desconnexion digevreañimplijer disconnecter ekirar elsaluti esci
+    finalitzasessió ieșire isci keluarlog kilépés korisničkaodjava kullanıcıçıkış
+    kullanıcıoturumukapatma logkeluar logut logget loggut odhláseniepoužívateľa odjava ofmeld
+    pagalissapagkalagdangtagagamit rematarsesión sair salidadelusuario salir saíraoanonimato
+    sciorti tekenuit teubietlog uscita utloggning väljalogimine wotzjewić útskrá đăngxuất
+    αποσύνδεσηχρήστη вихід завершениесеанса излизане корисничкаодјава одјавување қатысушышығуы
+    מהחשבון יציאה יציאהמהחשבון خروجازسامانه خروجالمستخدم लॉगआउट सदस्यबहिर्गमन প্রস্থান
+    ব্যবহারকারীপ্রস্থান ล็อกเอาต์ გასვლა 사용자로그아웃 使用者登出 用戶登出 用户退出 退出
+"""
+
+_WORDS, _TITLES = frozenset(WORDS.split()), frozenset(TITLES.split())
 
 # Before a URL is taken apart; most have none of these.
 _SUSPICIOUS = re.compile(
-    r"log|sign|sess|%|[:?]|[^\x00-\x7f]|conn|abmeld", re.IGNORECASE
+    r"log|sign|ses|conn?e|meld|ulos|hlas|[%:?]|[^\x00-\x7f]", re.IGNORECASE
 )
 _SUFFIX = re.compile(r"(?:![a-z]+)?\.(?:action|aspx?|cgi|do|html?|jspa?|php)$")
 _JOINTS = re.compile(r"[-_. \u200c]")
@@ -164,9 +71,9 @@ def _is_word(text: str) -> bool:
     text = _SUFFIX.sub("", text.casefold())
     # Joomla's task=user.logout, and a title with its namespace.
     last = re.split("[.:]", text)[-1]
-    if ":" in text and _joined(last) in TITLES:
+    if ":" in text and _joined(last) in _TITLES:
         return True
-    return _joined(text) in WORDS or _joined(last) in WORDS
+    return _joined(text) in _WORDS or _joined(last) in _WORDS
 
 
 def _joined(text: str) -> str:

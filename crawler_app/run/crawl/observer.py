@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawler_app.base.models import Candidate, Outcome, Role
 from crawler_app.web.documents.outline import Outline
-from crawler_app.web.fetcher.cookies import Cookie
+from crawler_app.web.fetcher.set_cookie import Cookie
 from crawler_app.web.robots.cache import Finding
 
 if TYPE_CHECKING:

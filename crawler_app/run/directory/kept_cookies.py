@@ -5,14 +5,14 @@ Several processes keep theirs in PostgreSQL.
 """
 
 import asyncio
+import dataclasses
 import json
 import logging
-import math
 from pathlib import Path
-from typing import Any
 
 from crawler_app.base.safe_files import create, open_regular
-from crawler_app.web.fetcher.cookies import Cookie, CookieStore
+from crawler_app.web.fetcher.cookies import CookieStore
+from crawler_app.web.fetcher.set_cookie import Cookie
 
 __all__ = ["KeptCookies"]
 
@@ -62,7 +62,7 @@ class KeptCookies:
         self._timer = None
         assert self._path is not None and self._store is not None
         kept = {
-            origin: [_fields_of(cookie) for cookie in cookies]
+            origin: [dataclasses.astuple(cookie) for cookie in cookies]
             for origin, cookies in self._store.kept().items()
         }
         new = self._path.with_suffix(".new")
@@ -76,26 +76,23 @@ class KeptCookies:
             )
 
 
-def _fields_of(cookie: Cookie) -> list[Any]:
-    # JSON has no infinite numbers.
-    expires_at = None if cookie.expires_at == math.inf else cookie.expires_at
-    return [
-        cookie.name,
-        cookie.value,
-        cookie.path,
-        cookie.is_secure,
-        expires_at,
-        cookie.set_at,
-    ]
-
-
 def _read(path: Path) -> dict[str, list[Cookie]]:
     """Return the cookies of the last run; none if the file is missing or damaged."""
     try:
         with open(path, encoding="utf-8", opener=open_regular) as file:
             found = json.loads(file.read(MAX_FILE_CHARS))
         return {
-            origin: [_cookie_of(*fields) for fields in cookies]
+            origin: [
+                Cookie(
+                    str(name),
+                    str(value),
+                    str(place),
+                    bool(secure),
+                    float(at),
+                    float(set_at),
+                )
+                for name, value, place, secure, at, set_at in cookies
+            ]
             for origin, cookies in found.items()
         }
     except FileNotFoundError:
@@ -103,17 +100,3 @@ def _read(path: Path) -> dict[str, list[Cookie]]:
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         logger.warning("the cookies of the last run in %s cannot be read", path)
         return {}
-
-
-def _cookie_of(
-    name: str,
-    value: str,
-    path: str,
-    is_secure: bool,
-    expires_at: float | None,
-    set_at: float,
-) -> Cookie:
-    at = math.inf if expires_at is None else float(expires_at)
-    if not all(isinstance(text, str) for text in (name, value, path)):
-        raise TypeError("a cookie consists of texts")
-    return Cookie(name, value, path, bool(is_secure), at, float(set_at))

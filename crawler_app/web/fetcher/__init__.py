@@ -2,6 +2,7 @@
 
     request_policy      headers, proxy and cookies: secrets to the seeds only
       cookies           the cookie store
+        set_cookie      a cookie, and the header that sets it
       cookie_files      the cookies of a file or a browser
       chromium_values   decrypts those of Chromium
       addresses         which addresses are public

@@ -29,7 +29,8 @@ from crawler_app.base.safe_files import read_limited
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import error_words, number
 from crawler_app.web.fetcher.chromium_values import ValueReader
-from crawler_app.web.fetcher.cookies import NOT_SENT, Cookie, FileCookie
+from crawler_app.web.fetcher.cookies import FileCookie
+from crawler_app.web.fetcher.set_cookie import NOT_SENT, Cookie
 
 __all__ = ["CookieFile", "read_cookies"]
 

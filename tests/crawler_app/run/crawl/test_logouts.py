@@ -1,6 +1,8 @@
 """Links that log out, by their words."""
 
-from crawler_app.run.crawl.logouts import logs_out
+from urllib.parse import quote
+
+from crawler_app.run.crawl.logouts import TITLES, WORDS, logs_out
 
 LOGOUTS = [
     "/logout",
@@ -31,3 +33,9 @@ def test_links_that_log_out_are_known():
     host = "http://a.test"
     assert [path for path in LOGOUTS if not logs_out(host + path)] == []
     assert [path for path in OTHERS if logs_out(host + path)] == []
+
+
+def test_words_of_all_languages_are_known():
+    words = [f"http://a.test/{quote(word)}" for word in WORDS.split()]
+    titles = [f"http://a.test/x?title=S:{quote(word)}" for word in TITLES.split()]
+    assert [url for url in words + titles if not logs_out(url)] == []

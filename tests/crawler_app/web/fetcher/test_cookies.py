@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from crawler_app.base.errors import ConfigError
 from crawler_app.web.fetcher.cookie_files import read_cookies
 from crawler_app.web.fetcher.cookies import (
-    MAX_COOKIE_BYTES,
     MAX_COOKIES_OF_ORIGIN,
     MAX_KEPT_BYTES,
     MAX_ORIGINS,
     CookieStore,
 )
+from crawler_app.web.fetcher.set_cookie import MAX_COOKIE_BYTES
 
 HERE = "http://a.test/docs/page?x=/y/z"
 
