@@ -127,7 +127,7 @@ class LogIn:
         wanted, where = self._recipe.form, page.url
         if page.status != HTTPStatus.OK:
             raise LoginError(f"the login page {where} has the status {page.status}")
-        self._require_trusted(where, f"the login page {where}")
+        self._require_trusted(where, f"the login page is {where}")
         forms = _forms_of(page)
         if wanted:
             found = [each for each in forms if wanted in each.names]
@@ -163,7 +163,7 @@ class LogIn:
         same = (origin_of(recipe.url), f"https://{host_of(recipe.url)}")
         if origin not in (*same, recipe.login_origin):
             raise LoginError(
-                f"{what}, which is at another origin than `url` of the recipe; if the site "
+                f"{what}, at another origin than `url` of the recipe; if the site "
                 f"logs in there, and you trust it, write: login-origin = {json.dumps(origin)}"
             )
 

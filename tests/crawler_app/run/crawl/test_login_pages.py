@@ -111,7 +111,7 @@ def crawl(site, run_sync, tmp_path, monkeypatch):
     """Crawl the site while logged in; return the reasons by path."""
     monkeypatch.setenv("PORTAL_PASSWORD", PASSWORD)
 
-    def run(**values):
+    def run(*, resume=False, max_pages=100, **values):
         values = {
             "url": site.url + "login",
             "fields": ["user=me", "pass=${PORTAL_PASSWORD}"],
@@ -122,13 +122,18 @@ def crawl(site, run_sync, tmp_path, monkeypatch):
         path.write_text("\n".join(lines))
         into = str(tmp_path / "crawl")
         config = CrawlConfig(
-            (site.url,), into=into, login_file=str(path), robots=False, scope="host"
+            (site.url,),
+            into=into,
+            login_file=str(path),
+            robots=False,
+            max_pages=max_pages,
         )
-        run_sync(Crawler(config).run)
+        run_sync(Crawler(config, resume=resume).run)
         with closing(CrawlDirectory.open(into).frontier()) as frontier:
             return {
                 "/" + each.url.removeprefix(site.url): each.outcome.reason
                 for each in frontier.records()
+                if each.outcome is not None
             }
 
     return run
@@ -152,9 +157,11 @@ def test_single_sign_on_at_an_origin_that_is_named(site, other, crawl):
     other.login_page = PASSWORD_FORM % "/password"
     other.then = HANDOVER % (site.url + "accept")
 
-    reasons = crawl(
-        **{"login-origin": other.url, "fields": ["pass=${PORTAL_PASSWORD}"]}
-    )
+    recipe = {"login-origin": other.url, "fields": ["pass=${PORTAL_PASSWORD}"]}
+
+    crawl(**recipe, max_pages=1)
+    site.is_logged_in = False  # the session has expired when the crawl is resumed
+    reasons = crawl(**recipe, resume=True)
 
     assert reasons == PAGES | {"/account/end": "logs_out"}
     assert {"ticket": "t1"} in site.given
