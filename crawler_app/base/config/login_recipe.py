@@ -48,7 +48,7 @@ def _require_fields(name: str, value: tuple[str, ...]) -> None:
             raise ConfigError(f"{name} must be a list of texts such as 'user=alice'")
         if _SECRET_NAME.search(key) and not _VARIABLE.search(content):
             raise ConfigError(
-                f"{name}: a secret does not belong into the file; write '{key}=${{NAME}}', "
+                f"{name}: a secret does not belong in the file; write '{key}=${{NAME}}', "
                 "and set NAME in the environment or in the file that `secrets` names"
             )
 
@@ -165,7 +165,7 @@ def _secrets_in(path: str) -> dict[str, str]:
         mode = Path(path).stat().st_mode
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(
-                f"{path} can be read by others, so that its secrets are none; chmod 600 it"
+                f"{path} can be read by others; chmod 600 it"
             )
         text = read_limited(path, MAX_SECRETS_BYTES).decode()
     except (OSError, ValueError) as exc:
