@@ -224,7 +224,7 @@ def returning(
                 yielded = FIRST_STEP
             elif ends_early and other_loop is None:
                 first_step = _first_step(generator, future)
-                yielded = context.run(next, first_step, ENDED)
+                yielded = context.run(next, first_step, ENDED)  # type: ignore[arg-type]
                 ends_early = yielded is ENDED
             else:
                 yielded = context.run(next, generator)
@@ -268,7 +268,8 @@ def returning(
     return wrapper
 
 
-ENDED = object()
+# What `next` returns when a `_first_step` has run a body to its end.
+ENDED: Any = object()
 
 
 def _first_step(

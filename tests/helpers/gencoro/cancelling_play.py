@@ -260,12 +260,6 @@ class CancelledPlay(Play):
         self.after(units, end)
         return job
 
-    def timeout(self, units: int, yieldable: Any) -> "asyncio.Future[Any]":
-        future = super().timeout(units, yieldable)
-        # Or a coroutine that alone waits for it is resumed a turn earlier than a Task can be.
-        future.add_done_callback(lambda _: None)
-        return future
-
     def multi(self, number: int, children: Any) -> Any:
         return self.hold(number, self.gen.multi(children))
 
