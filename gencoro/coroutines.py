@@ -224,7 +224,7 @@ def returning(
                 yielded = FIRST_STEP
             elif ends_early and other_loop is None:
                 first_step = _first_step(generator, future)
-                yielded = context.run(next, first_step, ENDED)  # type: ignore[arg-type]
+                yielded = context.run(next, first_step, ENDED)
                 ends_early = yielded is ENDED
             else:
                 yielded = context.run(next, generator)
