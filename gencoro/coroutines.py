@@ -183,30 +183,37 @@ def returning(
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
-    # Others have callbacks that must not run inside `_first_step`.
-    can_end_early = is_generator_function and new_future is CoroutineFuture
-    # Whether the last call ended before its first yield, as the next one then may too.
-    ends_early = False
+    # Whether the last call ended before its first yield, as the next one then may too.  None
+    # for other Futures, whose callbacks must not run inside `_first_step`.
+    ends_early = (
+        False if is_generator_function and new_future is CoroutineFuture else None
+    )
 
+    # Calls of coroutines by coroutines are nested: each local name is a part of the stack.
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> F:
         nonlocal ends_early
-        other_loop = None
+        begin: Any = Runner
         first_step: Any = None
         try:
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
-            other_loop = futures.loop_of_program()
+            if futures.loop_of_program() is not None:
+                begin = _begin_on_loop
             future = _future_without_loop(new_future, func)
         # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
-        is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
-        if other_loop is not None:
-            is_watched = False  # or the first step would be taken there
-        if is_watched:
+        if (
+            DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
+        ) and begin is Runner:
+            begin = WatchedRunner
             note_call(future, func)
         # Checked inline, since most calls have none.
-        has_callback = kwargs and "callback" in kwargs
-        if has_callback and takes_callback and is_for_caller(func, kwargs):
+        if (
+            kwargs
+            and "callback" in kwargs
+            and takes_callback
+            and is_for_caller(func, kwargs)
+        ):
             pass_result_to(kwargs.pop("callback"), future)
         context = contextvars.copy_context()
         try:
@@ -220,9 +227,9 @@ def returning(
                         generator.close()
                         raise _needs_no_decorator(func)
                     raise Return(generator)
-            if is_watched:
+            if begin is WatchedRunner:
                 yielded = FIRST_STEP
-            elif ends_early and other_loop is None:
+            elif ends_early and begin is Runner:
                 first_step = _first_step(generator, future)
                 yielded = context.run(next, first_step, ENDED)
                 ends_early = yielded is ENDED
@@ -230,7 +237,8 @@ def returning(
                 yielded = context.run(next, generator)
         except RETURNS as stop:
             future.set_result(stop.value)
-            ends_early = can_end_early
+            if ends_early is False:
+                ends_early = True
         except INTERRUPTS:
             raise
         except BaseException as exc:
@@ -239,18 +247,13 @@ def returning(
             else:
                 end_with_error(future, _without_first_step(exc), name_of(func))
         else:
-            runner_class = WatchedRunner if is_watched else Runner
-            if yielded is ENDED:
-                pass
-            elif other_loop is None:
-                runner = context.run(runner_class, generator, future, yielded, context)
+            if begin is _begin_on_loop:
+                _begin_on_loop(generator, future, yielded, context)
+            elif yielded is not ENDED:
+                runner = context.run(begin, generator, future, yielded, context)
                 if first_step is not None and not runner.finished:
                     runner.first_step = first_step
                 del runner
-            else:  # which must not resume it before this thread has left its context
-                other_loop.call_soon_threadsafe(
-                    context.run, Runner, generator, future, yielded, context
-                )
             del yielded
         try:
             return future
@@ -266,6 +269,17 @@ def returning(
         )
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _begin_on_loop(
+    generator: "Generator[Any, Any, T]",
+    future: "Future[T]",
+    yielded: Any,
+    context: contextvars.Context,
+) -> None:
+    """Create the Runner on the thread of its loop, when this one has left the context."""
+    loop = future.get_loop()
+    loop.call_soon_threadsafe(context.run, Runner, generator, future, yielded, context)
 
 
 # What `next` returns when a `_first_step` has run a body to its end.
