@@ -230,6 +230,8 @@ def returning(
             if begin is WatchedRunner:
                 yielded = FIRST_STEP
             elif ends_early and begin is Runner:
+                # Not for calls within this one: each frame of ours makes recursion less deep.
+                ends_early = False
                 first_step = _first_step(generator, future)
                 yielded = context.run(next, first_step, ENDED)
                 ends_early = yielded is ENDED

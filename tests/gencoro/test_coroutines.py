@@ -86,6 +86,21 @@ def test_call_after_one_that_ended_early_may_end_in_any_way(run):
     assert cancelled.cancelled()
 
 
+def test_recursion_after_an_early_end_takes_no_more_of_the_stack(run):
+    @gen.coroutine
+    def frames_below(count):
+        if count:
+            return frames_below(count - 1).result()
+        return len(inspect.stack(context=0))
+        yield
+
+    async def main():
+        return (await frames_below(20)), (await frames_below(20))
+
+    first, second = run(main)
+    assert second - first <= 1
+
+
 def test_call_before_the_loop_creates_it():
     with start_python("-W", "ignore", "-c", CALLS_BEFORE_THE_LOOP) as process:
         assert process.communicate()[0].split() == ["called", "None"]
