@@ -183,24 +183,37 @@ def returning(
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
+    # Whether the last call ended before its first yield, as the next one then may too.  None
+    # for other Futures, whose callbacks must not run inside `_first_step`.
+    ends_early = (
+        False if is_generator_function and new_future is CoroutineFuture else None
+    )
 
+    # Calls of coroutines by coroutines are nested: each local name is a part of the stack.
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> F:
-        other_loop = None
+        nonlocal ends_early
+        begin: Any = Runner
+        first_step: Any = None
         try:
             future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
-            other_loop = futures.loop_of_program()
+            if futures.loop_of_program() is not None:
+                begin = _begin_on_loop
             future = _future_without_loop(new_future, func)
         # asyncio sets the traceback if its loop is in debug mode: cheaper than to ask the loop.
-        is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
-        if other_loop is not None:
-            is_watched = False  # or the first step would be taken there
-        if is_watched:
+        if (
+            DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
+        ) and begin is Runner:
+            begin = WatchedRunner
             note_call(future, func)
         # Checked inline, since most calls have none.
-        has_callback = kwargs and "callback" in kwargs
-        if has_callback and takes_callback and is_for_caller(func, kwargs):
+        if (
+            kwargs
+            and "callback" in kwargs
+            and takes_callback
+            and is_for_caller(func, kwargs)
+        ):
             pass_result_to(kwargs.pop("callback"), future)
         context = contextvars.copy_context()
         try:
@@ -214,29 +227,40 @@ def returning(
                         generator.close()
                         raise _needs_no_decorator(func)
                     raise Return(generator)
-            yielded = FIRST_STEP if is_watched else context.run(next, generator)
+            if begin is WatchedRunner:
+                yielded = FIRST_STEP
+            elif ends_early and begin is Runner:
+                # Not for calls within this one: each frame of ours makes recursion less deep.
+                ends_early = False
+                first_step = _first_step(generator, future)
+                yielded = context.run(next, first_step, ENDED)
+                ends_early = yielded is ENDED
+            else:
+                yielded = context.run(next, generator)
         except RETURNS as stop:
             future.set_result(stop.value)
+            if ends_early is False:
+                ends_early = True
         except INTERRUPTS:
             raise
         except BaseException as exc:
             if is_tornado_return(exc):
                 future.set_result(exc.value)
             else:
-                end_with_error(future, without_our_frame(exc), name_of(func))
+                end_with_error(future, _without_first_step(exc), name_of(func))
         else:
-            runner_class = WatchedRunner if is_watched else Runner
-            if other_loop is None:
-                context.run(runner_class, generator, future, yielded, context)
-            else:  # which must not resume it before this thread has left its context
-                other_loop.call_soon_threadsafe(
-                    context.run, Runner, generator, future, yielded, context
-                )
+            if begin is _begin_on_loop:
+                _begin_on_loop(generator, future, yielded, context)
+            elif yielded is not ENDED:
+                runner = context.run(begin, generator, future, yielded, context)
+                if first_step is not None and not runner.finished:
+                    runner.first_step = first_step
+                del runner
             del yielded
         try:
             return future
         finally:
-            del future  # Rule 3 of `gencoro.runner`.
+            del future, first_step  # Rule 3 of `gencoro.runner`.
 
     # Not by the attribute, which functools.wraps copies to other functions.
     inmost = _without_partial(func)
@@ -247,6 +271,44 @@ def returning(
         )
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _begin_on_loop(
+    generator: "Generator[Any, Any, T]",
+    future: "Future[T]",
+    yielded: Any,
+    context: contextvars.Context,
+) -> None:
+    """Create the Runner on the thread of its loop, when this one has left the context."""
+    loop = future.get_loop()
+    loop.call_soon_threadsafe(context.run, Runner, generator, future, yielded, context)
+
+
+# What `next` returns when a `_first_step` has run a body to its end.
+ENDED: Any = object()
+
+
+def _first_step(
+    generator: "Generator[Any, Any, T]", future: "Future[T]"
+) -> Generator[Any, Any, None]:
+    """Run a body and set its result.
+
+    Here the interpreter passes the result on, and ``next(..., ENDED)`` raises nothing.  To
+    catch the StopIteration of the body would take a quarter of the whole call.
+    """
+    try:
+        future.set_result((yield from generator))
+    finally:
+        del generator, future  # Rule 3 of `gencoro.runner`.
+
+
+def _without_first_step(error: BaseException) -> BaseException:
+    """Remove our frames from the traceback of an error before the first yield."""
+    error = without_our_frame(error)
+    traceback = error.__traceback__
+    if traceback is not None and traceback.tb_frame.f_code is _first_step.__code__:
+        error = without_our_frame(error)
+    return error
 
 
 def _is_native(func: Any) -> bool:

@@ -80,6 +80,8 @@ class Runner(Closable, Generic[T]):
         result_future: The Future that gets the outcome; None when it has ended.
         context: The context variables of the whole body.
         loop: The asyncio loop that resumes it.
+        first_step: What took the first step of the generator, and would close it if it were
+            freed; unset for most, and None when the generator has ended.
         legacy: The state of a `gencoro.legacy.legacy_runner.LegacyRunner`, into which a Runner
             may change while it waits; otherwise unset.
     """
@@ -89,6 +91,7 @@ class Runner(Closable, Generic[T]):
         "_cancelling_with",
         "_had_exception",
         "context",
+        "first_step",
         "future",
         "gen",
         "inner",
@@ -98,6 +101,7 @@ class Runner(Closable, Generic[T]):
     )
 
     legacy: Any
+    first_step: Generator[Any, Any, None] | None
 
     # Unset until it becomes True.
     _had_exception: bool
@@ -368,7 +372,10 @@ class Runner(Closable, Generic[T]):
         return future
 
     def _end_with_value(self, value: T) -> None:
-        result_future = self._end()
+        # As `_end` does, a call of which would take a hundredth of a child that waits once.
+        result_future: Any = self.result_future
+        self.result_future = self.first_step = None
+        result_future._runner = None
         if self._cancelling_with is not None:
             # Cancelled by itself in its last step, as asyncio.Task has it.
             result_future.cancel(*self._cancelling_with)
@@ -397,7 +404,7 @@ class Runner(Closable, Generic[T]):
         """Detach the Runner from its result Future, and return the Future."""
         result_future = self.result_future
         assert result_future is not None, "a Runner ends once"
-        self.result_future = None
+        self.result_future = self.first_step = None
         result_future._runner = None  # type: ignore[attr-defined]
         return result_future
 

@@ -296,14 +296,18 @@ class LegacyRunner(Runner[T]):
             )
             self._end_with_error(leaked)
         else:
+            self._let_go()
             super()._end_with_value(value)
 
     def _end(self) -> "Future[T]":
+        self._let_go()
+        return super()._end()
+
+    def _let_go(self) -> None:
         legacy = self.legacy
         legacy.yield_point = legacy.unstarted = None
         if legacy.errors is not None:
             legacy.errors.retire()
-        return super()._end()
 
 
 def _failed(error: BaseException, loop: asyncio.AbstractEventLoop) -> "Future[Any]":

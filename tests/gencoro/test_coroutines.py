@@ -4,14 +4,17 @@ import asyncio
 import concurrent.futures
 import contextvars
 import functools
+import gc
 import inspect
 import sys
+import traceback
 import unittest.mock
 
 import pytest
 import tornado.gen
 
 from gencoro import gen
+from tests.helpers.gencoro.outcomes import Failure
 from tests.helpers.scripts import start_python
 
 # Starting and ending.
@@ -54,6 +57,50 @@ print(future.result())
 
 
 # asyncio warns of it on Python 3.12 and 3.13, where it creates the loop itself.
+def test_call_after_one_that_ended_early_may_end_in_any_way(run):
+    @gen.coroutine
+    def work(waited_for=None, fails=False):
+        value = (yield waited_for) if waited_for else 42
+        if fails:
+            raise Failure
+        return value
+
+    async def main():
+        await work()
+        early, late = work(fails=True), asyncio.Future()
+        await work()
+        waiting = work(late)
+        await work()
+        cancelled = work(asyncio.Future())
+        gc.collect()
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        late.set_result("late")
+        await asyncio.wait([early, waiting, cancelled])
+        return early, waiting, cancelled
+
+    early, waiting, cancelled = run(main)
+    frames = traceback.extract_tb(early.exception().__traceback__)
+    assert [frame.name for frame in frames] == ["work"]
+    assert waiting.result() == "late"
+    assert cancelled.cancelled()
+
+
+def test_recursion_after_an_early_end_takes_no_more_of_the_stack(run):
+    @gen.coroutine
+    def frames_below(count):
+        if count:
+            return frames_below(count - 1).result()
+        return len(inspect.stack(context=0))
+        yield
+
+    async def main():
+        return (await frames_below(20)), (await frames_below(20))
+
+    first, second = run(main)
+    assert second - first <= 1
+
+
 def test_call_before_the_loop_creates_it():
     with start_python("-W", "ignore", "-c", CALLS_BEFORE_THE_LOOP) as process:
         assert process.communicate()[0].split() == ["called", "None"]

@@ -136,7 +136,36 @@ SITUATIONS = {
     "failure that a WaitIterator hands on": lambda new: _waits(
         new, lambda: gen.WaitIterator(_work(new, new(), fail=True)).next(), Failure
     ),
+    "early end after another": lambda new: _again(new, "return"),
+    "early failure after an early end": lambda new: _again(new, "raise"),
+    "wait after an early end": lambda new: _again(new, "wait"),
+    "late failure after an early end": lambda new: _again(new, "wait and raise"),
+    "failure after an early end and a yield": lambda new: _again(
+        new, "yield and raise"
+    ),
+    "error that is returned early": lambda new: _again(new, "return an error"),
 }
+
+
+@gen.coroutine
+def _does(new, argument, what):
+    local = new()
+    if "wait" in what:
+        yield gen.sleep(1)
+    if "yield" in what:
+        yield gen.maybe_future(None)
+    if "raise" in what:
+        raise Failure(bool(local and argument))
+    try:
+        raise Failure
+    except Failure as error:
+        return error if "error" in what else None
+
+
+def _again(new, what):
+    """Call a coroutine whose last call has ended before its first yield."""
+    _does(new, new(), "return")
+    return _does(new, new(), what)
 
 
 def _broken_queue(new):

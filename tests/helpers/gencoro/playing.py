@@ -124,7 +124,10 @@ class Play(logging.Handler):
 
     def timeout(self, units: int, yieldable: Any) -> "asyncio.Future[Any]":
         delta = datetime.timedelta(seconds=units * UNIT_S)
-        return self.gen.with_timeout(delta, yieldable)
+        future: asyncio.Future[Any] = self.gen.with_timeout(delta, yieldable)
+        # Or a coroutine of ours that alone waits for it is resumed a turn earlier than others.
+        future.add_done_callback(lambda _: None)
+        return future
 
     def cancelling(self, units: int, future: Any) -> "asyncio.Future[Any]":
         self.after(units, future.cancel)
