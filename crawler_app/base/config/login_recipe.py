@@ -164,9 +164,7 @@ def _secrets_in(path: str) -> dict[str, str]:
     try:
         mode = Path(path).stat().st_mode
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigError(
-                f"{path} can be read by others; chmod 600 it"
-            )
+            raise ConfigError(f"{path} can be read by others; chmod 600 it")
         text = read_limited(path, MAX_SECRETS_BYTES).decode()
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", "") or "it is not text in UTF-8"
