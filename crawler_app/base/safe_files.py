@@ -21,6 +21,7 @@ __all__ = [
     "open_regular",
     "read_limited",
     "refusal",
+    "replace_text",
     "user_state",
 ]
 
@@ -99,6 +100,20 @@ def create(path: Path, mode: int = 0o666) -> TextIO:
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return open(open_regular(path, flags, mode), "w", encoding="utf-8", newline="\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file that only one process writes; others see the former one, or all of this.
+
+    Raises:
+        OSError: it cannot be written, and is as it was.
+    """
+    new = path.with_name(f".{path.name[:60]}.new")
+    with create(new) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
 
 
 def user_state(name: str) -> Path:

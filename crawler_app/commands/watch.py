@@ -9,57 +9,60 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.text.formatting import number, time_of_day
+from crawler_app.base.safe_files import replace_text
+from crawler_app.base.text.formatting import error_words, number, time_of_day
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.commands.output_file import replacing
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory.lock import DirectoryLock, not_writable
-from crawler_app.show.watch.delivering import Delivery, make_channel
-from crawler_app.show.watch.feed import MAX_ENTRIES, feed_of
+from crawler_app.show.watch.delivering import Delivery
+from crawler_app.show.watch.feed import feed_of
 from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.notices.notice import Notice
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.notices.notice import Notice, line_of
 from crawler_app.show.watch.watch_config import Watch, read_watch
 from crawler_app.show.watch.watching import Watcher
 from gencoro import gen
 
 __all__ = ["watch"]
 
-MEMORY_NAME = "watch.sqlite"
+MEMORY_NAME = "watch.json"
 
 
 def watch(arguments: argparse.Namespace) -> int:
     """Watch the sites of a file."""
     watched = read_watch(arguments.file)
+    path = Path(watched.config.state, MEMORY_NAME)
     if arguments.status:
-        return _status(watched)
-    with _opened(watched) as memory, verbose_log(arguments):
+        return _status(watched, Memory(path))
+    with verbose_log(arguments):
         if arguments.dry_run:
-            with contextlib.closing(memory.copy()) as copy:
-                return run_interruptible(lambda: _try_out(watched, copy))
-        channels = {
-            name: make_channel(name, config) for name, config in watched.notices.items()
-        }
-        delivery = Delivery(Outbox(memory), channels, watched.notices, time.time)
-        if arguments.test_notices:
-            return run_interruptible(lambda: _test(delivery))
-        watcher = Watcher(
-            watched,
-            memory,
-            delivery,
-            time.time,
-            after_round=lambda: _write_files(watched, memory),
-            note=_note(arguments),
-        )
-        return run_interruptible(lambda: _run(watcher, once=arguments.once))
+            memory = Memory(path).forgotten()
+            return run_interruptible(lambda: _try_out(watched, memory))
+        for name, channel in watched.channels.items():
+            try:
+                channel.prepare()
+            except ConfigError as exc:
+                raise ConfigError(f"notices.{name}: {exc}") from None
+        with _locked(path.parent):
+            memory = Memory(path)
+            delivery = Delivery(memory, watched.channels, [*watched.sites], time.time)
+            if arguments.test_notices:
+                return run_interruptible(lambda: _test(delivery))
+            watcher = Watcher(
+                watched,
+                memory,
+                delivery,
+                time.time,
+                after_round=lambda: _write_files(watched, memory),
+                note=(lambda line: None) if arguments.quiet else _note,
+            )
+            return run_interruptible(lambda: _run(watcher, once=arguments.once))
 
 
 @contextlib.contextmanager
-def _opened(watched: Watch) -> Iterator[Memory]:
-    """Open the memory for one process."""
-    directory = Path(watched.config.state)
+def _locked(directory: Path) -> Iterator[None]:
+    """Let one process watch."""
     try:
         # What is remembered names the faults of sites that may not be public.
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,16 +71,13 @@ def _opened(watched: Watch) -> Iterator[Memory]:
     lock = DirectoryLock(directory, "watched")
     lock.acquire()
     try:
-        with contextlib.closing(Memory(directory / MEMORY_NAME)) as memory:
-            yield memory
+        yield
     finally:
         lock.release()
 
 
-def _note(arguments: argparse.Namespace) -> Any:
-    if arguments.quiet:
-        return lambda line: None
-    return lambda line: print(f"{time_of_day(time.time())}  {line}", file=sys.stderr)
+def _note(line: str) -> None:
+    print(f"{time_of_day(time.time())}  {line}", file=sys.stderr)
 
 
 @gen.coroutine
@@ -91,17 +91,13 @@ def _run(watcher: Watcher, *, once: bool) -> Generator[Any, Any, int]:
 @gen.coroutine
 def _try_out(watched: Watch, memory: Memory) -> Generator[Any, Any, int]:
     """Check once, and print what would be told."""
-    watcher = Watcher(watched, memory, None, time.time, note=_to_stderr)
+    watcher = Watcher(watched, memory, None, time.time, note=_note)
     is_fine: bool = yield watcher.run_round(all_sites=True)
     if watcher.events:
-        print(Notice("", time.time(), watcher.events).text)
+        print(Notice("", "", time.time(), watcher.events).text)
     else:
         print("Nothing to tell.")
     return OK if is_fine else FAILED
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 @gen.coroutine
@@ -115,37 +111,42 @@ def _test(delivery: Delivery) -> Generator[Any, Any, int]:
     return FAILED if any(errors.values()) else OK
 
 
-def _status(watched: Watch) -> int:
+def _status(watched: Watch, memory: Memory) -> int:
     """Print what is remembered."""
-    path = Path(watched.config.state, MEMORY_NAME)
-    if not path.exists():
-        print("Nothing was checked yet.")
-        return OK
-    with contextlib.closing(Memory(path)) as memory:
-        for name in watched.sites:
-            counts, last = memory.counts(name), memory.last_check_at(name)
-            when = f"last check {time_of_day(last)}" if last else "not checked yet"
-            print(
-                f"{name}: {counts['dead']:,} broken, {counts['flapping']:,} unstable, "
-                f"{counts['suspected']:,} to be seen again first; {when}"
-            )
-        for event in memory.dead():
-            since = time_of_day(event.since)
-            print(f"  {event.site}: {event.target}: {event.words} (since {since})")
-        for row in Outbox(memory).unsent():
-            tries = number(row["tries"], "try", "tries")
-            print(
-                f"Not told yet: {row['channel']}, {tries}: {row['error'] or 'waiting'}"
-            )
+    for name in watched.sites:
+        site = memory.site(name)
+        if not site.runs:
+            print(f"{name}: not checked yet")
+            continue
+        last = site.runs[-1]
+        caveat = f" ({last.caveat})" if last.caveat else ""
+        print(
+            f"{name}: {len(site.broken):,} broken, {len(site.suspected):,} to be confirmed; "
+            f"last check {time_of_day(last.at)}{caveat}"
+        )
+        for event in memory.dead([name]):
+            words = "comes and goes" if event.kind == "flapping" else "broken"
+            print(f"  {line_of(event)}, {words} since {time_of_day(event.since)}")
+    for name in watched.channels:
+        if (out := memory.channels.get(name)) and out.error:
+            tries = number(out.tries, "try", "tries")
+            print(f"Not told yet: {name}, {tries}: {out.error}")
     return OK
 
 
-def _write_files(watched: Watch, memory: Memory) -> None:
-    """Write the page and the feed."""
-    now = time.time()
-    if watched.config.page:
-        with replacing(Path(watched.config.page)) as file:
-            file.write(render_history(memory, list(watched.sites), now))
-    if watched.config.feed:
-        with replacing(Path(watched.config.feed)) as file:
-            file.write(feed_of(memory.id, memory.events_after(0, MAX_ENTRIES)))
+def _write_files(watched: Watch, memory: Memory) -> bool:
+    """Write the page and the feed; return whether that worked."""
+    config, is_fine = watched.config, True
+    text_by_path = {}
+    if config.page:
+        page = render_history(memory, [*watched.sites], time.time())
+        text_by_path[config.page] = page
+    if config.feed:
+        text_by_path[config.feed] = feed_of(memory.id, memory.events)
+    for path, text in text_by_path.items():
+        try:
+            replace_text(Path(path), text)
+        except OSError as exc:
+            _note(f"cannot write {path}: {error_words(exc, path)}")
+            is_fine = False
+    return is_fine

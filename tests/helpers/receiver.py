@@ -84,10 +84,11 @@ class Receiver:
                 else issue
             )
         if comments:
-            items.append(values)
+            items.append(values | {"id": len(items) + 1})
         elif method == "POST":
             made = len(self.issues) + 1
-            issue = {name: made, text: "", "state": "open", "comments": []} | values
+            issue = {"id": made, name: made, text: "", "state": "open", "comments": []}
+            issue |= values
             self.issues[made] = issue
         else:
             change = values.pop("state_event", None)

@@ -49,13 +49,19 @@ def read_config_file(path: Path | str, options: Iterable[Option]) -> dict[str, A
 
 
 def read_table(
-    table: Mapping[str, object], options: Iterable[Option], directory: Path
+    table: Mapping[str, object],
+    options: Iterable[Option],
+    directory: Path,
+    cure: str = "; see gencrawl crawl --help",
 ) -> dict[str, Any]:
     """Return the values that a table of a file sets.
 
     A key is the name of a field or of a flag, with hyphens or underscores.  A list of one
     string may be given as that string.  Relative paths are relative to the directory;
     ``~`` is the home directory.
+
+    Args:
+        cure: What an error adds about a key that is like none.
 
     Returns:
         Checked values by field name.
@@ -67,7 +73,7 @@ def read_table(
     values: dict[str, Any] = {}
     key_by_field: dict[str, str] = {}
     for key, value in table.items():
-        option = _find(key, value, option_by_key)
+        option = _find(key, value, option_by_key, cure)
         if option.name in values:
             other = key_by_field[option.name]
             raise ConfigError(f"{other} and {key} are the same; give one of them")
@@ -109,7 +115,9 @@ def _option_by_key(options: tuple[Option, ...]) -> dict[str, Option]:
     return by_flag | by_field | by_key
 
 
-def _find(key: str, value: object, option_by_key: Mapping[str, Option]) -> Option:
+def _find(
+    key: str, value: object, option_by_key: Mapping[str, Option], cure: str
+) -> Option:
     name = key.replace("_", "-")
     if name in option_by_key:
         _refuse_other_meaning(key, value, option_by_key)
@@ -119,7 +127,7 @@ def _find(key: str, value: object, option_by_key: Mapping[str, Option]) -> Optio
     for option in option_by_key.values():
         if f"--{name}" == option.off_flag:
             raise ConfigError(f"{key} is not a key; write `{option.key} = false`")
-    cure = did_you_mean(name, option_by_key) or "; see gencrawl crawl --help"
+    cure = did_you_mean(name, option_by_key) or cure
     raise ConfigError(f"there is no option {key!r}{cure}")
 
 

@@ -6,16 +6,13 @@
     schedule       when a site is checked, and when notices wait       pure
     looking        one check of a site, as sightings
     deciding       when a sighting is told: dead, flapping, mended     pure
-    memory         what was found and decided
-      memory_file  the SQLite file
-      memory_schema  its tables
-    outbox         what is to be told, until it is told
+    memory         what was found and decided, and who was told
     watching       the round: check, decide, tell
     delivering     sends what is to be told, each notice once
     notices        mail, webhook, issue, apprise
     feed           the Atom feed                                       pure
     history_page   the page with the history                           pure
 
-Rule: what is decided and what is to be told are written in one transaction, so that a crash loses
-no notice; what has been told is noted by the id of the notice, so that none is made twice.
+Rule: what is decided and what is to be told are written together, so that a crash loses no
+notice; how far each channel was told is noted after each notice, so that none is made twice.
 """

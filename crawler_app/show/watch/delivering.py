@@ -5,53 +5,26 @@ is known to be a repetition, and has the same id.
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+import uuid
+from collections.abc import Callable, Generator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
-from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.by_apprise import Apprise
-from crawler_app.show.watch.notices.channel import Channel, NoticeError
-from crawler_app.show.watch.notices.issue import Issue
-from crawler_app.show.watch.notices.mail import Mail
-from crawler_app.show.watch.notices.notice import Event, Notice
-from crawler_app.show.watch.notices.notice_config import (
-    AppriseConfig,
-    IssueConfig,
-    MailConfig,
-    NoticeConfig,
-    WebhookConfig,
-)
-from crawler_app.show.watch.notices.webhook import Webhook
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.base.errors import CrawlerError
+from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.notice import Event, Notice, Outgoing
 from gencoro import gen
 
-__all__ = ["Delivery", "make_channel", "retry_pause_s"]
+__all__ = ["Delivery", "retry_pause_s"]
 
 logger = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 60.0
 LONGEST_PAUSE_S = 6 * 3600.0
 
-
-def make_channel(name: str, config: NoticeConfig) -> Channel:
-    """Return a channel.
-
-    Raises:
-        ConfigError: a secret is not there, or a library.
-    """
-    try:
-        match config:
-            case MailConfig():
-                return Mail(config)
-            case WebhookConfig():
-                return Webhook(config)
-            case IssueConfig():
-                return Issue(config, name)
-            case AppriseConfig():
-                return Apprise(config)
-    except ConfigError as exc:
-        raise ConfigError(f"notices.{name}: {exc}") from None
-    raise AssertionError(config)
+# For one notice: a server may answer, but too slowly.
+PATIENCE_S = 180.0
 
 
 def retry_pause_s(tries: int) -> float:
@@ -69,23 +42,22 @@ class Delivery:
 
     Args:
         channels: By their names.
-        configs: The sites that each is told of.
+        sites: Those that are watched.
         clock: Returns the time, in seconds since the epoch.
     """
 
     def __init__(
         self,
-        outbox: Outbox,
+        memory: Memory,
         channels: Mapping[str, Channel],
-        configs: Mapping[str, NoticeConfig],
+        sites: Sequence[str],
         clock: Callable[[], float],
     ) -> None:
-        self._outbox = outbox
+        self._memory = memory
         self._channels = channels
-        self._sites = {name: configs[name].sites for name in channels}
+        self._sites = {name: each.sites or sites for name, each in channels.items()}
         self._clock = clock
-        for name, channel in channels.items():
-            channel.memo = outbox.open_channel(name)
+        memory.open_channels(channels)
 
     @gen.coroutine
     def deliver(self, *, at_once: bool = False) -> Generator[Any, Any, bool]:
@@ -100,49 +72,85 @@ class Delivery:
 
     def next_try_at(self) -> float | None:
         """Return when a notice that failed is to be tried again; None if there is none."""
-        return min(
-            filter(None, map(self._outbox.next_try_at, self._channels)), default=None
-        )
+        waiting = self._memory.channels.values()
+        return min((each.next_try_at for each in waiting if each.error), default=None)
 
     @gen.coroutine
     def test(self) -> Generator[Any, Any, dict[str, str]]:
         """Send a test to every channel; return what went wrong, by its name."""
         now = self._clock()
         event = Event(0, now, "", "test", words="gencrawl watch can send notices here")
-        notice = Notice(f"test-{int(now)}", now, [event], self._outbox.memory.dead())
         errors: dict[str, str] = yield {
-            name: self._try(channel, notice, again=False)
-            for name, channel in self._channels.items()
+            name: self._try(
+                name, self._notice(name, f"test/{now}", now, [event]), False
+            )
+            for name in self._channels
         }
+        self._memory.save()
         return errors
 
     @gen.coroutine
     def _deliver_to(self, name: str, at_once: bool) -> Generator[Any, Any, bool]:
-        outbox, channel = self._outbox, self._channels[name]
-        now = self._clock()
-        if not at_once and outbox.next_try_at(name) > now:
+        out = self._memory.channels[name]
+        is_soon = (
+            out.next_try_at <= self._clock() + LONGEST_PAUSE_S
+        )  # or the clock was wrong
+        if not at_once and is_soon and out.next_try_at > self._clock():
             return False
-        while notice := outbox.next_notice(name, self._sites[name], now):
-            tries: int = outbox.begin_try(notice)
-            error: str = yield self._try(channel, notice, again=tries > 0)
-            now = self._clock()
+        while notice := self._next_notice(name, out):
+            out.tries += 1
+            self._memory.save()
+            error: str = yield self._try(name, notice, out.tries > 1)
             if error:
-                next_at = now + retry_pause_s(tries + 1)
-                outbox.note_failure(notice, name, channel.memo, error, next_at)
+                out.error = error
+                out.next_try_at = self._clock() + retry_pause_s(out.tries)
+                self._memory.save()
                 logger.warning("%s was not told: %s", name, error)
                 return False
-            outbox.note_sent(notice, name, channel.memo, now)
+            self._note_sent(out)
         return True
 
+    def _next_notice(self, name: str, out: Outgoing) -> Notice | None:
+        """Return the notice that was not sent, or a new one; None if all is told."""
+        if out.upto <= out.told:
+            out.upto, out.made_at = self._memory.last_event, self._clock()
+        events = [
+            each
+            for each in self._memory.events
+            if out.told < each.id <= out.upto and each.site in self._sites[name]
+        ]
+        if events:
+            return self._notice(name, f"{out.told}-{out.upto}", out.made_at, events)
+        out.told = out.upto
+        return None
+
+    def _notice(
+        self, name: str, what: str, made_at: float, events: Sequence[Event]
+    ) -> Notice:
+        source = uuid.uuid5(uuid.UUID(self._memory.id), name)
+        return Notice(
+            uuid.uuid5(source, what).hex,
+            source.hex,
+            made_at,
+            events,
+            self._memory.dead(self._sites[name]),
+        )
+
+    def _note_sent(self, out: Outgoing) -> None:
+        out.told, out.tries, out.next_try_at, out.error = out.upto, 0, 0.0, ""
+        self._memory.save()
+
     @gen.coroutine
-    def _try(
-        self, channel: Channel, notice: Notice, *, again: bool
-    ) -> Generator[Any, Any, str]:
+    def _try(self, name: str, notice: Notice, again: bool) -> Generator[Any, Any, str]:
         """Send a notice; return why that failed, or nothing."""
+        channel, out = self._channels[name], self._memory.channels[name]
         try:
-            yield channel.send(notice, again=again)
-        except NoticeError as exc:
+            sending = channel.send(notice, out, again=again)
+            yield gen.with_timeout(timedelta(seconds=PATIENCE_S), sending)
+        except CrawlerError as exc:
             return str(exc) or "unknown error"
+        except gen.TimeoutError:
+            return f"it took more than {PATIENCE_S:.0f} seconds"
         except (
             Exception
         ) as exc:  # an answer of another form than the API's, for example

@@ -2,52 +2,47 @@
 
 import uuid
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree import ElementTree
 
-from crawler_app.base.text.formatting import iso_time, sentence
-from crawler_app.show.watch.notices.notice import HEADING_BY_KIND, Event, event_line
+from crawler_app.base.text.formatting import cut, iso_time, sentence
+from crawler_app.show.watch.notices.notice import Event, heading_of, line_of
 
-__all__ = ["MAX_ENTRIES", "feed_of"]
+__all__ = ["feed_of"]
 
 MAX_ENTRIES = 100
-
-# A time for a feed without entries.
-NEVER = 0.0
+MAX_CHARS = 500
 
 
 def feed_of(id: str, events: Sequence[Event]) -> str:
-    """Return a feed, the newest entry first.
+    """Return a feed of the last events, the newest entry first.
 
     Args:
         id: A word that no other feed has, of 32 hexadecimal digits.
     """
     own = uuid.UUID(id)
-    updated = iso_time(events[-1].at if events else NEVER)
-    parts = [
-        '<?xml version="1.0" encoding="utf-8"?>',
-        '<feed xmlns="http://www.w3.org/2005/Atom">',
-        f"<id>{own.urn}</id><title>Broken links</title><updated>{updated}</updated>",
-        "<author><name>gencrawl watch</name></author>",
-        *(_entry(own, event) for event in reversed(events)),
-        "</feed>",
-    ]
-    return "\n".join(parts) + "\n"
+    feed = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
+    _add(feed, "id", own.urn)
+    _add(feed, "title", "Broken links")
+    _add(feed, "updated", iso_time(events[-1].at if events else 0.0))
+    _add(_add(feed, "author"), "name", "gencrawl watch")
+    for event in reversed(events[-MAX_ENTRIES:]):
+        heading = heading_of(event.kind).partition(";")[0]
+        title = f"{event.site}: {heading}" if event.site else sentence(heading)
+        entry = _add(feed, "entry")
+        _add(entry, "id", uuid.uuid5(own, str(event.id)).urn)
+        _add(entry, "title", f"{title}: {event.target}" if event.target else title)
+        _add(entry, "updated", iso_time(event.at))
+        if event.target.startswith(("http://", "https://")):
+            _add(entry, "link").set("href", cut(event.target, MAX_CHARS))
+        _add(entry, "content", line_of(event))
+    ElementTree.indent(feed)
+    return ElementTree.tostring(feed, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _entry(own: uuid.UUID, event: Event) -> str:
-    heading = HEADING_BY_KIND[event.kind].partition(";")[0]
-    title = f"{event.site}: {heading}" if event.site else sentence(heading)
-    if event.target:
-        title += f": {event.target}"
-    is_link = event.target.startswith(("http://", "https://"))
-    link = f"<link href={quoteattr(_clean(event.target))}/>" if is_link else ""
-    return (
-        f"<entry><id>{uuid.uuid5(own, str(event.id)).urn}</id>"
-        f"<title>{escape(_clean(title))}</title><updated>{iso_time(event.at)}</updated>"
-        f"{link}<content>{escape(_clean(event_line(event)))}</content></entry>"
-    )
-
-
-def _clean(text: str) -> str:
-    """Replace characters that XML does not allow."""
-    return "".join(c if c >= " " and c not in "\ufffe\uffff" else "?" for c in text)
+def _add(
+    parent: ElementTree.Element, name: str, text: str | None = None
+) -> ElementTree.Element:
+    made = ElementTree.SubElement(parent, name)
+    # Escaped, since XML does not allow every character.
+    made.text = None if text is None else cut(text, 2 * MAX_CHARS)
+    return made

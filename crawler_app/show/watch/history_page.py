@@ -4,25 +4,22 @@ Rule: one file without scripts, which loads nothing; the template escapes all te
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from tornado.template import Loader, Template
 
 from crawler_app.base.text.formatting import cut_middle, number, time_of_day
-from crawler_app.show.watch.deciding import Known, State
-from crawler_app.show.watch.memory_file import DAY_S, MemoryFile
+from crawler_app.show.watch.deciding import FAILED, MAX_RECENT, State
+from crawler_app.show.watch.memory import Memory, Remembered, SiteMemory
 
 __all__ = ["render_history"]
 
-SHOWN_DAYS = 90
-# Of each site; about 700 bytes each.
+# Of each site; about a kilobyte each.
 MAX_FINDINGS = 300
 URL_CHARS = 120
 
-# Of the chart of a site, and of the strip of a finding.
-WIDTH, HEIGHT, STRIP_HEIGHT = 360, 60, 12
+HEIGHT = 60
 
 WORD_BY_STATE = {
     State.DEAD: "broken",
@@ -31,48 +28,23 @@ WORD_BY_STATE = {
 }
 
 
-class _Mark(NamedTuple):
-    """A rectangle."""
-
-    x: float
-    width: float
-
-
-class _Row(NamedTuple):
-    """A finding."""
-
-    target: str
-    words: str
-    place: str
-    state: str
-    kind: str
-    first_seen: str
-    last_seen: str
-    marks: list[_Mark]
-    summary: str
-
-
-class _Site(NamedTuple):
-    """A site with its chart."""
-
-    name: str
-    headline: str
-    checked: str
-    line: str
-    summary: str
-    rows: list[_Row]
-    more: int
-
-
-def render_history(memory: MemoryFile, sites: Sequence[str], now: float) -> str:
+def render_history(memory: Memory, sites: Sequence[str], now: float) -> str:
     """Return the page as HTML."""
     made: bytes = _template().generate(
-        sites=[_site(memory, name, now) for name in sites],
-        days=SHOWN_DAYS,
-        width=WIDTH,
+        sites=[(name, memory.site(name)) for name in sites],
+        width=MAX_RECENT,
         height=HEIGHT,
-        strip_height=STRIP_HEIGHT,
         made=time_of_day(now),
+        most=MAX_FINDINGS,
+        headline=_headline,
+        checked=_checked,
+        line=_line,
+        sorted_findings=_sorted,
+        word=_word,
+        marks=_marks,
+        short=functools.partial(cut_middle, most=URL_CHARS),
+        time_of_day=time_of_day,
+        number=number,
     )
     return made.decode()
 
@@ -82,62 +54,49 @@ def _template() -> Template:
     return Loader(str(Path(__file__).parent)).load("history.html")
 
 
-def _site(memory: MemoryFile, name: str, now: float) -> _Site:
-    since = now - SHOWN_DAYS * DAY_S
-    runs = memory.runs(name, since)
-    counts = memory.counts(name)
-    known = counts["dead"] + counts["flapping"]
-    rows = list(_rows(memory, name, since, now))
-    last = runs[-1] if runs else None
-    checked = "not checked yet"
-    if last is not None:
-        checked = f"Last check {time_of_day(last['at'])}: {last['urls']:,} URLs"
-        checked += f"; incomplete: {last['caveat']}" if last["caveat"] else ""
-    seen = [run for run in runs if not run["is_void"]]
-    most = max((run["dead"] for run in seen), default=0)
-    return _Site(
-        name,
-        number(known, "finding") if known else "In order",
-        checked,
-        " ".join(
-            f"{_x(run['at'], since):.1f},{_y(run['dead'], most):.1f}" for run in seen
-        ),
-        f"{number(len(seen), 'check')} in {SHOWN_DAYS} days, at most "
-        f"{number(most, 'finding')}, {known:,} now",
-        rows,
-        counts["total"] - len(rows),
+def _headline(site: SiteMemory) -> str:
+    if not site.runs:
+        return "Not checked yet"
+    return number(len(site.broken), "finding") if site.broken else "In order"
+
+
+def _checked(site: SiteMemory) -> str:
+    if not site.runs:
+        return "The first check has not ended."
+    last = site.runs[-1]
+    caveat = f"; incomplete: {last.caveat}" if last.caveat else ""
+    return f"Last check {time_of_day(last.at)}: {number(last.urls, 'URL')}{caveat}."
+
+
+def _line(site: SiteMemory) -> str:
+    """Return the points of the chart: the number of findings after each check."""
+    most = max((run.broken for run in site.runs), default=0) or 1
+    first = MAX_RECENT - len(site.runs)
+    return " ".join(
+        f"{first + at},{HEIGHT - 2 - (HEIGHT - 4) * run.broken / most:.1f}"
+        for at, run in enumerate(site.runs)
     )
 
 
-def _rows(memory: MemoryFile, site: str, since: float, now: float) -> Iterator[_Row]:
-    for row in memory.findings(site, MAX_FINDINGS):
-        state = State(row["state"])
-        word = WORD_BY_STATE[state]
-        if Known(state, "", row["failing_since"]).is_suspected:
-            word = "to be seen again"
-        spells = memory.spells(row["id"], since)
-        yield _Row(
-            cut_middle(row["target"], URL_CHARS),
-            row["words"],
-            cut_middle(row["place"], URL_CHARS),
-            word,
-            str(state),
-            time_of_day(row["first_seen"]),
-            time_of_day(row["last_seen"]),
-            [_mark(began, ended, since, now) for began, ended in spells],
-            f"{word}; broken {number(len(spells), 'time')} in {SHOWN_DAYS} days",
-        )
+def _sorted(site: SiteMemory) -> list[Remembered]:
+    """Return findings: those that were told, those that may be, and mended ones."""
+
+    def rank(each: Remembered) -> tuple[bool, bool, float]:
+        known = each.known
+        return known.state is State.FINE, not known.is_suspected, -each.last_at
+
+    return sorted(site.findings, key=rank)
 
 
-def _mark(began_at: float, ended_at: float | None, since: float, now: float) -> _Mark:
-    x = _x(began_at, since)
-    # At least as wide as can be seen.
-    return _Mark(x, max(_x(ended_at or now, since) - x, 1.5))
+def _word(each: Remembered) -> str:
+    return (
+        "to be confirmed"
+        if each.known.is_suspected
+        else WORD_BY_STATE[each.known.state]
+    )
 
 
-def _x(at: float, since: float) -> float:
-    return max(at - since, 0.0) / (SHOWN_DAYS * DAY_S) * WIDTH
-
-
-def _y(count: int, most: int) -> float:
-    return HEIGHT - 2 - (HEIGHT - 4) * count / max(most, 1)
+def _marks(each: Remembered) -> list[int]:
+    """Return where the checks that failed are in the strip, whose right end is the newest."""
+    recent = each.known.recent.rjust(MAX_RECENT)
+    return [at for at, result in enumerate(recent) if result == FAILED]

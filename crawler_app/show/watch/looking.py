@@ -8,6 +8,7 @@ from urllib.parse import urldefrag
 from crawler_app.base.errors import CrawlerError
 from crawler_app.base.reasons import Reason
 from crawler_app.base.text.escaping import one_line
+from crawler_app.base.urls import origin_of
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import Output
 from crawler_app.show.check.preparing import check_options, split_values, with_archive
@@ -19,7 +20,7 @@ from gencoro import gen
 
 __all__ = ["Look", "LookAt", "Sighting", "look_at", "sightings_of"]
 
-# References of which the pages are remembered.
+# Pages of which the references are remembered.
 MAX_PAGES = 20
 MAX_CHARS = 2000
 
@@ -27,29 +28,31 @@ MAX_CHARS = 2000
 MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK, Reason.TIMEOUT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sighting:
     """Something that is broken.
 
     Attributes:
-        id: What stays the same from check to check: the kind, the target, and what else
-            tells it apart, such as the fragment.
+        kind: A kind of finding.
+        target: What is broken.
+        detail: What else tells it apart, such as the fragment.
         words: What is wrong.
         place: Of the first reference.
         places: The number of references.
+        host: The origin of an external target that has not answered; empty for others.
+        host_pages: The number of pages with references to that host.
         keys: Those of the findings, on different pages.
     """
 
-    id: tuple[str, str, str]
+    kind: str
+    target: str
+    detail: str
     words: str
     place: str
     places: int
-    keys: tuple[Key, ...]
-
-    @property
-    def is_external(self) -> bool:
-        """Whether another site has to mend it."""
-        return self.id[0] == FindingKind.EXTERNAL
+    host: str
+    host_pages: int
+    keys: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Look:
         urls: The URLs that were checked.
     """
 
-    sightings: Mapping[tuple[str, str, str], Sighting]
+    sightings: list[Sighting]
     is_fixed: Callable[[Key], bool]
     has_answer: bool = True
     caveat: str = ""
@@ -94,38 +97,44 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
     if check.coverage is None:
         raise CrawlerError("the check has not ended")
     wanted = [each for each in check.findings if each.kind in options.kinds]
+    reasons = {each.reason for each in check.findings}  # a wall is not among them
+    is_maybe_offline = bool(reasons) and reasons <= {*MAYBE_OFFLINE}
     summary = check.summary
     return Look(
         sightings_of(wanted, check.key_of),
         check.coverage.is_fixed,
-        not summary.is_empty or not _is_maybe_offline(check.findings),
+        not (summary.is_empty and is_maybe_offline),
         one_line("; ".join(summary.incomplete), MAX_CHARS),
         summary.urls,
     )
 
 
-def _is_maybe_offline(findings: Iterable[Finding]) -> bool:
-    reasons = {each.reason for each in findings}
-    return bool(reasons) and reasons <= {*MAYBE_OFFLINE}  # a wall is no finding
-
-
 def sightings_of(
     findings: Iterable[Finding], key_of: Callable[[Finding], Key]
-) -> dict[tuple[str, str, str], Sighting]:
+) -> list[Sighting]:
     """Return the findings by what is broken."""
     found: dict[tuple[str, str, str], list[Finding]] = {}
+    pages: dict[str, set[str]] = {}
     for finding in findings:
         found.setdefault(_id_of(finding, key_of(finding)), []).append(finding)
-    return {
-        id: Sighting(
-            id,
+        pages.setdefault(_silent_host(finding), set()).add(finding.page)
+    return [
+        Sighting(
+            *id,
             one_line(problem_of(each[0]), MAX_CHARS),
             one_line(each[0].place, MAX_CHARS),
             len(each),
-            tuple({key_of(one)[1]: key_of(one) for one in each[:MAX_PAGES]}.values()),
+            host := _silent_host(each[0]),
+            len(pages[host]),
+            [*{one.page: [*key_of(one)] for one in each[:MAX_PAGES]}.values()],
         )
         for id, each in found.items()
-    }
+    ]
+
+
+def _silent_host(finding: Finding) -> str:
+    is_silent = finding.kind is FindingKind.EXTERNAL and finding.status is None
+    return f"{origin_of(finding.target)}/" if is_silent else ""
 
 
 def _id_of(finding: Finding, key: Key) -> tuple[str, str, str]:

@@ -1,217 +1,308 @@
-"""What a watch remembers of the checks, and what it decides.
+"""What a watch remembers: what was found, what was decided, and what is told to whom.
 
-Rule: a method that changes something is one transaction.
+Rule: all of it is one JSON file, which is replaced as a whole.  So what is decided and what is to be
+told are there together or not at all, and others may read it at any time.
 """
 
+import dataclasses
 import json
-import sqlite3
-from collections.abc import Sequence
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from crawler_app.base.text.formatting import number
-from crawler_app.show.watch.deciding import Change, Known, Rule, State, decide
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import replace_text
+from crawler_app.run.directory.lock import not_writable
+from crawler_app.show.watch.deciding import (
+    DAY_S,
+    MAX_RECENT,
+    Known,
+    Rule,
+    State,
+    decide,
+)
 from crawler_app.show.watch.looking import Look, Sighting
-from crawler_app.show.watch.memory_file import DAY_S, MemoryFile
-from crawler_app.show.watch.notices.notice import Event
+from crawler_app.show.watch.notices.notice import Event, Outgoing
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "Remembered", "Run", "SiteMemory"]
 
-# After this time what is over is forgotten.
-KEPT_S = 400 * DAY_S
-# Of findings of a site that are fine again; a hostile site has new ones in each check.
+VERSION = 1
+
+# Findings that are fine again are forgotten after this time.
+KEPT_S = 90 * DAY_S
+# At most, of a site; a hostile one has new ones in each check.
 MAX_FINE = 20_000
+# Of those that every channel was told, for the feed.
+MAX_EVENTS = 100
 
-# If nothing was reached for this time, that is told.
+# If a site could not be checked for this time, that is told.
 BLIND_S = 1.5 * DAY_S
 
 
-class Memory(MemoryFile):
-    """The memory of a watch."""
+@dataclass
+class Run:
+    """A check.
 
-    def last_check_at(self, site: str) -> float | None:
-        """Return when the last check of a site began; None if there was none."""
-        last: float | None = self.one("SELECT max(at) FROM run WHERE site = ?", site)
-        return last
+    Attributes:
+        is_void: Whether it has found out nothing.
+        caveat: Why it is incomplete; empty if it is not.
+        urls: The URLs that were checked.
+        broken: The findings that were told and not mended, after it.
+    """
 
-    def note_void(self, site: str, at: float, caveat: str) -> None:
-        """Note a check that has reached nothing, from which nothing follows."""
-        with self.transaction():
-            self._add_run(site, at, True, caveat, 0)
+    at: float
+    is_void: bool
+    caveat: str
+    urls: int
+    broken: int
+
+
+@dataclass
+class Remembered:
+    """A finding: how it was seen last, and what is known of it."""
+
+    seen: Sighting
+    first_at: float
+    last_at: float
+    known: Known = field(default_factory=Known)
+
+
+@dataclass
+class SiteMemory:
+    """What is known of a site.
+
+    Attributes:
+        runs: The last checks, the oldest first.
+        checked_at: The last check that has found out something, or the first one.
+        is_blind: Whether it was told that it cannot be checked.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    findings: list[Remembered] = field(default_factory=list)
+    checked_at: float | None = None
+    is_blind: bool = False
+
+    @property
+    def broken(self) -> list[Remembered]:
+        """The findings that were told and not mended."""
+        return [each for each in self.findings if each.known.state is not State.FINE]
+
+    @property
+    def suspected(self) -> list[Remembered]:
+        """The findings that are told if they are there again."""
+        return [each for each in self.findings if each.known.is_suspected]
+
+    def add_run(self, run: Run) -> None:
+        """Note a check."""
+        self.runs = [*self.runs, run][-MAX_RECENT:]
+
+    def forget(self, now: float) -> None:
+        """Forget what has been fine for long."""
+        fine = [
+            each
+            for each in self.findings
+            if each.known.state is State.FINE and not each.known.is_suspected
+        ]
+        kept = sorted(fine, key=lambda each: -each.last_at)[:MAX_FINE]
+        old = {id(each) for each in fine} - {
+            id(each) for each in kept if now - each.last_at < KEPT_S
+        }
+        self.findings = [each for each in self.findings if id(each) not in old]
+
+
+class Memory:
+    """The memory of a watch.
+
+    Args:
+        path: The file; None to keep it in this process only.
+
+    Attributes:
+        id: A random word that no other memory has.
+        sites: By their names.
+        events: What was told last, and what is not yet told to every channel.
+        channels: How far each was told.
+
+    Raises:
+        ConfigError: the file is not a memory, or of another version.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self.id = uuid.uuid4().hex
+        self.last_event = 0
+        self.sites: dict[str, SiteMemory] = {}
+        self.events: list[Event] = []
+        self.channels: dict[str, Outgoing] = {}
+        if path is None or not path.exists():
+            return
+        try:
+            self._read(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as exc:
+            raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
+        except (ValueError, TypeError, LookupError, AttributeError) as exc:
+            raise ConfigError(
+                f"{path} is not a memory of this version of gencrawl watch: {exc}; move it "
+                "away, and the next check is the first one"
+            ) from None
+
+    def _read(self, whole: dict[str, Any]) -> None:
+        if whole["version"] != VERSION:
+            raise ValueError(f"its version is {whole['version']!r}")
+        self.id, self.last_event = uuid.UUID(whole["id"]).hex, int(whole["last_event"])
+        self.events = [Event(**row) for row in whole["events"]]
+        self.channels = {
+            name: Outgoing(**row) for name, row in whole["channels"].items()
+        }
+        for name, row in whole["sites"].items():
+            self.sites[name] = SiteMemory(
+                [Run(**each) for each in row["runs"]],
+                [_remembered(each) for each in row["findings"]],
+                row["checked_at"],
+                row["is_blind"],
+            )
+
+    def forgotten(self) -> "Memory":
+        """Return this memory without its file, so that nothing is saved."""
+        self._path = None
+        return self
+
+    def save(self) -> None:
+        """Write the file.
+
+        Raises:
+            StorageError: the disk is full, or has failed.
+        """
+        if self._path is None:
+            return
+        whole = {
+            "version": VERSION,
+            **{key: value for key, value in vars(self).items() if key != "_path"},
+        }
+        try:
+            replace_text(self._path, json.dumps(whole, default=vars, indent=0))
+        except OSError as exc:
+            raise not_writable(self._path.parent, exc) from None
+
+    # -- checks ---------------------------------------------------------------------------
+
+    def site(self, name: str) -> SiteMemory:
+        """Return what is known of a site."""
+        return self.sites.setdefault(name, SiteMemory())
+
+    def note_void(self, name: str, at: float, why: str) -> None:
+        """Note a check that has found out nothing; after a long time, tell so once."""
+        site = self.site(name)
+        if site.checked_at is None:
+            site.checked_at = at
+        lasts_s = at - site.checked_at
+        if lasts_s >= BLIND_S and not site.is_blind:
+            site.is_blind = True
+            words = f"not checked for {lasts_s / DAY_S:.1f} days: {why}"
+            self.tell([Event(0, at, name, "blind", words=words)])
+        site.add_run(Run(at, True, why, 0, len(site.broken)))
+        self.save()
 
     def note(
-        self,
-        site: str,
-        look: Look,
-        at: float,
-        *,
-        external: Rule,
-        own: Rule,
-        first_run: str = "summary",
+        self, name: str, look: Look, at: float, *, external: Rule, own: Rule
     ) -> list[Event]:
         """Note a check, decide what is to be told, and return that."""
-        is_first = not self.one(
-            "SELECT count(*) FROM run WHERE site = ? AND urls > 0", site
-        )
-        before = self.one("SELECT max(id) FROM event") or 0
-        with self.transaction():
-            told = 0
-            for row in self.rows("SELECT * FROM finding WHERE site = ?", site):
-                id = (row["kind"], row["target"], row["detail"])
-                if (seen := look.sightings.get(id)) is not None:
-                    self._refresh(row["id"], seen, at)
-                elif not all(map(look.is_fixed, map(tuple, json.loads(row["keys"])))):
-                    continue
-                rule = external if row["kind"] == "external" else own
-                self._decide(row, seen, at, rule, is_silent=False)
-            known = self._known_ids(site)
-            for id, seen in look.sightings.items():
-                if id not in known:
-                    rule = external if seen.is_external else own
-                    row = self._add(site, seen, at)
-                    is_silent = is_first and first_run != "each"
-                    told += self._decide(row, seen, at, rule, is_silent=is_silent)
-            if is_first and look.urls and first_run == "summary":
-                self.add_event(at, site, "first", words=_first_words(look, told))
-            self._add_run(site, at, False, look.caveat, look.urls)
-            self._forget(site, at)
-        return self.events_after(before)
-
-    def note_blind(self, sites: Sequence[str], now: float) -> None:
-        """Note that no site was reached in a round; after a long time, tell so once."""
-        marks = ",".join("?" * len(sites))
-        last = self.one(
-            f"SELECT max(at) FROM run WHERE NOT is_void AND site IN ({marks})", *sites
-        ) or self.one(f"SELECT min(at) FROM run WHERE site IN ({marks})", *sites)
-        if last is None or now - last < BLIND_S or self.fact("blind") == str(last):
-            return
-        words = (
-            f"nothing of {number(len(sites), 'site')} can be reached for "
-            f"{(now - last) / DAY_S:.1f} days: this machine is offline, or all are down"
-        )
-        with self.transaction():
-            self.set_fact("blind", str(last))
-            self.add_event(now, "", "blind", words=words)
-
-    def _known_ids(self, site: str) -> set[tuple[str, str, str]]:
-        rows = self.rows(
-            "SELECT kind, target, detail FROM finding WHERE site = ?", site
-        )
-        return {(row["kind"], row["target"], row["detail"]) for row in rows}
-
-    def _add(self, site: str, seen: Sighting, at: float) -> sqlite3.Row:
-        values = (site, *seen.id, seen.words, seen.place, seen.places)
-        added = self.db.execute(
-            "INSERT INTO finding (site, kind, target, detail, words, place, places, keys, "
-            "state, recent, steady_since, first_seen, last_seen) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)",
-            (*values, json.dumps(seen.keys), State.FINE, at, at, at),
-        )
-        return self.rows("SELECT * FROM finding WHERE id = ?", added.lastrowid)[0]
-
-    def _refresh(self, id: int, seen: Sighting, at: float) -> None:
-        self.db.execute(
-            "UPDATE finding SET words = ?, place = ?, places = ?, keys = ?, last_seen = ? "
-            "WHERE id = ?",
-            (seen.words, seen.place, seen.places, json.dumps(seen.keys), at, id),
-        )
-
-    def _decide(
-        self,
-        row: sqlite3.Row,
-        seen: Sighting | None,
-        at: float,
-        rule: Rule,
-        *,
-        is_silent: bool,
-    ) -> bool:
-        """Change the state of a finding; return whether that is to be told."""
-        before = Known(
-            State(row["state"]),
-            row["recent"],
-            row["failing_since"],
-            row["steady_since"],
-            row["mended_at"],
-        )
-        failed = seen is not None
-        known, change = decide(before, failed, at, rule)
-        self.db.execute(
-            "UPDATE finding SET state = ?, recent = ?, failing_since = ?, steady_since = ?, "
-            "mended_at = ? WHERE id = ?",
-            (
-                *(known.state, known.recent, known.failing_since),
-                *(known.steady_since, known.mended_at, row["id"]),
-            ),
-        )
-        self._note_spell(row["id"], failed, at)
-        if change is not None and not is_silent:
-            words = row["words"] if seen is None else seen.words
-            if change is Change.MENDED:
-                words = f"works again, or is no longer referred to (was: {words})"
-            place, places = (row["place"], row["places"])
+        site = self.site(name)
+        site.checked_at, site.is_blind = at, False
+        left = {_id_of(seen): seen for seen in look.sightings}
+        before: list[tuple[Remembered, State, bool]] = []
+        for each in site.findings:
+            seen = left.pop(_id_of(each.seen), None)
             if seen is not None:
-                place, places = seen.place, seen.places
-            since = (
-                row["first_seen"]
-                if known.failing_since is None
-                else known.failing_since
-            )
-            self.add_event(
-                at, row["site"], change, row["target"], words, place, places, since
-            )
-        return change is not None
+                each.seen, each.last_at = seen, at
+            elif not all(look.is_fixed(tuple(key)) for key in each.seen.keys):
+                continue
+            before.append((each, each.known.state, seen is not None))
+        for seen in left.values():
+            site.findings.append(added := Remembered(seen, at, at))
+            before.append((added, State.FINE, True))
+        for each, _, failed in before:
+            rule = external if each.seen.kind == "external" else own
+            each.known = decide(each.known, failed, at, rule)
+        changed = [each for each, state, _ in before if each.known.state is not state]
+        events = self.tell(_events_of(name, changed, at))
+        site.add_run(Run(at, False, look.caveat, look.urls, len(site.broken)))
+        site.forget(at)
+        self.save()
+        return events
 
-    def _note_spell(self, id: int, failed: bool, at: float) -> None:
-        is_open = self.one(
-            "SELECT count(*) FROM spell WHERE finding = ? AND ended_at IS NULL", id
-        )
-        if failed and not is_open:
-            self.db.execute("INSERT INTO spell VALUES (?, ?, NULL)", (id, at))
-        elif is_open and not failed:
-            self.db.execute(
-                "UPDATE spell SET ended_at = ? WHERE finding = ? AND ended_at IS NULL",
-                (at, id),
-            )
+    # -- what is told ---------------------------------------------------------------------
 
-    def _add_run(
-        self, site: str, at: float, is_void: bool, caveat: str, urls: int
-    ) -> None:
-        dead = self.one(
-            "SELECT count(*) FROM finding WHERE site = ? AND state != ?",
-            site,
-            State.FINE,
-        )
-        self.db.execute(
-            "INSERT INTO run (site, at, is_void, caveat, urls, dead) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (site, at, is_void, caveat, urls, dead),
-        )
+    def tell(self, events: Iterable[Event]) -> list[Event]:
+        """Note something to tell; return it with its numbers."""
+        first = self.last_event + 1
+        told = [dataclasses.replace(e, id=id) for id, e in enumerate(events, first)]
+        self.last_event += len(told)
+        waiting = min((each.told for each in self.channels.values()), default=first)
+        kept = self.events[-MAX_EVENTS:] + told
+        older = self.events[:-MAX_EVENTS]
+        self.events = [each for each in older if each.id > waiting] + kept
+        return told
 
-    def _forget(self, site: str, now: float) -> None:
-        """Forget what is long over."""
-        fine = "site = ? AND state = 'fine' AND failing_since IS NULL"
-        self.db.execute(
-            f"DELETE FROM finding WHERE {fine} AND (last_seen < ? OR id NOT IN ("
-            f"SELECT id FROM finding WHERE {fine} ORDER BY last_seen DESC LIMIT {MAX_FINE}))",
-            (site, now - KEPT_S, site),
-        )
-        self.db.execute(
-            "DELETE FROM spell WHERE finding NOT IN (SELECT id FROM finding)"
-        )
-        self.db.execute("DELETE FROM run WHERE at < ?", (now - KEPT_S,))
-        self.db.execute(
-            "DELETE FROM notice WHERE sent_at IS NOT NULL AND made_at < ?",
-            (now - KEPT_S,),
-        )
-        # No channel that is served has waited so long for an event.
-        self.db.execute(
-            "DELETE FROM event WHERE at < ? AND id < coalesce("
-            "(SELECT min(first_event) FROM notice WHERE sent_at IS NULL), 1 << 62)",
-            (now - KEPT_S,),
-        )
+    def open_channels(self, names: Collection[str]) -> None:
+        """Begin to tell new channels what happens from now on, and forget old ones."""
+        self.channels = {
+            name: self.channels.get(name) or Outgoing(told=self.last_event)
+            for name in names
+        }
+
+    def dead(self, sites: Iterable[str]) -> list[Event]:
+        """Return what is broken at some sites."""
+        return [
+            event
+            for name in sites
+            for event in _events_of(name, self.site(name).broken, 0.0)
+        ]
 
 
-def _first_words(look: Look, told: int) -> str:
-    waiting = len(look.sightings) - told
-    words = f"{number(look.urls, 'URL')} checked, {number(told, 'finding')} from now on known"
-    if waiting:
-        words += f", {waiting:,} that must be seen again first"
-    return words
+def _id_of(seen: Sighting) -> tuple[str, str, str]:
+    return seen.kind, seen.target, seen.detail
+
+
+def _remembered(row: dict[str, Any]) -> Remembered:
+    known = row["known"]
+    return Remembered(
+        Sighting(**row["seen"]),
+        row["first_at"],
+        row["last_at"],
+        Known(**known | {"state": State(known["state"])}),
+    )
+
+
+def _events_of(site: str, found: Iterable[Remembered], at: float) -> list[Event]:
+    """Return an event for each finding, but one for all URLs of a host that does not answer."""
+    groups: dict[object, list[Remembered]] = {}
+    for each in found:
+        seen = each.seen
+        key = (seen.host, seen.words, each.known.state) if seen.host else _id_of(seen)
+        groups.setdefault(key, []).append(each)
+    return [_event_of(site, group, at) for group in groups.values()]
+
+
+def _event_of(site: str, group: list[Remembered], at: float) -> Event:
+    first = group[0]
+    words, kind = first.seen.words, str(first.known.state)
+    if first.known.state is State.FINE:
+        kind = "mended"
+        words = f"works again, or is no longer referred to (was: {words})"
+    is_host = len(group) > 1
+    places = sum(each.seen.places for each in group)
+    return Event(
+        0,
+        at,
+        site,
+        kind,
+        first.seen.host if is_host else first.seen.target,
+        words,
+        first.seen.place,
+        places,
+        first.known.since if kind != "mended" else first.first_at,
+        len(group),
+        min(first.seen.host_pages, places) if is_host else 0,
+    )

@@ -4,7 +4,7 @@ Rule: a secret is not in the file.  In its place are ``env:NAME``, a variable of
 environment, or ``file:PATH``, a file that only its owner may read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,30 @@ from crawler_app.base.config.validators import count, require_path, seconds
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.suggesting import did_you_mean
 from crawler_app.show.check.check_config import CHECK_OPTIONS, ONLY_NEW, restrictions_in
-from crawler_app.show.watch.deciding import Rule
-from crawler_app.show.watch.notices.notice_config import NOTICE_TYPES, NoticeConfig
+from crawler_app.show.check.local_server import is_local
+from crawler_app.show.check.preparing import split_values
+from crawler_app.show.watch.deciding import MAX_RECENT, Rule
+from crawler_app.show.watch.notices.by_apprise import Apprise
+from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.issue import GitHub, GitLab
+from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.secret_values import placed
+from crawler_app.show.watch.notices.webhook import Webhook
 from crawler_app.show.watch.schedule import require_hours, require_time
 
-__all__ = ["Watch", "WatchConfig", "read_watch"]
+__all__ = ["CHANNEL_BY_KIND", "Watch", "WatchConfig", "read_watch"]
 
 # Of a site: the memory says what is known, so that no second one contradicts it.
 NOT_FOR_SITES = ("format", "baseline", "processes", "frontier", "crawl_name")
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
-FIRST_RUNS = ("summary", "each", "nothing")
+
+CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
+    "mail": Mail,
+    "webhook": Webhook,
+    "github": GitHub,
+    "gitlab": GitLab,
+    "apprise": Apprise,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +55,11 @@ class WatchConfig:
     quiet: str = option("", "hours in which no notice is sent", rule=require_hours)
     page: str = option("", "page with the history", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
-    first_run: str = option(
-        "summary", "what is told of the first check of a site", choices=FIRST_RUNS
-    )
     external_runs: int = option(
-        2, "checks in which an external link must fail", rule=count(1, 60)
+        2,
+        "checks in a row in which an external link must fail",
+        rule=count(1, MAX_RECENT),
     )
-    external_of: int = option(3, "among this number", rule=count(1, 60))
     external_over_s: float = option(
         20 * 3600.0,
         "for at least this time",
@@ -56,32 +67,22 @@ class WatchConfig:
         rule=seconds("a year", may_be_0=True),
     )
     own_runs: int = option(
-        1, "checks in a row in which any other finding must be there", rule=count(1, 60)
-    )
-    flapping_s: float = option(
-        14 * 86400.0,
-        "a finding that comes back within this time is flapping",
-        unit=SECONDS,
-        rule=seconds("a year", may_be_0=True),
+        1, "checks in a row in which anything else must fail", rule=count(1, MAX_RECENT)
     )
 
     def __post_init__(self) -> None:
         if not self.state:
             raise ConfigError('give a directory for the memory: `state = "watch"`')
-        if self.external_runs > self.external_of:
-            raise ConfigError("external-runs must be at most external-of")
 
     @property
     def external_rule(self) -> Rule:
         """When an external link is dead."""
-        return Rule(
-            self.external_runs, self.external_of, self.external_over_s, self.flapping_s
-        )
+        return Rule(self.external_runs, self.external_over_s)
 
     @property
     def own_rule(self) -> Rule:
         """When anything else is."""
-        return Rule(self.own_runs, self.own_runs, 0.0, self.flapping_s)
+        return Rule(self.own_runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,12 @@ class Watch:
 
     Attributes:
         sites: The options of the checks, by the names of the sites.
-        notices: The channels by their names.
+        channels: By their names.
     """
 
     config: WatchConfig
     sites: Mapping[str, Mapping[str, Any]]
-    notices: Mapping[str, NoticeConfig]
+    channels: Mapping[str, Channel]
 
 
 SITE_OPTIONS = tuple(
@@ -118,33 +119,34 @@ def read_watch(path: Path) -> Watch:
 
 
 def _read(whole: dict[str, Any], directory: Path) -> Watch:
-    sites, notices = whole.pop("sites", {}), whole.pop("notices", {})
+    tables = {kind: whole.pop(kind, {}) for kind in ("sites", "notices")}
     for name, value in whole.items():
         if isinstance(value, dict):
             raise ConfigError(
                 f"there is no table {name!r}; there are sites and notices"
             )
-    values = read_table(whole, options_of(WatchConfig), directory)
+    values = read_table(whole, options_of(WatchConfig), directory, keys_of(WatchConfig))
     if values.get("at") and "every_s" in values:
         raise ConfigError("every and at exclude each other")
+    config = WatchConfig(**values)
+    sites = dict(_each("sites", tables["sites"], _site, directory))
     if not sites:
         raise ConfigError(
             'there is no site; write a table such as [sites.docs] with `seeds = "URL"`'
         )
-    return Watch(
-        WatchConfig(**values),
-        {
-            name: _site(f"sites.{name}", t, directory)
-            for name, t in _tables("sites", sites)
-        },
-        {
-            name: _notice(f"notices.{name}", t, directory)
-            for name, t in _tables("notices", notices)
-        },
-    )
+    channels = dict(_each("notices", tables["notices"], _channel, directory))
+    for name, channel in channels.items():
+        for site in channel.sites:
+            if site not in sites:
+                meant = did_you_mean(site, sites)
+                raise ConfigError(f"notices.{name}: there is no site {site!r}{meant}")
+    return Watch(config, sites, channels)
 
 
-def _tables(kind: str, tables: object) -> Iterator[tuple[str, dict[str, Any]]]:
+def _each(
+    kind: str, tables: object, read: Callable[..., Any], directory: Path
+) -> Iterator[tuple[str, Any]]:
+    """Yield what each table of a kind has, by its name."""
     for name, table in tables.items() if isinstance(tables, dict) else [("", None)]:
         if not isinstance(table, dict):
             raise ConfigError(f"{kind} holds tables, such as [{kind}.docs]")
@@ -152,41 +154,43 @@ def _tables(kind: str, tables: object) -> Iterator[tuple[str, dict[str, Any]]]:
             raise ConfigError(
                 f"the name {kind}.{name} has other characters than a-z, 0-9, -, _ and ."
             )
-        yield name, table
+        try:
+            yield name, read(table, directory)
+        except ConfigError as exc:
+            raise ConfigError(f"{kind}.{name}: {exc}") from None
 
 
-def _site(where: str, table: dict[str, Any], directory: Path) -> dict[str, Any]:
+def _site(table: dict[str, Any], directory: Path) -> dict[str, Any]:
     for key in table:
         if key.replace("-", "_") in NOT_FOR_SITES:
-            raise ConfigError(f"{where}: {key} is not for a site that is watched")
-    values = _values(where, table, SITE_OPTIONS, directory)
+            raise ConfigError(f"{key} is not for a site that is watched")
+    values = read_table(table, SITE_OPTIONS, directory, "; see gencrawl check --help")
     if not values.get("seeds"):
-        raise ConfigError(f'{where}: give a URL: `seeds = "https://docs.example.org/"`')
+        raise ConfigError('give a URL: `seeds = "https://docs.example.org/"`')
     if ONLY_NEW in restrictions_in(values.get("fail_on", ())):
-        raise ConfigError(f"{where}: fail-on new is what a watch does anyway")
+        raise ConfigError("fail-on new is what a watch does anyway")
+    if not any(map(is_local, values["seeds"])):
+        CrawlConfig(
+            **split_values(values)[0]
+        )  # raises if options contradict each other
     return values
 
 
-def _notice(where: str, table: dict[str, Any], directory: Path) -> NoticeConfig:
-    kind = table.pop("kind", "")
-    if kind not in NOTICE_TYPES:
-        meant = did_you_mean(str(kind), NOTICE_TYPES)
-        raise ConfigError(f"{where}: kind must be {' or '.join(NOTICE_TYPES)}{meant}")
-    made = NOTICE_TYPES[kind]
-    values = _values(where, table, options_of(made), directory)
+def _channel(table: dict[str, Any], directory: Path) -> Channel:
+    kind = str(table.pop("kind", ""))
+    if kind not in CHANNEL_BY_KIND:
+        meant = did_you_mean(kind, CHANNEL_BY_KIND)
+        raise ConfigError(f"kind must be {' or '.join(CHANNEL_BY_KIND)}{meant}")
+    made: Any = CHANNEL_BY_KIND[kind]
+    values = read_table(table, options_of(made), directory, keys_of(made))
     for each in options_of(made):
         if each.is_secret and each.name in values:
             values[each.name] = placed(values[each.name], directory)
-    try:
-        return made(**values)
-    except ConfigError as exc:
-        raise ConfigError(f"{where}: {exc}") from None
+    channel: Channel = made(**values)
+    return channel
 
 
-def _values(
-    where: str, table: dict[str, Any], options: tuple[Option, ...], directory: Path
-) -> dict[str, Any]:
-    try:
-        return read_table(table, options, directory)
-    except ConfigError as exc:
-        raise ConfigError(f"{where}: {exc}") from None
+def keys_of(configuration: type) -> str:
+    """Return the keys of a table, for an error."""
+    keys: list[Option] = [*options_of(configuration)]
+    return f"; the keys are {', '.join(each.key for each in keys)}"

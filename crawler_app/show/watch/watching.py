@@ -1,11 +1,10 @@
 """The round of a watch: check the sites that are due, decide what is new, and tell it."""
 
-import logging
 from collections.abc import Callable, Generator
 from typing import Any
 
-from crawler_app.base.errors import ConfigError, CrawlerError
-from crawler_app.base.text.formatting import number
+from crawler_app.base.errors import CrawlerError
+from crawler_app.base.text.formatting import error_words, number
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.looking import Look, LookAt, look_at
 from crawler_app.show.watch.memory import Memory
@@ -16,9 +15,10 @@ from gencoro import gen
 
 __all__ = ["Watcher"]
 
-logger = logging.getLogger(__name__)
-
 NOTHING_REACHED = "no site was reached: this machine may be offline"
+
+# A clock that is set, or a machine that sleeps, is noticed within this time.
+LONGEST_SLEEP_S = 600.0
 
 
 class Watcher:
@@ -28,8 +28,11 @@ class Watcher:
         delivery: None to send no notice.
         clock: Returns the time, in seconds since the epoch.
         look: Checks a site.
-        after_round: Called when a round has ended.
+        after_round: Called when a round has ended; returns whether all is well.
         note: Called with a line about each check.
+
+    Attributes:
+        events: What is new.
     """
 
     def __init__(
@@ -40,7 +43,7 @@ class Watcher:
         clock: Callable[[], float],
         *,
         look: LookAt = look_at,
-        after_round: Callable[[], object] = lambda: None,
+        after_round: Callable[[], bool] = lambda: True,
         note: Callable[[str], object] = lambda line: None,
     ) -> None:
         self._watch = watch
@@ -57,8 +60,9 @@ class Watcher:
         """Check the sites on their schedule, until this is cancelled."""
         while True:
             yield self.run_round()
+            self.events.clear()
             pause_s = self._wakes_at() - self._clock()
-            yield gen.sleep(max(pause_s, 1.0))
+            yield gen.sleep(min(max(pause_s, 1.0), LONGEST_SLEEP_S))
 
     @gen.coroutine
     def run_round(self, *, all_sites: bool = False) -> Generator[Any, Any, bool]:
@@ -76,11 +80,10 @@ class Watcher:
         ]
         if due:
             is_fine = yield self._check(due)
+            is_fine = self._after_round() and is_fine
         if self._delivery and not self._is_quiet():
             is_sent: bool = yield self._delivery.deliver(at_once=all_sites)
             is_fine = is_fine and is_sent
-        if due:
-            self._after_round()
         return is_fine
 
     @gen.coroutine
@@ -92,15 +95,12 @@ class Watcher:
             at = self._clock()
             try:
                 look: Look = yield self._look(self._watch.sites[name])
-            except ConfigError:
-                raise
-            except CrawlerError as exc:
-                self._memory.note_void(name, at, str(exc))
-                self._note(f"{name}: not checked: {exc}")
+            except (CrawlerError, OSError) as exc:
+                self._note_void(name, at, error_words(exc))
                 is_fine = False
                 continue
+            has_answer = has_answer or look.has_answer
             if look.has_answer:
-                has_answer = True
                 self._take(name, look, at)
             else:
                 silent.append((name, look, at))
@@ -108,39 +108,35 @@ class Watcher:
             if has_answer:  # so the network works, and the site is down
                 self._take(name, look, at)
             else:
-                self._memory.note_void(name, at, NOTHING_REACHED)
-                self._note(f"{name}: {NOTHING_REACHED}")
+                self._note_void(name, at, NOTHING_REACHED)
                 is_fine = False
-        if silent and not has_answer:
-            self._memory.note_blind(list(self._watch.sites), self._clock())
         return is_fine
+
+    def _note_void(self, name: str, at: float, why: str) -> None:
+        self._memory.note_void(name, at, why)
+        self._note(f"{name}: not checked: {why}")
 
     def _take(self, name: str, look: Look, at: float) -> None:
         config = self._watch.config
         events = self._memory.note(
-            name,
-            look,
-            at,
-            external=config.external_rule,
-            own=config.own_rule,
-            first_run=config.first_run,
+            name, look, at, external=config.external_rule, own=config.own_rule
         )
         self.events += events
-        counts = self._memory.counts(name)
         told = ", ".join(
-            f"{sum(each.kind == kind for each in events)} {word}"
+            f"{sum(e.urls for e in events if e.kind == kind):,} {word}"
             for kind, word in (("dead", "newly broken"), ("mended", "mended"))
         )
+        site = self._memory.site(name)
         caveat = f"; incomplete: {look.caveat}" if look.caveat else ""
         self._note(
             f"{name}: {number(look.urls, 'URL')} checked: {told}, "
-            f"{counts['dead'] + counts['flapping']:,} known, "
-            f"{counts['suspected']:,} to be seen again first{caveat}"
+            f"{len(site.broken):,} broken in all, "
+            f"{len(site.suspected):,} to be confirmed by the next check{caveat}"
         )
 
     def _due_at(self, name: str, now: float) -> float:
-        config = self._watch.config
-        last_at = self._memory.last_check_at(name)
+        config, runs = self._watch.config, self._memory.site(name).runs
+        last_at = runs[-1].at if runs else None
         return next_check_at(last_at, config.every_s, config.at, now)
 
     def _is_quiet(self) -> bool:

@@ -59,10 +59,7 @@ HOMONYMS = {
         "show/check/sarif.py",
         "show/export/tables/rows.py",
     },
-    "tls": {
-        "show/watch/notices/mail.py",
-        "show/watch/notices/notice_config.py",
-    },
+    "tls": {"show/watch/notices/mail.py"},
 }
 
 IS_REASON = re.compile("|".join([*Reason, r"http_\d*"]))

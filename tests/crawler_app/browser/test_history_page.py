@@ -19,17 +19,14 @@ LONG = "http://a.test/" + "long" * 400
 
 @pytest.fixture
 def address(tmp_path):
-    memory = Memory(":memory:")
+    memory = Memory()
     found = ["http://a.test/x", LONG, "http://b.test/mended", "http://c.test/once"]
     for day in range(30):
         seen = [sighting(target) for target in found[: 1 + day % 4]]
         for site in ("docs", "blog"):
-            memory.note(
-                site, look_of(*seen), day * DAY_S, external=Rule(2, 3), own=Rule()
-            )
+            memory.note(site, look_of(*seen), day * DAY_S, external=Rule(2), own=Rule())
     path = tmp_path / "page.html"
     path.write_text(render_history(memory, ["docs", "blog"], 30 * DAY_S))
-    memory.close()
     return path.as_uri()
 
 

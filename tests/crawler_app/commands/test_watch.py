@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.delivering import Delivery
 from tests.helpers.receiver import Receiver
 
 
@@ -61,7 +61,7 @@ def test_site_is_watched_from_its_first_check_to_the_repair(
     assert gencrawl(*once).status == 0
     second = gencrawl(*once)
     assert (second.status, "1 newly broken" in second.err) == (0, True)
-    assert "1 to be seen again first" in second.err
+    assert "1 to be confirmed" in second.err
     third = gencrawl(*once)
     status = gencrawl("watch", file, "--status").out
     gencrawl(*once)
@@ -71,7 +71,7 @@ def test_site_is_watched_from_its_first_check_to_the_repair(
     assert third.status == 0
     assert f"docs: {gone}: 404 Not Found" in status
     assert told(receiver) == [
-        ("first", ""),
+        ("dead", f"{site.url}old"),
         ("dead", gone),
         ("dead", dead),
         ("mended", gone),
@@ -101,7 +101,7 @@ def test_offline_machine_and_walls_tell_nothing(
         site._answers[f"/{n}"] = []
         site.answer(f"/{n}", status=429)
     gencrawl("watch", file, "--once")
-    assert told(receiver) == [("first", "")]
+    assert told(receiver) == []
 
 
 def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
@@ -112,7 +112,7 @@ def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
     for _ in range(2):
         ended = gencrawl("watch", file, "--dry-run")
         assert f"{site.url}gone: 404 Not Found" in ended.out
-    assert told(receiver) == [("first", "")]
+    assert told(receiver) == []
 
 
 def test_channels_are_tested(receiver, gencrawl, file):
@@ -126,24 +126,24 @@ def test_channels_are_tested(receiver, gencrawl, file):
 
 
 def test_notice_that_fails_is_told_later(site, receiver, gencrawl, file):
-    site.page("/")
+    site.page("/", "/first")
     receiver.failures = 1
 
     assert gencrawl("watch", file, "--once").status == 1
     assert "Not told yet: team, 1 try: 503" in gencrawl("watch", file, "--status").out
     assert gencrawl("watch", file, "--once").status == 0
-    assert told(receiver) == [("first", "")]
+    assert told(receiver) == [("dead", f"{site.url}first")]
 
 
 def test_crash_between_telling_and_noting_repeats_the_id(
     site, receiver, gencrawl, file, monkeypatch
 ):
-    site.page("/")
+    site.page("/", "/first")
 
     def crash(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Outbox, "note_sent", crash)
+    monkeypatch.setattr(Delivery, "_note_sent", crash)
     gencrawl("watch", file, "--once")
     monkeypatch.undo()
 
@@ -158,14 +158,14 @@ def test_crash_between_telling_and_noting_repeats_the_id(
 COMMAND = """
 import sys
 from crawler_app.commands.main import main
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.delivering import Delivery
 
 def wait(*arguments):
     print("told", flush=True)
     sys.stdin.read()
 
 if sys.argv[1] == "stop":
-    Outbox.note_sent = wait
+    Delivery._note_sent = wait
 sys.exit(main(["watch", *sys.argv[2:]]))
 """
 

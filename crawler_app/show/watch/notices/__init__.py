@@ -1,6 +1,5 @@
 """The channels by which people are told, each behind the contract of `Channel`::
 
-    notice_config   the keys of each kind of channel                pure
     secret_values   passwords and tokens, from the environment or files
     notice          what is told, as plain text and as data         pure
     channel         what every channel does

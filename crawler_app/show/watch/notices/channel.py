@@ -1,14 +1,16 @@
-"""What every channel does: send a notice, or say why not."""
+"""What every channel does: send a notice, or say why not.  Its fields are the keys of its table."""
 
 import abc
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
 from tornado.httpclient import HTTPError, HTTPRequest, HTTPResponse
 
-from crawler_app.base.errors import CrawlerError
-from crawler_app.show.watch.notices.notice import Notice
-from crawler_app.show.watch.notices.secret_values import redacted
+from crawler_app.base.config.option import option, options_of
+from crawler_app.base.errors import ConfigError, CrawlerError
+from crawler_app.show.watch.notices.notice import Notice, Outgoing
+from crawler_app.show.watch.notices.secret_values import redacted, secret_of
 from crawler_app.web.httpclient import PooledAsyncHTTPClient
 from gencoro import gen
 
@@ -28,22 +30,35 @@ class NoticeError(CrawlerError):
     status: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
 class Channel(abc.ABC):
     """Sends notices.
 
     Attributes:
-        memo: What it notes for the next time; the memory keeps it.
+        sites: Names of sites; empty for all.
     """
 
-    memo: str = ""
+    sites: tuple[str, ...] = option((), "the sites that it is told of")
 
     @abc.abstractmethod
-    def send(self, notice: Notice, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
         """Send a notice; the Future raises NoticeError if that failed.
 
         Args:
+            out: Its `memo` is kept from one notice to the next.
             again: Whether it may have been sent before, by a process that was killed then.
         """
+
+    def prepare(self) -> None:
+        """Raise ConfigError if a secret, or a library, is not there."""
+        for each in options_of(type(self)):
+            if each.is_secret:
+                secret_of(getattr(self, each.name))
+
+    def _require(self, *names: str) -> None:
+        for name in names:
+            if not getattr(self, name):
+                raise ConfigError(f"{name} is missing")
 
 
 @gen.coroutine
@@ -56,15 +71,15 @@ def request(
         NoticeError: there was no response, or not one of success.
     """
     client = PooledAsyncHTTPClient(force_instance=True, max_body_size=MAX_BODY_BYTES)
-    asked = HTTPRequest(
-        url,
-        body=body,
-        follow_redirects=False,
-        connect_timeout=TIMEOUT_S,
-        request_timeout=TIMEOUT_S,
-        **options,
-    )
     try:
+        asked = HTTPRequest(
+            url,
+            body=body,
+            follow_redirects=False,
+            connect_timeout=TIMEOUT_S,
+            request_timeout=TIMEOUT_S,
+            **options,
+        )
         # If this is cancelled, no error of the fetch is logged.
         response: HTTPResponse = yield client.fetch(asked, raise_error=False)
         response.rethrow()

@@ -1,24 +1,25 @@
 """One issue of GitHub or GitLab: its text is the list of what is dead, its comments what changes.
 
-The issue is found again by a hidden mark in its text, and a comment by one of its own; so a
-notice that may have been sent before is looked for first.
+The memory has the number of the issue.  If a process may have been killed before it noted that, the
+issue is looked for by a mark in its text that nobody else could know before; so is a comment.
 """
 
 import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
+from crawler_app.base.config.option import option
+from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.show.watch.notices.channel import Channel, NoticeError, request
-from crawler_app.show.watch.notices.notice import Notice, event_line
-from crawler_app.show.watch.notices.notice_config import GitLabConfig, IssueConfig
-from crawler_app.show.watch.notices.secret_values import secret_of
+from crawler_app.show.watch.notices.notice import Notice, Outgoing, line_of
+from crawler_app.show.watch.notices.secret_values import secret_of, secret_option
 from gencoro import gen
 
-__all__ = ["Issue"]
+__all__ = ["GitHub", "GitLab"]
 
 # GitHub takes 65,536 characters.
 MAX_CHARS = 60_000
@@ -27,9 +28,9 @@ PER_PAGE = 100
 MAX_PAGES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Forge:
-    """How two APIs differ.
+@dataclass(frozen=True, kw_only=True)
+class _Issue(Channel):
+    """Keeps an issue current.
 
     Attributes:
         comments: The last part of the path of the comments.
@@ -37,144 +38,164 @@ class _Forge:
         states: The fields that close an issue, and those that open it again.
     """
 
-    api: str
-    issues: str
-    number: str
-    text: str
-    comments: str
-    edit: str
-    states: tuple[Mapping[str, str], Mapping[str, str]]
+    project: str = option("", "project, such as owner/name")
+    token: str = secret_option("token of the API")
+    api: str = option("", "URL of the API")
+    title: str = option("Broken links", "title of the issue")
 
+    default_api: ClassVar[str]
+    path: ClassVar[str]
+    safe: ClassVar[str]
+    number: ClassVar[str]
+    text: ClassVar[str]
+    comments: ClassVar[str]
+    edit: ClassVar[str]
+    authorization: ClassVar[Mapping[str, str]]
+    states: ClassVar[tuple[Mapping[str, str], Mapping[str, str]]]
 
-GITHUB = _Forge(
-    "https://api.github.com",
-    "repos/{}/issues",
-    "number",
-    "body",
-    "comments",
-    "PATCH",
-    ({"state": "closed"}, {"state": "open"}),
-)
-GITLAB = _Forge(
-    "https://gitlab.com/api/v4",
-    "projects/{}/issues",
-    "iid",
-    "description",
-    "notes",
-    "PUT",
-    ({"state_event": "close"}, {"state_event": "reopen"}),
-)
+    def __post_init__(self) -> None:
+        self._require("project", "token")
+        if self.api and not self.api.startswith(("https://", "http://")):
+            raise ConfigError("api must be a URL")
 
-
-class Issue(Channel):
-    """Keeps an issue current.
-
-    Args:
-        name: The name of the channel, by which the issue is found.
-    """
-
-    def __init__(self, config: IssueConfig, name: str) -> None:
-        self._title = config.title
-        self._token = secret_of(config.token)
-        is_gitlab = isinstance(config, GitLabConfig)
-        self._forge = forge = GITLAB if is_gitlab else GITHUB
-        project = quote(config.project, safe="" if is_gitlab else "/")
-        self._issues = (
-            f"{(config.api or forge.api).rstrip('/')}/{forge.issues.format(project)}"
-        )
-        self._mark = f"<!-- gencrawl watch: {name} -->"
-        self._headers = (
-            {"PRIVATE-TOKEN": self._token}
-            if is_gitlab
-            else {
-                "Authorization": f"Bearer {self._token}",
-                "Accept": "application/vnd.github+json",
-            }
-        )
-        self._headers |= {"User-Agent": "gencrawl", "Content-Type": "application/json"}
+    @property
+    def _issues(self) -> str:
+        api = (self.api or self.default_api).rstrip("/")
+        return f"{api}/{self.path.format(quote(self.project, safe=self.safe))}"
 
     @gen.coroutine
-    def send(self, notice: Notice, *, again: bool) -> Generator[Any, Any, None]:
+    def send(
+        self, notice: Notice, out: Outgoing, *, again: bool
+    ) -> Generator[Any, Any, None]:
         """Write the list into the issue, and the changes into a comment."""
-        text = self._list_of(notice)
-        is_needed = bool(notice.dead) or any(e.kind == "test" for e in notice.events)
-        url: str = yield self._issue(text, is_needed)
+        text = _list_of(notice)
+        url: str = yield self._issue(notice, out, text, again)
         if not url:
             return
         mark = f"<!-- gencrawl notice: {notice.id} -->"
-        comments = f"{url}/{self._forge.comments}"
-        has_it = again and (yield self._find(comments, "body", mark))
-        if not has_it:
+        comments = f"{url}/{self.comments}"
+        if not (again and (yield self._find(comments, "body", mark))):
             yield self._call(
                 "POST", comments, {"body": f"{_comment(notice)}\n\n{mark}"}
             )
-        state = self._forge.states[bool(notice.dead)]
-        yield self._call(self._forge.edit, url, {self._forge.text: text, **state})
+        state = self.states[bool(notice.dead)]
+        yield self._call(self.edit, url, {self.text: text, **state})
 
     @gen.coroutine
-    def _issue(self, text: str, is_needed: bool) -> Generator[Any, Any, str]:
+    def _issue(
+        self, notice: Notice, out: Outgoing, text: str, again: bool
+    ) -> Generator[Any, Any, str]:
         """Return the URL of the issue, which is made if it is needed; empty if not."""
-        if self.memo:
+        if out.memo:
             try:
-                yield self._call("GET", f"{self._issues}/{self.memo}")
-                return f"{self._issues}/{self.memo}"
+                yield self._call("GET", f"{self._issues}/{out.memo}")
+                return f"{self._issues}/{out.memo}"
             except NoticeError as exc:
                 if exc.status not in (404, 410):  # it was deleted
                     raise
-        found = yield self._find(
-            self._issues, self._forge.text, self._mark, "&state=all"
-        )
-        if not found and not is_needed:
-            return ""
+        found = None
+        if again:
+            found = yield self._find(
+                self._issues, self.text, _mark(notice), "&state=all"
+            )
         if not found:
-            values = {"title": self._title, self._forge.text: text}
+            if not notice.dead and notice.events[0].kind != "test":
+                return ""
+            values = {"title": self.title, self.text: text}
             found = yield self._call("POST", self._issues, values)
-        self.memo = str(found[self._forge.number])
-        return f"{self._issues}/{self.memo}"
+        out.memo = str(found[self.number])
+        return f"{self._issues}/{out.memo}"
 
     @gen.coroutine
     def _find(
         self, url: str, field: str, mark: str, query: str = ""
     ) -> Generator[Any, Any, Any]:
-        """Return the first item of a list that has a mark in a field; None if none has."""
+        """Return the first item that was made with a mark in a field; None if none has it.
+
+        A later one is a copy, which anyone can make.
+        """
+        found = None
         for page in range(1, MAX_PAGES + 1):
             items = yield self._call(
                 "GET", f"{url}?per_page={PER_PAGE}&page={page}{query}"
             )
-            for item in items:
-                if mark in (item.get(field) or "") and "pull_request" not in item:
-                    return item
+            marked = [each for each in items if mark in (each.get(field) or "")]
+            marked = [each for each in marked if "pull_request" not in each]
+            found = min(filter(None, [found, *marked]), key=_age, default=None)
             if len(items) < PER_PAGE:
                 break
-        return None
+        return found
 
     @gen.coroutine
     def _call(
         self, method: str, url: str, values: Mapping[str, str] | None = None
     ) -> Generator[Any, Any, Any]:
+        token = secret_of(self.token)
+        headers = {"User-Agent": "gencrawl", "Content-Type": "application/json"}
+        for name, value in self.authorization.items():
+            headers[name] = value.format(token)
         body = None if values is None else json.dumps(values).encode()
-        response = yield request(
-            url, self._token, method=method, headers=self._headers, body=body
-        )
+        response = yield request(url, token, method=method, headers=headers, body=body)
         try:
             return json.loads(response.body)
         except ValueError:
             raise NoticeError(f"{method} was not answered with JSON") from None
 
-    def _list_of(self, notice: Notice) -> str:
-        """Return the text of the issue."""
-        count = number(len(notice.dead), "finding")
-        lines = [self._mark, f"{count}, as of {time_of_day(notice.made_at)}.", ""]
-        left = MAX_CHARS
-        for at, event in enumerate(notice.dead):
-            since = time_of_day(event.since)
-            line = f"- {event.site}: {_code(event_line(event))} since {since}"
-            left -= len(line) + 1
-            if left < 0:
-                lines.append(f"- and {len(notice.dead) - at:,} more")
-                break
-            lines.append(line)
-        return "\n".join(lines)
+
+class GitHub(_Issue):
+    """An issue of GitHub."""
+
+    default_api = "https://api.github.com"
+    path = "repos/{}/issues"
+    safe = "/"
+    number = "number"
+    text = "body"
+    comments = "comments"
+    edit = "PATCH"
+    authorization: ClassVar = {
+        "Authorization": "Bearer {}",
+        "Accept": "application/vnd.github+json",
+    }
+    states = ({"state": "closed"}, {"state": "open"})
+
+
+class GitLab(_Issue):
+    """An issue of GitLab."""
+
+    default_api = "https://gitlab.com/api/v4"
+    path = "projects/{}/issues"
+    safe = ""
+    number = "iid"
+    text = "description"
+    comments = "notes"
+    edit = "PUT"
+    authorization: ClassVar = {"PRIVATE-TOKEN": "{}"}
+    states = ({"state_event": "close"}, {"state_event": "reopen"})
+
+
+def _age(item: Mapping[str, Any]) -> int:
+    """Return what is less for an issue or a comment that was made before."""
+    return int(item["id"])
+
+
+def _mark(notice: Notice) -> str:
+    return f"<!-- gencrawl watch: {notice.source} -->"
+
+
+def _list_of(notice: Notice) -> str:
+    """Return the text of the issue."""
+    count = number(sum(event.urls for event in notice.dead), "finding")
+    lines = [_mark(notice), f"{count}, as of {time_of_day(notice.made_at)}.", ""]
+    left = MAX_CHARS
+    for at, event in enumerate(notice.dead):
+        since = time_of_day(event.since)
+        line = f"- {event.site}: {_code(line_of(event))} since {since}"
+        left -= len(line) + 1
+        if left < 0:
+            lines.append(f"- and {len(notice.dead) - at:,} more")
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _comment(notice: Notice) -> str:

@@ -4,65 +4,92 @@ A mail server cannot be asked whether it has a mail.  One that is sent again has
 ``Message-ID``, by which mail programs and many servers drop the second one.
 """
 
+import logging
 import smtplib
 import ssl
+from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate
 
+from crawler_app.base.config.option import option
+from crawler_app.base.config.validators import count
+from crawler_app.base.errors import ConfigError
 from crawler_app.show.watch.notices.channel import TIMEOUT_S, Channel, NoticeError
-from crawler_app.show.watch.notices.notice import Notice
-from crawler_app.show.watch.notices.notice_config import MailConfig
-from crawler_app.show.watch.notices.secret_values import redacted, secret_of
+from crawler_app.show.watch.notices.notice import Notice, Outgoing
+from crawler_app.show.watch.notices.secret_values import (
+    redacted,
+    secret_of,
+    secret_option,
+)
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
 __all__ = ["Mail"]
 
+logger = logging.getLogger(__name__)
 
+PORT_BY_ENCRYPTION = {"starttls": 587, "tls": 465, "none": 25}
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mail(Channel):
     """Sends mail by SMTP, on a thread."""
 
-    def __init__(self, config: MailConfig) -> None:
-        self._config = config
-        self._password = secret_of(config.password)
+    host: str = option("localhost", "mail server")
+    port: int = option(0, "its port", rule=count(0, 65535))
+    encryption: str = option(
+        "starttls", "encryption", choices=tuple(PORT_BY_ENCRYPTION)
+    )
+    user: str = option("", "name for logging in")
+    password: str = secret_option("password")
+    sender: str = option("", "address of the sender")
+    to: tuple[str, ...] = option((), "addresses")
 
-    def send(self, notice: Notice, *, again: bool) -> "gen.Future[None]":
+    def __post_init__(self) -> None:
+        self._require("sender", "to")
+        for address in (self.sender, *self.to):
+            if "@" not in address or not address.isprintable() or " " in address:
+                raise ConfigError(f"{address!r} is not a mail address")
+        if bool(self.user) is not bool(self.password):
+            raise ConfigError("a user needs a password, and a password a user")
+        if self.encryption == "none" and self.password and self.host not in LOOPBACK:
+            raise ConfigError("a password is not sent without encryption")
+
+    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
         """Send one mail to all addresses."""
-        message = self.message_of(notice)
-        return IOLoop.current().run_in_executor(None, self._send, message)
-
-    def message_of(self, notice: Notice) -> EmailMessage:
-        """Return the mail."""
-        config = self._config
         message = EmailMessage()
         message["Subject"] = f"[gencrawl] {notice.subject}"
-        message["From"] = config.sender
-        message["To"] = ", ".join(config.to)
+        message["From"] = self.sender
+        message["To"] = ", ".join(self.to)
         message["Date"] = formatdate(notice.made_at)
-        message["Message-ID"] = f"<{notice.id}@{config.sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{notice.id}@{self.sender.rpartition('@')[2]}>"
         # RFC 3834: no answers of the absent.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(notice.text)
-        return message
+        return IOLoop.current().run_in_executor(None, self._send, message)
 
     def _send(self, message: EmailMessage) -> None:
-        config = self._config
+        password = secret_of(self.password)
         context = ssl.create_default_context()
+        port = self.port or PORT_BY_ENCRYPTION[self.encryption]
         try:
-            if config.encryption == "tls":
+            if self.encryption == "tls":
                 server: smtplib.SMTP = smtplib.SMTP_SSL(
-                    config.host, config.port_used, timeout=TIMEOUT_S, context=context
+                    self.host, port, timeout=TIMEOUT_S, context=context
                 )
             else:
-                server = smtplib.SMTP(config.host, config.port_used, timeout=TIMEOUT_S)
+                server = smtplib.SMTP(self.host, port, timeout=TIMEOUT_S)
             with server:
-                if config.encryption == "starttls":
+                if self.encryption == "starttls":
                     server.starttls(context=context)
-                if config.user:
-                    server.login(config.user, self._password)
-                # Addresses that are refused while others are accepted are not told again:
-                # the others would get the mail twice.
-                server.send_message(message)
-        except (OSError, smtplib.SMTPException) as exc:
-            words = redacted(f"{config.host}: {exc}", self._password)
-            raise NoticeError(words) from None
+                if self.user:
+                    server.login(self.user, password)
+                # If it refuses some addresses only, the others must not get a second mail.
+                for address, why in server.send_message(message).items():
+                    logger.warning(
+                        "%s refuses mail for %s: %s", self.host, address, why
+                    )
+        except (OSError, ValueError, smtplib.SMTPException) as exc:
+            words = f"{self.host}:{port}: {str(exc) or repr(exc)}"
+            raise NoticeError(redacted(words, password)) from None

@@ -3,41 +3,43 @@
 Pure.  Texts of sites are hostile input: they are shortened and escaped.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from crawler_app.base.text.formatting import cut, number, time_of_day
 
-__all__ = ["Event", "Notice", "event_line"]
+__all__ = ["Event", "Notice", "Outgoing", "heading_of", "line_of"]
 
 # Of one kind at one site in one notice; the page has the others.
 MAX_LISTED = 20
 MAX_CHARS = 300
 
-# The kinds of events, in the order in which they are told, with their headings.
-HEADING_BY_KIND = {
-    "blind": "Not checked",
-    "first": "First check",
-    "dead": "Broken now",
-    "flapping": "Comes and goes; told again when it has not changed for a while",
-    "mended": "Mended",
-    "test": "Test",
+# The kinds of events, in the order in which they are told: words for the subject, and the heading.
+WORDS_BY_KIND = {
+    "blind": ("not checked", "Not checked"),
+    "dead": ("{} broken", "Broken now"),
+    "flapping": ("{} unstable", "Comes and goes; told again once it has settled"),
+    "mended": ("{} mended", "Mended"),
+    "test": ("test", "Test"),
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Event:
     """Something to tell.
 
     Attributes:
         id: Its number, in the order of time.
-        site: The name of the site; empty for all.
-        kind: A change, or "first", "blind" or "test".
+        at: When it was found.
+        site: The name of the site; empty for a test.
+        kind: "dead", "flapping", "mended", "blind" or "test".
+        target: What is broken: a URL, or a host that does not answer.
         words: What is wrong.
         place: A page that refers to the target, with line and column.
         places: The number of references.
-        since: When it was first seen; 0 if there is no such time.
+        since: When it was first seen to be so; 0 if there is no such time.
+        urls: The number of URLs that are broken, more than 1 only for a host.
+        pages: The number of pages that refer to the host; 0 for a URL.
     """
 
     id: int
@@ -49,37 +51,70 @@ class Event:
     place: str = ""
     places: int = 0
     since: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
+    urls: int = 1
+    pages: int = 0
 
 
-def event_line(event: Event) -> str:
+@dataclass
+class Outgoing:
+    """How far a channel has been told.
+
+    Attributes:
+        told: The last event that it was told.
+        upto: The last one of the notice that is being told; not above `told` if there is none.
+        made_at: When that notice was made.
+        tries: The tries to send it; each is counted before it is made.
+        next_try_at: When to try again.
+        error: Why the last try failed; empty if it did not.
+        memo: What the channel notes for itself.
+    """
+
+    told: int = 0
+    upto: int = 0
+    made_at: float = 0.0
+    tries: int = 0
+    next_try_at: float = 0.0
+    error: str = ""
+    memo: str = ""
+
+
+def heading_of(kind: str) -> str:
+    """Return the heading of the events of a kind."""
+    return WORDS_BY_KIND[kind][1]
+
+
+def line_of(event: Event) -> str:
     """Return an event in one line.
 
-    >>> event_line(Event(1, 0.0, "docs", "dead", "http://a.test/x", "404 Not Found", "http://a.test/:3:1", 2))
+    >>> line_of(Event(1, 0.0, "docs", "dead", "http://a.test/x", "404 Not Found", "http://a.test/:3:1", 2))
     'http://a.test/x: 404 Not Found (on http://a.test/:3:1 and 1 more place)'
     """
+    words, place = cut(event.words, MAX_CHARS), cut(event.place, MAX_CHARS)
     if not event.target:
-        return cut(event.words, MAX_CHARS)
-    more = f" and {number(event.places - 1, 'more place')}" * (event.places > 1)
-    where = f" (on {cut(event.place, MAX_CHARS)}{more})" if event.place else ""
-    return f"{cut(event.target, MAX_CHARS)}: {cut(event.words, MAX_CHARS)}{where}"
+        return words
+    where = f"on {place}" if place else ""
+    if event.urls > 1:
+        links, urls = number(event.places, "link"), number(event.urls, "URL")
+        where = f"{links} to {urls} on {number(event.pages, 'page')}, such as {place}"
+    elif event.places > 1:
+        where += f" and {number(event.places - 1, 'more place')}"
+    return f"{cut(event.target, MAX_CHARS)}: {words}" + f" ({where})" * bool(where)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Notice:
     """A message to one channel.
 
     Attributes:
         id: Stays the same if it is sent again.
+        source: Identifies the watch and the channel; only those who were told know it.
         made_at: When it was made.
         events: What it tells.
         dead: The findings that are dead at the moment, for an issue.
     """
 
     id: str
+    source: str
     made_at: float
     events: Sequence[Event]
     dead: Sequence[Event] = field(default=())
@@ -88,33 +123,29 @@ class Notice:
     def subject(self) -> str:
         """What has happened, in a few words."""
         sites = sorted({event.site for event in self.events if event.site})
-        counts = {
-            kind: sum(event.kind == kind for event in self.events)
-            for kind in HEADING_BY_KIND
-        }
-        words = {
-            "dead": f"{counts['dead']:,} broken",
-            "flapping": f"{counts['flapping']:,} unstable",
-            "mended": f"{counts['mended']:,} mended",
-            "first": "first check",
-            "blind": "nothing can be reached",
-            "test": "test",
-        }
-        what = ", ".join(words[kind] for kind in words if counts[kind])
+        count_by_kind = dict.fromkeys(WORDS_BY_KIND, 0)
+        for event in self.events:
+            count_by_kind[event.kind] += event.urls
+        what = ", ".join(
+            WORDS_BY_KIND[kind][0].format(f"{count:,}")
+            for kind, count in count_by_kind.items()
+            if count
+        )
         where = ", ".join(sites[:3]) + f" and {len(sites) - 3} more" * (len(sites) > 3)
         return f"{where}: {what}" if where else what
 
-    def groups(self) -> Iterable[tuple[str, list[str]]]:
+    def groups(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the lines of the notice, below their headings."""
-        keys = dict.fromkeys((event.site, event.kind) for event in self.events)
-        order = list(HEADING_BY_KIND)
-        for site, kind in sorted(keys, key=lambda key: (key[0], order.index(key[1]))):
-            events = [e for e in self.events if (e.site, e.kind) == (site, kind)]
-            lines = [event_line(each) for each in events[:MAX_LISTED]]
+        found: dict[tuple[str, str], list[Event]] = {}
+        for event in self.events:
+            found.setdefault((event.site, event.kind), []).append(event)
+        order = list(WORDS_BY_KIND)
+        for site, kind in sorted(found, key=lambda key: (key[0], order.index(key[1]))):
+            events = found[site, kind]
+            lines = [line_of(each) for each in events[:MAX_LISTED]]
             if more := len(events) - len(lines):
                 lines.append(f"and {more:,} more")
-            heading = HEADING_BY_KIND[kind]
-            yield f"{site}: {heading}" if site else heading, lines
+            yield f"{site}: {heading_of(kind)}" if site else heading_of(kind), lines
 
     @property
     def text(self) -> str:

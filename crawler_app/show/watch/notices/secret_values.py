@@ -2,18 +2,24 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
+from crawler_app.base.config.option import option
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
 
-__all__ = ["placed", "redacted", "require_secret", "secret_of"]
+__all__ = ["placed", "redacted", "secret_of", "secret_option"]
 
 FROM_ENVIRONMENT, FROM_FILE = "env:", "file:"
 MAX_BYTES = 65536
 
 
-def require_secret(name: str, reference: str) -> None:
-    """Raise ConfigError unless a value says where the secret is; it is not shown."""
+def secret_option(help: str) -> Any:
+    """Make an option that says where a secret is."""
+    return option("", help, is_secret=True, rule=_require_reference)
+
+
+def _require_reference(name: str, reference: str) -> None:
     if reference and not reference.startswith((FROM_ENVIRONMENT, FROM_FILE)):
         raise ConfigError(
             f"{name} must not be in this file; write env:NAME, for a variable of the "
@@ -30,18 +36,18 @@ def placed(reference: str, directory: Path) -> str:
 
 
 def secret_of(reference: str) -> str:
-    """Return the secret that a reference stands for; empty for an empty one.
+    """Return the secret that a reference stands for; another text stands for itself.
 
     Raises:
         ConfigError: it is not there, or others may read the file.
     """
-    if not reference:
-        return ""
     if reference.startswith(FROM_ENVIRONMENT):
         name = reference.removeprefix(FROM_ENVIRONMENT)
         if not os.environ.get(name):
             raise ConfigError(f"the environment has no variable {name}")
         return os.environ[name]
+    if not reference.startswith(FROM_FILE):
+        return reference
     path = Path(reference.removeprefix(FROM_FILE))
     try:
         if path.stat().st_mode & 0o077:

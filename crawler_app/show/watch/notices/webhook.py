@@ -11,37 +11,52 @@ import hmac
 import json
 import time
 from collections.abc import Generator
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from crawler_app.base.config.option import option
 from crawler_app.base.errors import ConfigError
 from crawler_app.show.watch.notices.channel import Channel, request
-from crawler_app.show.watch.notices.notice import Notice
-from crawler_app.show.watch.notices.notice_config import WebhookConfig
-from crawler_app.show.watch.notices.secret_values import secret_of
+from crawler_app.show.watch.notices.notice import Notice, Outgoing
+from crawler_app.show.watch.notices.secret_values import secret_of, secret_option
 from gencoro import gen
 
 __all__ = ["Webhook", "signature_of"]
 
 PREFIX = "whsec_"
 
+# In one request; the text counts the others.
+MAX_EVENTS = 1000
 
+
+@dataclass(frozen=True, kw_only=True)
 class Webhook(Channel):
-    """Sends requests to one URL."""
+    """Sends requests to one URL, which may be a secret itself."""
 
-    def __init__(self, config: WebhookConfig) -> None:
-        is_hidden = not config.url.startswith(("http://", "https://"))
-        self._url = secret_of(config.url) if is_hidden else config.url
-        self._key = _key_of(secret_of(config.secret))
+    url: str = option("", "URL, or env:NAME or file:PATH", is_secret=True)
+    secret: str = secret_option("key of the signature")
+
+    def __post_init__(self) -> None:
+        self._require("url")
+        if not self.url.startswith(("https://", "http://", "env:", "file:")):
+            raise ConfigError("url must be a URL, env:NAME or file:PATH")
+
+    def prepare(self) -> None:
+        """Raise ConfigError if a secret is not there, or not base64."""
+        super().prepare()
+        self._key()
 
     @gen.coroutine
-    def send(self, notice: Notice, *, again: bool) -> Generator[Any, Any, None]:
+    def send(
+        self, notice: Notice, out: Outgoing, *, again: bool
+    ) -> Generator[Any, Any, None]:
         """Send one request; another one has the same id, and a new signature."""
         body = json.dumps(
             {
                 "type": "gencrawl.watch",
                 "id": notice.id,
                 "text": _without_commands(f"{notice.subject}\n{notice.text}"),
-                "events": [event.to_json() for event in notice.events],
+                "events": [asdict(event) for event in notice.events[:MAX_EVENTS]],
             }
         ).encode()
         at = str(int(time.time()))
@@ -51,9 +66,19 @@ class Webhook(Channel):
             "webhook-id": notice.id,
             "webhook-timestamp": at,
         }
-        if self._key:
-            headers["webhook-signature"] = signature_of(self._key, notice.id, at, body)
-        yield request(self._url, method="POST", headers=headers, body=body)
+        if key := self._key():
+            headers["webhook-signature"] = signature_of(key, notice.id, at, body)
+        yield request(secret_of(self.url), method="POST", headers=headers, body=body)
+
+    def _key(self) -> bytes:
+        """Return the key: the bytes after ``whsec_``, or those of any other text."""
+        secret = secret_of(self.secret)
+        if not secret.startswith(PREFIX):
+            return secret.encode()
+        try:
+            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        except binascii.Error:
+            raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
 
 
 def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
@@ -65,16 +90,6 @@ def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
     signed = b".".join([id.encode(), at.encode(), body])
     digest = hmac.new(key, signed, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(digest).decode()}"
-
-
-def _key_of(secret: str) -> bytes:
-    """Return the key: the bytes after ``whsec_``, or those of any other text."""
-    if not secret.startswith(PREFIX):
-        return secret.encode()
-    try:
-        return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-    except binascii.Error:
-        raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
 
 
 def _without_commands(text: str) -> str:

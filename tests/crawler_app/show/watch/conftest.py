@@ -28,19 +28,17 @@ def receiver():
 
 @pytest.fixture
 def memory(tmp_path):
-    made = Memory(tmp_path / "memory")
-    yield made
-    made.close()
+    return Memory(tmp_path / "memory")
 
 
-def sighting(target, kind="broken"):
+def sighting(target, kind="broken", host=""):
     key = (kind, "http://a.test/", target, target, "http_404")
     return Sighting(
-        (kind, target, ""), "404 Not Found", "http://a.test/:1:2", 1, (key,)
+        *(kind, target, "", "404 Not Found", "http://a.test/:1:2", 1),
+        *(host, 1, [[*key]]),
     )
 
 
 def look_of(*sightings, unknown=(), **values):
     """Return a check that has seen these, and knows nothing of some targets."""
-    by_id = {each.id: each for each in sightings}
-    return Look(by_id, lambda key: key[3] not in unknown, **{"urls": 1} | values)
+    return Look([*sightings], lambda key: key[3] not in unknown, **{"urls": 1} | values)

@@ -2,21 +2,29 @@
 
 import pytest
 
-from crawler_app.show.watch.deciding import MAX_RECENT, Known, Rule, decide
+from crawler_app.show.watch.deciding import (
+    DAY_S,
+    MAX_RECENT,
+    Known,
+    Rule,
+    State,
+    decide,
+)
 
-DAY_S = 86400.0
-TWO_OF_THREE = Rule(2, 3, 20 * 3600.0, 14 * DAY_S)
-ONCE = Rule(flapping_s=14 * DAY_S)
+TWICE = Rule(2, 20 * 3600.0)
+ONCE = Rule()
 
 
-def told(results, rule=TWO_OF_THREE, every_s=DAY_S):
+def told(results, rule=TWICE, every_s=DAY_S):
     """Return what is told, each with the number of the check; a blank is a check that knows nothing."""
     known, changes = Known(), []
     for at, result in enumerate(results):
         if result == " ":
             continue
-        known, change = decide(known, result == "x", at * every_s, rule)
-        changes += [(at, str(change))] if change else []
+        before, known = known, decide(known, result == "x", at * every_s, rule)
+        if known.state is not before.state:
+            is_mended = known.state is State.FINE
+            changes.append((at, "mended" if is_mended else str(known.state)))
     return changes
 
 
@@ -58,6 +66,6 @@ def test_failures_within_a_short_time_do_not_count():
 def test_what_is_kept_is_bounded():
     known = Known()
     for at in range(1000):
-        known, _ = decide(known, at % 2 == 0, at * DAY_S, TWO_OF_THREE)
+        known = decide(known, at % 2 == 0, at * DAY_S, TWICE)
 
     assert len(known.recent) == MAX_RECENT

@@ -1,112 +1,136 @@
-"""What a watch remembers: first checks, the transaction, outages, and what is forgotten."""
+"""What a watch remembers: checks, outages, who was told, and what is forgotten."""
+
+import json
 
 import pytest
 
-from crawler_app.show.watch.deciding import Rule
+from crawler_app.base.errors import ConfigError, StorageError
+from crawler_app.show.watch.deciding import DAY_S, Rule
 from crawler_app.show.watch.feed import feed_of
 from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.notices.notice import line_of
 from tests.crawler_app.show.watch.conftest import look_of, sighting
 
-DAY_S = 86400.0
-RULES = {"external": Rule(2, 3), "own": Rule()}
+RULES = {"external": Rule(2), "own": Rule()}
 
 
-def noted(memory, day, *sightings, site="docs", first_run="summary", **values):
+def noted(memory, day, *sightings, site="docs", **values):
     look = look_of(*sightings, urls=7, **values)
-    return memory.note(site, look, day * DAY_S, first_run=first_run, **RULES)
+    return memory.note(site, look, day * DAY_S, **RULES)
 
 
-@pytest.mark.parametrize(
-    ("first_run", "kinds"),
-    [("summary", ["first"]), ("each", ["dead", "dead"]), ("nothing", [])],
-)
-def test_first_check_is_told_as_the_file_says(memory, first_run, kinds):
+def kinds(events):
+    return [event.kind for event in events]
+
+
+def test_each_change_is_told_once(memory, tmp_path):
     found = [sighting("a"), sighting("b"), sighting("c", "external")]
 
-    events = noted(memory, 1, *found, first_run=first_run)
-
-    assert [event.kind for event in events] == kinds
-    if first_run == "summary":
-        assert events[0].words == (
-            "7 URLs checked, 2 findings from now on known, 1 that must be seen again first"
-        )
-    assert [e.kind for e in noted(memory, 2, *found)] == ["dead"]
-    assert noted(memory, 3, *found) == []
+    assert kinds(noted(memory, 1, *found)) == ["dead", "dead"]
+    again = Memory(tmp_path / "memory")
+    assert kinds(noted(again, 2, *found)) == ["dead"]
+    assert noted(again, 3, *found) == []
+    assert kinds(noted(Memory(tmp_path / "memory"), 4, *found[1:])) == ["mended"]
 
 
 def test_what_a_check_does_not_know_changes_nothing(memory):
-    noted(memory, 1)
     noted(memory, 2, sighting("a"))
 
     assert noted(memory, 3, unknown={"a"}) == []
-    assert [e.kind for e in noted(memory, 4)] == ["mended"]
+    assert kinds(noted(memory, 4)) == ["mended"]
+
+
+def test_host_that_does_not_answer_is_one_thing_to_tell(memory):
+    urls = [f"http://b.test/{n}" for n in range(300)]
+    found = [sighting(url, "external", "http://b.test/") for url in urls]
+    found.append(sighting("http://b.test/x", "external"))
+    noted(memory, 1, *found)
+
+    host, other = noted(memory, 2, *found)
+
+    assert line_of(host) == (
+        "http://b.test/: 404 Not Found (300 links to 300 URLs on 1 page, such as "
+        "http://a.test/:1:2)"
+    )
+    assert other.target == "http://b.test/x"
+    assert len(memory.dead(["docs"])) == 2
+    noted(memory, 3)
+    assert [event.urls for event in noted(memory, 4)] == [300, 1]
 
 
 def test_nothing_is_half_noted(memory, tmp_path, monkeypatch):
     noted(memory, 1)
-    monkeypatch.setattr(Memory, "add_event", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    before = (tmp_path / "memory").read_text()
+
+    def full(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(StorageError, match="No space"):
         noted(memory, 2, sighting("a"))
-    monkeypatch.undo()
 
-    again = Memory(tmp_path / "memory")
-    assert again.last_check_at("docs") == DAY_S
-    assert [e.kind for e in noted(again, 2, sighting("a"))] == ["dead"]
-    again.close()
+    assert (tmp_path / "memory").read_text() == before
 
 
-def test_long_outage_is_told_once(memory):
+def test_site_that_cannot_be_checked_is_told_once(memory):
     noted(memory, 1)
     for day in (2, 3, 4):
         memory.note_void("docs", day * DAY_S, "offline")
-        memory.note_blind(["docs"], day * DAY_S)
-    assert [event.kind for event in memory.events_after(0)] == ["first", "blind"]
+    assert [e.words for e in memory.events] == ["not checked for 2.0 days: offline"]
     noted(memory, 5)
-    memory.note_blind(["docs"], 8 * DAY_S)
+    memory.note_void("docs", 8 * DAY_S, "offline")
 
-    kinds = [event.kind for event in memory.events_after(0)]
-    assert kinds == ["first", "blind", "blind"]
-
-
-def test_channel_is_told_of_its_sites_from_its_beginning_on(memory):
-    outbox = Outbox(memory)
-    outbox.open_channel("all")
-    noted(memory, 1, first_run="nothing")
-    noted(memory, 2, sighting("before"))
-    outbox.open_channel("blog")
-    noted(memory, 3, sighting("before"), sighting("after"))
-    noted(memory, 3, sighting("post"), site="blog", first_run="each")
-
-    whole = outbox.next_notice("all", (), 0.0)
-    part = outbox.next_notice("blog", ("blog",), 0.0)
-
-    assert [event.target for event in whole.events] == ["before", "after", "post"]
-    assert [event.target for event in part.events] == ["post"]
-    assert outbox.next_notice("all", (), 0.0).id == whole.id
+    assert kinds(memory.events) == ["blind", "blind"]
 
 
-def test_what_is_long_over_is_forgotten(memory):
-    noted(memory, 1, first_run="nothing")
-    noted(memory, 2, sighting("a"))
-    noted(memory, 3)
-    noted(memory, 500)
+def test_what_is_long_over_is_forgotten(memory, tmp_path):
+    memory.open_channels(["team"])
+    noted(memory, 1, sighting("a"))
+    noted(memory, 2)
+    for day in range(100, 300):
+        noted(memory, day, *([sighting("b")] * (day % 2)))
 
-    tables = ("finding", "spell", "event")
-    assert [memory.one(f"SELECT count(*) FROM {each}") for each in tables] == [0, 0, 0]
-    assert [run["at"] for run in memory.runs("docs", 0.0)] == [500 * DAY_S]
+    site = memory.site("docs")
+    assert [each.seen.target for each in site.findings] == ["b"]
+    assert len(site.runs) == 90
+    assert len(memory.events) == 4
+    for n in range(300):
+        noted(memory, 300, *([sighting(f"{n}")]))
+    assert len(memory.events) > 300
+    memory.channels["team"].told = memory.last_event
+    noted(memory, 301)
+    assert len(memory.events) <= 101
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": 2}', '{"version": 1, "id": "x"}']
+)
+def test_file_of_another_kind_is_refused(tmp_path, text):
+    path = tmp_path / "memory"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match="move it away"):
+        Memory(path)
+    assert path.read_text() == text
+
+
+def test_what_is_remembered_is_json_for_others(memory, tmp_path):
+    noted(memory, 1, sighting("a"))
+
+    whole = json.loads((tmp_path / "memory").read_text())
+    assert whole["sites"]["docs"]["findings"][0]["seen"]["target"] == "a"
 
 
 def test_page_and_feed_escape_what_sites_say(memory):
     hostile = 'http://a.test/"><script>alert(1)</script>\x01'
-    noted(memory, 1, first_run="nothing")
     noted(memory, 2, sighting(hostile))
 
     page = render_history(memory, ["docs"], 3 * DAY_S)
-    feed = feed_of(memory.id, memory.events_after(0))
+    feed = feed_of(memory.id, memory.events)
 
     assert "<script" not in page + feed
     assert "&lt;script" in page
     assert "&lt;script" in feed
-    assert feed == feed_of(memory.id, memory.events_after(0))
+    assert "\x01" not in page + feed
+    assert feed == feed_of(memory.id, memory.events)

@@ -2,21 +2,20 @@
 
 import asyncio
 import random
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pytest
 
+from crawler_app.show.watch.deciding import DAY_S
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.memory import Memory
 from crawler_app.show.watch.notices.channel import Channel, NoticeError
-from crawler_app.show.watch.notices.notice_config import WebhookConfig
-from crawler_app.show.watch.outbox import Outbox
 from crawler_app.show.watch.watch_config import Watch, WatchConfig
 from crawler_app.show.watch.watching import Watcher
 from gencoro import gen
 from tests.crawler_app.show.watch.conftest import look_of, sighting
 
-DAY_S = 86400.0
 START = 1_790_000_000.0
 DAYS = 30
 EXTERNAL, OWN = 60, 20
@@ -74,28 +73,31 @@ class Web:
         return died, mended
 
 
+@dataclass(frozen=True, kw_only=True)
 class Receiving(Channel):
     """A receiver that drops what it has, and may fail, or outlive the one who tells it."""
 
-    def __init__(self, chance):
-        self.chance = chance
-        self.events = []
-        self.ids = set()
-        self.refused = self.killed = 0
+    chance: random.Random
+    events: list = field(default_factory=list)
+    times: list = field(default_factory=list)
+    ids: set = field(default_factory=set)
+    refused: list = field(default_factory=list)
+    killed: list = field(default_factory=list)
 
     @gen.coroutine
-    def send(self, notice, *, again):
+    def send(self, notice, out, *, again):
         yield gen.sleep(1.0)
         if self.chance.random() < 0.2:
-            self.refused += 1
+            self.refused.append(notice.id)
             raise NoticeError("not now")
         if notice.id not in self.ids:
             self.ids.add(notice.id)
-            self.events += notice.events
+            self.events.extend(notice.events)
+            self.times.append(notice.made_at)
         else:
             assert again
         if self.chance.random() < 0.2:
-            self.killed += 1
+            self.killed.append(notice.id)
             raise Killed
 
 
@@ -104,8 +106,8 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
     tmp_path, virtual_clock, seed
 ):
     chance = random.Random(seed)
-    web, receiving = Web(chance), Receiving(chance)
-    config = WatchConfig(state=str(tmp_path), at="03:00", first_run="nothing")
+    web, receiving = Web(chance), Receiving(chance=chance)
+    config = WatchConfig(state=str(tmp_path), at="03:00")
     watch = Watch(config, {"docs": {}}, {})
 
     def now():
@@ -121,10 +123,10 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
     def after_round():
         if chance.random() < 0.1:
             raise Killed
+        return True
 
     async def live():
-        hook = {"hook": WebhookConfig(url="http://a.test/")}
-        delivery = Delivery(Outbox(memory), {"hook": receiving}, hook, now)
+        delivery = Delivery(memory, {"hook": receiving}, ["docs"], now)
         watcher = Watcher(
             watch, memory, delivery, now, look=look, after_round=after_round
         )
@@ -141,7 +143,6 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
             has_ended = True
         except Killed:
             pass
-        memory.close()
 
     assert receiving.refused
     assert receiving.killed
@@ -158,8 +159,8 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
 
 
 def test_nobody_is_told_in_the_quiet_hours(tmp_path, virtual_clock):
-    config = WatchConfig(state="x", at="03:00", quiet="00:00-07:00", first_run="each")
-    receiving = Receiving(random.Random(0))
+    config = WatchConfig(state="x", at="03:00", quiet="00:00-07:00")
+    receiving = Receiving(chance=random.Random(0))
     receiving.chance.random = lambda: 1.0
     told_at = []
 
@@ -169,12 +170,11 @@ def test_nobody_is_told_in_the_quiet_hours(tmp_path, virtual_clock):
     @gen.coroutine
     def look(site):
         yield gen.sleep(60.0)
-        told_at.append([datetime.fromtimestamp(now()).hour, len(receiving.events)])
+        told_at.append(datetime.fromtimestamp(now()).hour)
         return look_of(*map(sighting, "abc"[: len(told_at)]))
 
     async def live():
-        hook = {"hook": WebhookConfig(url="http://a.test/")}
-        delivery = Delivery(Outbox(memory), {"hook": receiving}, hook, now)
+        delivery = Delivery(memory, {"hook": receiving}, ["docs"], now)
         watch = Watch(config, {"docs": {}}, {})
         watcher = Watcher(watch, memory, delivery, now, look=look)
         with pytest.raises(TimeoutError):
@@ -183,11 +183,6 @@ def test_nobody_is_told_in_the_quiet_hours(tmp_path, virtual_clock):
     memory = Memory(tmp_path / "memory")
     with asyncio.Runner(loop_factory=virtual_clock.new_event_loop) as runner:
         runner.run(live())
-    hours = [
-        datetime.fromtimestamp(at).hour
-        for (at,) in memory.rows("SELECT sent_at FROM notice ORDER BY sent_at")
-    ]
-    memory.close()
-    assert [hour for hour, _ in told_at[1:3]] == [3, 3]
-    assert hours[1:] == [7, 7]
+    assert told_at[1:3] == [3, 3]
+    assert [datetime.fromtimestamp(at).hour for at in receiving.times][1:] == [7, 7]
     assert [e.target for e in receiving.events] == ["a", "b", "c"]

@@ -6,22 +6,19 @@ import hmac
 import json
 import smtplib
 import urllib.parse
+from dataclasses import dataclass
 from email import message_from_bytes, policy
 
 import pytest
 from aiosmtpd.controller import Controller
 
 from crawler_app.show.watch.deciding import Rule
-from crawler_app.show.watch.delivering import Delivery, make_channel
+from crawler_app.show.watch.delivering import Delivery
+from crawler_app.show.watch.notices.by_apprise import Apprise
 from crawler_app.show.watch.notices.channel import Channel
-from crawler_app.show.watch.notices.notice_config import (
-    AppriseConfig,
-    GitHubConfig,
-    GitLabConfig,
-    MailConfig,
-    WebhookConfig,
-)
-from crawler_app.show.watch.outbox import Outbox
+from crawler_app.show.watch.notices.issue import GitHub, GitLab
+from crawler_app.show.watch.notices.mail import Mail
+from crawler_app.show.watch.notices.webhook import Webhook
 from gencoro import gen
 from tests.crawler_app.show.watch.conftest import look_of, sighting
 
@@ -32,12 +29,13 @@ class Mailbox:
     """What a mail server has received; it may refuse, or be killed after it has taken a mail."""
 
     def __init__(self):
-        self.mails, self.answers = [], []
+        self.mails, self.ids, self.answers = [], [], []
 
     async def handle_DATA(self, server, session, envelope):
         answer = self.answers.pop(0) if self.answers else "250 OK"
+        mail = message_from_bytes(envelope.content, policy=policy.default)
+        self.ids.append(mail["Message-ID"])
         if not answer.startswith("4"):
-            mail = message_from_bytes(envelope.content, policy=policy.default)
             self.mails.append(mail)
         return answer
 
@@ -68,25 +66,18 @@ def told(memory, monkeypatch, run_sync):
     def told(config, *sightings, **look):
         nonlocal now
         now = float(next(clock))
-        outbox = Outbox(memory)
-        channel = make_channel("team", config)
-        delivery = Delivery(outbox, {"team": channel}, {"team": config}, lambda: now)
+        config.prepare()
+        delivery = Delivery(memory, {"team": config}, ["docs"], lambda: now)
         if look.pop("checks", True):
-            memory.note(
-                "docs",
-                look_of(*sightings),
-                now,
-                external=Rule(2, 3),
-                own=Rule(),
-                first_run="nothing",
-            )
+            look = look_of(*sightings)
+            memory.note("docs", look, now, external=Rule(2), own=Rule())
         return run_sync(lambda: delivery.deliver(at_once=True))
 
     return told
 
 
 def mail_to(mailbox, **values):
-    return MailConfig(
+    return Mail(
         host="127.0.0.1",
         port=mailbox.port,
         encryption="none",
@@ -102,13 +93,13 @@ def test_mail_is_tried_again_with_the_same_id(mailbox, told, memory):
     mailbox.answers = ["451 later", "250 OK"]
 
     assert not told(config, sighting(MENTION))
-    assert "451" in Outbox(memory).unsent()[0]["error"]
-    id = Outbox(memory).unsent()[0]["id"]
+    assert "451" in memory.channels["team"].error
     assert told(config, sighting(MENTION), checks=False)
     assert told(config, sighting(MENTION))
 
     (mail,) = mailbox.mails
-    assert mail["Message-ID"] == f"<{id}@a.test>"
+    assert len({*mailbox.ids}) == 1
+    assert mail["Message-ID"].endswith("@a.test>")
     assert mail["Subject"] == "[gencrawl] docs: 1 broken"
     assert mail["Bcc"] is None
     assert "404 Not Found (on http://a.test/:1:2)" in mail.get_content()
@@ -127,7 +118,7 @@ def test_one_mail_tells_everything(mailbox, told):
 def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypatch):
     key = b"k" * 24
     monkeypatch.setenv("WATCH_KEY", f"whsec_{base64.b64encode(key).decode()}")
-    config = WebhookConfig(url=f"{receiver.url}/hook", secret="env:WATCH_KEY")
+    config = Webhook(url=f"{receiver.url}/hook", secret="env:WATCH_KEY")
     told(config)
 
     assert told(config, sighting(MENTION))
@@ -144,20 +135,19 @@ def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypa
 
 def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypatch):
     monkeypatch.setenv("WATCH_URL", f"{receiver.url}/hook?hush-1234")
-    config = WebhookConfig(url="env:WATCH_URL")
+    config = Webhook(url="env:WATCH_URL")
     told(config)
     receiver.failures = 1
 
     assert not told(config, sighting("a"))
 
-    (row,) = Outbox(memory).unsent()
-    assert "503" in row["error"]
-    assert "hush" not in row["error"]
+    assert "503" in memory.channels["team"].error
+    assert "hush" not in memory.channels["team"].error
 
 
 FORGES = {
-    "github": (GitHubConfig, "owner/name", "body"),
-    "gitlab": (GitLabConfig, "group/sub/name", "description"),
+    "github": (GitHub, "owner/name", "body"),
+    "gitlab": (GitLab, "group/sub/name", "description"),
 }
 
 
@@ -167,12 +157,11 @@ def test_issue_is_kept_current(receiver, told, memory, forge):
     config = kind(project=project, token="env:WATCH_TOKEN", api=receiver.url)
     told(config)
     told(config, sighting(MENTION))
-    memory.db.execute("UPDATE channel SET memo = ''")
     told(config, sighting(MENTION), sighting("http://a.test/2"))
     told(config, sighting("http://a.test/2"))
 
     (issue,) = receiver.issues.values()
-    assert "<!-- gencrawl watch: team -->" in issue[text]
+    assert "<!-- gencrawl watch: " in issue[text]
     assert "http://a.test/2" in issue[text]
     assert "@all" not in issue[text]
     assert issue["state"] != "closed"
@@ -204,7 +193,7 @@ def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
 
 
 def test_issue_that_was_deleted_is_made_again(receiver, told):
-    config = GitHubConfig(project="o/n", token="env:WATCH_TOKEN", api=receiver.url)
+    config = GitHub(project="o/n", token="env:WATCH_TOKEN", api=receiver.url)
     told(config)
     told(config, sighting("http://a.test/1"))
     receiver.issues.clear()
@@ -217,7 +206,7 @@ def test_issue_that_was_deleted_is_made_again(receiver, told):
 def test_apprise_serves_the_rest(receiver, told, monkeypatch):
     address = urllib.parse.urlsplit(receiver.url).netloc
     monkeypatch.setenv("WATCH_APPRISE", f"json://{address}/hook")
-    config = AppriseConfig(url="env:WATCH_APPRISE")
+    config = Apprise(url="env:WATCH_APPRISE")
     told(config)
 
     assert told(config, sighting("http://a.test/1"))
@@ -226,11 +215,12 @@ def test_apprise_serves_the_rest(receiver, told, monkeypatch):
     assert body["title"] == "docs: 1 broken"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Stuck(Channel):
     """A channel whose service answers in a form that is not the API's."""
 
     @gen.coroutine
-    def send(self, notice, *, again):
+    def send(self, notice, out, *, again):
         yield gen.moment
         raise KeyError("hush-1234")
 
@@ -239,11 +229,9 @@ def test_channel_that_fails_does_not_hold_up_the_others(
     mailbox, memory, run_sync, caplog
 ):
     config = mail_to(mailbox)
-    channels = {"stuck": Stuck(), "mail": make_channel("mail", config)}
-    configs = dict.fromkeys(channels, config)
-    delivery = Delivery(Outbox(memory), channels, configs, lambda: 0.0)
-    with memory.transaction():
-        memory.add_event(0.0, "docs", "dead", "http://a.test/")
+    channels = {"stuck": Stuck(), "mail": config}
+    delivery = Delivery(memory, channels, ["docs"], lambda: 0.0)
+    memory.note("docs", look_of(sighting("a")), 0.0, external=Rule(), own=Rule())
 
     assert not run_sync(delivery.deliver)
 
@@ -257,10 +245,8 @@ def test_mail_server_that_is_away_is_named(told, memory):
     with smtplib.socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    config = MailConfig(
-        host="127.0.0.1", port=port, sender="a@b.test", to=("c@d.test",)
-    )
+    config = Mail(host="127.0.0.1", port=port, sender="a@b.test", to=("c@d.test",))
     told(config)
 
     assert not told(config, sighting("a"))
-    assert "127.0.0.1: " in Outbox(memory).unsent()[0]["error"]
+    assert "127.0.0.1: " in memory.channels["team"].error

@@ -8,10 +8,9 @@ import pytest
 
 from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.notice_config import NOTICE_TYPES
 from crawler_app.show.watch.notices.secret_values import secret_of
 from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
-from crawler_app.show.watch.watch_config import WatchConfig, read_watch
+from crawler_app.show.watch.watch_config import CHANNEL_BY_KIND, WatchConfig, read_watch
 
 SITE = '[sites.docs]\nseeds = "http://a.test/"\n'
 MAIL = '[notices.team]\nkind = "mail"\nsender = "a@b.test"\nto = "c@d.test"\n'
@@ -33,14 +32,13 @@ def test_whole_file_is_read(read, tmp_path):
         + SITE
         + 'ignore = "x"\nfail-on = "broken"\n'
         + MAIL
-        + 'password = "file:secret"\nsites = "docs"\n'
+        + 'user = "u"\npassword = "file:secret"\nsites = "docs"\n'
     )
 
     assert watch.config.state == str(tmp_path / "memory")
     assert watch.config.external_rule.over_s == 2 * 86400
     assert watch.sites["docs"]["ignore"] == ("x",)
-    assert watch.notices["team"].password == f"file:{tmp_path / 'secret'}"
-    assert watch.notices["team"].port_used == 587
+    assert watch.channels["team"].password == f"file:{tmp_path / 'secret'}"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +53,12 @@ def test_whole_file_is_read(read, tmp_path):
         ('state = "m"\nat = "25:00"\n' + SITE, "at is '25:00'; it must be a time"),
         ('state = "m"\nat = "3:00"\nevery = "1d"\n' + SITE, "exclude each other"),
         ('state = "m"\nquiet = "22-7"\n' + SITE, "it must be two times"),
-        ('state = "m"\nexternal-runs = 4\n' + SITE, "at most external-of"),
+        ('state = "m"\nzzz = 4\n' + SITE, "the keys are state, every, at, quiet,"),
+        ('state = "m"\n' + SITE + "zzz = 3\n", "see gencrawl check --help"),
+        ('state = "m"\n' + SITE + "tries = 0\n", "sites.docs: tries is 0"),
+        ('state = "m"\n' + SITE + "auth = 'x'\n", "auth must be user:password"),
+        ('state = "m"\n' + SITE + MAIL + 'sites = "dosc"\n', "did you mean docs?"),
+        ('state = "m"\n' + SITE + MAIL + 'user = "u"\n', "a user needs a password"),
         ('state = "m"\n' + SITE + 'baseline = "x"\n', "baseline is not for a site"),
         ('state = "m"\n' + SITE + 'fail-on = "new"\n', "what a watch does anyway"),
         ('state = "m"\n' + SITE + "tires = 3\n", "did you mean tries?"),
@@ -68,7 +71,7 @@ def test_whole_file_is_read(read, tmp_path):
             "must not be in this file",
         ),
         (
-            'state = "m"\n' + SITE + MAIL + 'encryption = "none"\nhost = "m.test"\n'
+            'state = "m"\n' + SITE + MAIL + 'encryption = "none"\nhost = "m.test"\nuser = "u"\n'
             'password = "env:X"\n',
             "not sent without encryption",
         ),
@@ -93,12 +96,12 @@ def test_example_of_the_guide_is_read(read):
 
     watch = read(textwrap.dedent(block))
 
-    assert (len(watch.sites), len(watch.notices)) == (2, 2)
+    assert (len(watch.sites), len(watch.channels)) == (2, 2)
 
 
 def test_guide_names_every_key():
     guide = (Path(__file__).parents[4] / "docs/watch.rst").read_text()
-    made = [WatchConfig, *NOTICE_TYPES.values()]
+    made = [WatchConfig, *CHANNEL_BY_KIND.values()]
     keys = {each.key for config in made for each in options_of(config)}
 
     assert [key for key in sorted(keys) if f"``{key}``" not in guide] == []
