@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import replace_text
-from crawler_app.base.text.formatting import error_words, number, time_of_day
+from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
@@ -147,6 +147,6 @@ def _write_files(watched: Watch, memory: Memory) -> bool:
         try:
             replace_text(Path(path), text)
         except OSError as exc:
-            _note(f"cannot write {path}: {error_words(exc, path)}")
+            _note(f"cannot write {path}: {exc.strerror}")
             is_fine = False
     return is_fine

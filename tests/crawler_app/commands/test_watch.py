@@ -69,7 +69,7 @@ def test_site_is_watched_from_its_first_check_to_the_repair(
 
     gone = f"{site.url}gone"
     assert third.status == 0
-    assert f"docs: {gone}: 404 Not Found" in status
+    assert f"  {gone}: 404 Not Found (on {site.url}:1:" in status
     assert told(receiver) == [
         ("dead", f"{site.url}old"),
         ("dead", gone),

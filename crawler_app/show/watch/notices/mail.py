@@ -14,6 +14,7 @@ from email.utils import formatdate
 from crawler_app.base.config.option import option
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.text.formatting import error_words
 from crawler_app.show.watch.notices.channel import TIMEOUT_S, Channel, NoticeError
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from crawler_app.show.watch.notices.secret_values import (
@@ -91,5 +92,5 @@ class Mail(Channel):
                         "%s refuses mail for %s: %s", self.host, address, why
                     )
         except (OSError, ValueError, smtplib.SMTPException) as exc:
-            words = f"{self.host}:{port}: {str(exc) or repr(exc)}"
+            words = f"{self.host}:{port}: {error_words(exc) or repr(exc)}"
             raise NoticeError(redacted(words, password)) from None

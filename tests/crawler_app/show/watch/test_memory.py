@@ -94,7 +94,7 @@ def test_what_is_long_over_is_forgotten(memory, tmp_path):
     site = memory.site("docs")
     assert [each.seen.target for each in site.findings] == ["b"]
     assert len(site.runs) == 90
-    assert len(memory.events) == 4
+    assert len(memory.events) == 5
     for n in range(300):
         noted(memory, 300, *([sighting(f"{n}")]))
     assert len(memory.events) > 300

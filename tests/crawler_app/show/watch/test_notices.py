@@ -249,4 +249,4 @@ def test_mail_server_that_is_away_is_named(told, memory):
     told(config)
 
     assert not told(config, sighting("a"))
-    assert "127.0.0.1: " in memory.channels["team"].error
+    assert f"127.0.0.1:{port}: Connection refused" in memory.channels["team"].error
