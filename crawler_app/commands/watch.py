@@ -2,12 +2,14 @@
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import replace_text
 from crawler_app.base.text.formatting import number, time_of_day
@@ -19,6 +21,7 @@ from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.feed import feed_of
 from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.notice import Notice, line_of
 from crawler_app.show.watch.watch_config import Watch, read_watch
 from crawler_app.show.watch.watching import Watcher
@@ -37,16 +40,13 @@ def watch(arguments: argparse.Namespace) -> int:
         return _status(watched, Memory(path))
     with verbose_log(arguments):
         if arguments.dry_run:
-            memory = Memory(path).forgotten()
+            memory = Memory(path)
+            memory.path = None
             return run_interruptible(lambda: _try_out(watched, memory))
-        for name, channel in watched.channels.items():
-            try:
-                channel.prepare()
-            except ConfigError as exc:
-                raise ConfigError(f"notices.{name}: {exc}") from None
+        channels = _channels(watched)
         with _locked(path.parent):
             memory = Memory(path)
-            delivery = Delivery(memory, watched.channels, [*watched.sites], time.time)
+            delivery = Delivery(memory, channels, [*watched.sites], time.time)
             if arguments.test_notices:
                 return run_interruptible(lambda: _test(delivery))
             watcher = Watcher(
@@ -58,6 +58,18 @@ def watch(arguments: argparse.Namespace) -> int:
                 note=(lambda line: None) if arguments.quiet else _note,
             )
             return run_interruptible(lambda: _run(watcher, once=arguments.once))
+
+
+def _channels(watched: Watch) -> dict[str, Channel]:
+    """Return the channels with their secrets."""
+    secrets = dict(os.environ) | secrets_in(watched.config.secrets)
+    channels = {}
+    for name, channel in watched.channels.items():
+        try:
+            channels[name] = channel.with_secrets(secrets)
+        except ConfigError as exc:
+            raise ConfigError(f"notices.{name}: {exc}") from None
+    return channels
 
 
 @contextlib.contextmanager

@@ -6,23 +6,19 @@ owner can read, as ``${NAME}``, and no error shows it.
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Self
 
 from crawler_app.base.config import validators
 from crawler_app.base.config.option import option, options_of
+from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import read_limited
 from crawler_app.base.urls import canonicalize, origin_of
 
 __all__ = ["LoginRecipe"]
-
-MAX_SECRETS_BYTES = 64 * 1024
 
 # Where the token of an answer goes in `send`.
 TOKEN = "{token}"
@@ -124,7 +120,7 @@ class LoginRecipe:
         known = options_of(cls)
         try:
             recipe = cls(**read_config_file(path, known))
-            secrets = dict(os.environ) | _secrets_in(recipe.secrets)
+            secrets = dict(os.environ) | secrets_in(recipe.secrets)
             object.__setattr__(recipe, "_secret_by_name", secrets)
             recipe.require_secrets()
         except (ConfigError, ValueError) as exc:
@@ -156,19 +152,3 @@ class LoginRecipe:
             raise ConfigError(
                 f"{found[0]} is neither in the environment nor in the file that `secrets` names"
             ) from None
-
-
-def _secrets_in(path: str) -> dict[str, str]:
-    if not path:
-        return {}
-    try:
-        mode = Path(path).stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigError(f"{path} can be read by others; chmod 600 it")
-        text = read_limited(path, MAX_SECRETS_BYTES).decode()
-    except (OSError, ValueError) as exc:
-        why = getattr(exc, "strerror", "") or "it is not text in UTF-8"
-        raise ConfigError(f"cannot read the secrets in {path}: {why}") from None
-    lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -59,6 +59,11 @@ class Known:
     mended_at: float | None = None
 
     @property
+    def is_over(self) -> bool:
+        """Whether it works, and no one need be told."""
+        return self.state is State.FINE and self.recent.endswith(WORKED)
+
+    @property
     def is_suspected(self) -> bool:
         """Whether it has failed, and may be told soon."""
         return self.state is State.FINE and self.recent.endswith(FAILED)

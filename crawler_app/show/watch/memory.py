@@ -100,25 +100,20 @@ class SiteMemory:
 
     def forget(self, now: float) -> None:
         """Forget what has been fine for long."""
-        fine = [
-            each
-            for each in self.findings
-            if each.known.state is State.FINE and not each.known.is_suspected
-        ]
-        kept = sorted(fine, key=lambda each: -each.last_at)[:MAX_FINE]
-        old = {id(each) for each in fine} - {
-            id(each) for each in kept if now - each.last_at < KEPT_S
-        }
-        self.findings = [each for each in self.findings if id(each) not in old]
+        over = [each for each in self.findings if each.known.is_over]
+        over = sorted(over, key=lambda each: each.last_at)[-MAX_FINE:]
+        self.findings = [each for each in self.findings if not each.known.is_over]
+        self.findings += [each for each in over if now - each.last_at < KEPT_S]
 
 
 class Memory:
     """The memory of a watch.
 
     Args:
-        path: The file; None to keep it in this process only.
+        path: The file, which need not exist; None for none.
 
     Attributes:
+        path: The file; None to save nothing.
         id: A random word that no other memory has.
         sites: By their names.
         events: What was told last, and what is not yet told to every channel.
@@ -129,7 +124,7 @@ class Memory:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self.path = path
         self.id = uuid.uuid4().hex
         self.last_event = 0
         self.sites: dict[str, SiteMemory] = {}
@@ -163,27 +158,22 @@ class Memory:
                 row["is_blind"],
             )
 
-    def forgotten(self) -> "Memory":
-        """Return this memory without its file, so that nothing is saved."""
-        self._path = None
-        return self
-
     def save(self) -> None:
         """Write the file.
 
         Raises:
             StorageError: the disk is full, or has failed.
         """
-        if self._path is None:
+        if self.path is None:
             return
         whole = {
             "version": VERSION,
-            **{key: value for key, value in vars(self).items() if key != "_path"},
+            **{key: value for key, value in vars(self).items() if key != "path"},
         }
         try:
-            replace_text(self._path, json.dumps(whole, default=vars, indent=0))
+            replace_text(self.path, json.dumps(whole, default=vars, indent=0))
         except OSError as exc:
-            raise not_writable(self._path.parent, exc) from None
+            raise not_writable(self.path.parent, exc) from None
 
     # -- checks ---------------------------------------------------------------------------
 
@@ -210,22 +200,21 @@ class Memory:
         """Note a check, decide what is to be told, and return that."""
         site = self.site(name)
         site.checked_at, site.is_blind = at, False
-        left = {_id_of(seen): seen for seen in look.sightings}
-        before: list[tuple[Remembered, State, bool]] = []
+        seen_by_id = {_id_of(seen): seen for seen in look.sightings}
+        known = {_id_of(each.seen) for each in site.findings}
+        new = [seen for id, seen in seen_by_id.items() if id not in known]
+        site.findings += [Remembered(seen, at, at) for seen in new]
+        changed = []
         for each in site.findings:
-            seen = left.pop(_id_of(each.seen), None)
+            seen = seen_by_id.get(_id_of(each.seen))
             if seen is not None:
                 each.seen, each.last_at = seen, at
             elif not all(look.is_fixed(tuple(key)) for key in each.seen.keys):
                 continue
-            before.append((each, each.known.state, seen is not None))
-        for seen in left.values():
-            site.findings.append(added := Remembered(seen, at, at))
-            before.append((added, State.FINE, True))
-        for each, _, failed in before:
             rule = external if each.seen.kind == "external" else own
-            each.known = decide(each.known, failed, at, rule)
-        changed = [each for each, state, _ in before if each.known.state is not state]
+            before, each.known = each.known, decide(each.known, bool(seen), at, rule)
+            if each.known.state is not before.state:
+                changed.append(each)
         events = self.tell(_events_of(name, changed, at))
         site.add_run(Run(at, False, look.caveat, look.urls, len(site.broken)))
         site.forget(at)
@@ -292,17 +281,17 @@ def _event_of(site: str, group: list[Remembered], at: float) -> Event:
         kind = "mended"
         words = f"works again, or is no longer referred to (was: {words})"
     is_host = len(group) > 1
-    places = sum(each.seen.places for each in group)
+    seen, places = first.seen, sum(each.seen.places for each in group)
     return Event(
-        0,
-        at,
-        site,
-        kind,
-        first.seen.host if is_host else first.seen.target,
-        words,
-        first.seen.place,
-        places,
-        first.known.since if kind != "mended" else first.first_at,
-        len(group),
-        min(first.seen.host_pages, places) if is_host else 0,
+        id=0,
+        at=at,
+        site=site,
+        kind=kind,
+        target=seen.host if is_host else seen.target,
+        words=words,
+        place=seen.place,
+        places=places,
+        since=first.first_at if kind == "mended" else first.known.since,
+        urls=len(group),
+        pages=min(seen.host_pages, places) if is_host else 0,
     )

@@ -1,7 +1,7 @@
 """The file of ``gencrawl watch``: the sites, when they are checked, and who is told.
 
-Rule: a secret is not in the file.  In its place are ``env:NAME``, a variable of the
-environment, or ``file:PATH``, a file that only its owner may read.
+Rule: a secret is not in the file.  In its place is ``${NAME}``, which stands for a variable of the
+environment, or a line of a file that only its owner can read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.config.option import Option, option, options_of
+from crawler_app.base.config.option import option, options_of
 from crawler_app.base.config.toml import parse_toml, read_table
 from crawler_app.base.config.units import SECONDS
 from crawler_app.base.config.validators import count, require_path, seconds
@@ -24,7 +24,6 @@ from crawler_app.show.watch.notices.by_apprise import Apprise
 from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.issue import GitHub, GitLab
 from crawler_app.show.watch.notices.mail import Mail
-from crawler_app.show.watch.notices.secret_values import placed
 from crawler_app.show.watch.notices.webhook import Webhook
 from crawler_app.show.watch.schedule import require_hours, require_time
 
@@ -55,6 +54,12 @@ class WatchConfig:
     quiet: str = option("", "hours in which no notice is sent", rule=require_hours)
     page: str = option("", "page with the history", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
+    secrets: str = option(
+        "",
+        "file of NAME=VALUE lines that only its owner can read",
+        is_path=True,
+        rule=require_path,
+    )
     external_runs: int = option(
         2,
         "checks in a row in which an external link must fail",
@@ -125,7 +130,9 @@ def _read(whole: dict[str, Any], directory: Path) -> Watch:
             raise ConfigError(
                 f"there is no table {name!r}; there are sites and notices"
             )
-    values = read_table(whole, options_of(WatchConfig), directory, keys_of(WatchConfig))
+    values = read_table(
+        whole, options_of(WatchConfig), directory, _keys_of(WatchConfig)
+    )
     if values.get("at") and "every_s" in values:
         raise ConfigError("every and at exclude each other")
     config = WatchConfig(**values)
@@ -182,15 +189,11 @@ def _channel(table: dict[str, Any], directory: Path) -> Channel:
         meant = did_you_mean(kind, CHANNEL_BY_KIND)
         raise ConfigError(f"kind must be {' or '.join(CHANNEL_BY_KIND)}{meant}")
     made: Any = CHANNEL_BY_KIND[kind]
-    values = read_table(table, options_of(made), directory, keys_of(made))
-    for each in options_of(made):
-        if each.is_secret and each.name in values:
-            values[each.name] = placed(values[each.name], directory)
+    values = read_table(table, options_of(made), directory, _keys_of(made))
     channel: Channel = made(**values)
     return channel
 
 
-def keys_of(configuration: type) -> str:
+def _keys_of(configuration: type) -> str:
     """Return the keys of a table, for an error."""
-    keys: list[Option] = [*options_of(configuration)]
-    return f"; the keys are {', '.join(each.key for each in keys)}"
+    return f"; the keys are {', '.join(each.key for each in options_of(configuration))}"

@@ -178,7 +178,7 @@ def test_killed_process_tells_an_issue_once(
     begin = text.index("[notices.team]")
     file.write_text(
         text[:begin] + '[notices.issue]\nkind = "github"\nproject = "o/n"\n'
-        f'token = "env:WATCH_TOKEN"\napi = "{receiver.url}"\n'
+        f'token = "${{WATCH_TOKEN}}"\napi = "{receiver.url}"\n'
     )
     site.page("/", times=1)
     site.page("/", "/gone")

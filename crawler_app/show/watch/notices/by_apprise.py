@@ -4,14 +4,14 @@ Few of these can be asked whether a message has arrived, and apprise does not as
 between telling and noting, a message comes twice, with the same id at its end.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.channel import Channel, NoticeError
+from crawler_app.show.watch.notices.channel import Channel, NoticeError, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
-from crawler_app.show.watch.notices.secret_values import secret_of, secret_option
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -27,24 +27,28 @@ class Apprise(Channel):
     def __post_init__(self) -> None:
         self._require("url")
 
-    def prepare(self) -> None:
-        """Raise ConfigError if the library is not there, or does not know the URL."""
-        try:
-            module: Any = import_module("apprise")
-        except ModuleNotFoundError:
-            raise ConfigError(
-                "this needs apprise: pip install 'gencoro[apprise]'"
-            ) from None
-        if not module.Apprise().add(secret_of(self.url)):
-            raise ConfigError("the url is not one that apprise knows")
+    def with_secrets(self, secret_by_name: Mapping[str, str]) -> Self:
+        """Return this channel, ready to send."""
+        made = super().with_secrets(secret_by_name)
+        made._service()
+        return made
 
     def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
         """Send a message."""
         return IOLoop.current().run_in_executor(None, self._send, notice)
 
     def _send(self, notice: Notice) -> None:
-        service: Any = import_module("apprise").Apprise()
-        service.add(secret_of(self.url))
         body = f"{notice.text}\n{notice.id}"
-        if not service.notify(body=body, title=notice.subject):
+        if not self._service().notify(body=body, title=notice.subject):
             raise NoticeError("the service did not take it")
+
+    def _service(self) -> Any:
+        try:
+            made: Any = import_module("apprise").Apprise()
+        except ModuleNotFoundError:
+            raise ConfigError(
+                "this needs apprise: pip install 'gencoro[apprise]'"
+            ) from None
+        if not made.add(self.url):
+            raise ConfigError("the url is not one that apprise knows")
+        return made

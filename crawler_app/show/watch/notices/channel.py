@@ -1,20 +1,20 @@
 """What every channel does: send a notice, or say why not.  Its fields are the keys of its table."""
 
 import abc
-from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from tornado.httpclient import HTTPError, HTTPRequest, HTTPResponse
 
 from crawler_app.base.config.option import option, options_of
+from crawler_app.base.config.secret_values import filled
 from crawler_app.base.errors import ConfigError, CrawlerError
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
-from crawler_app.show.watch.notices.secret_values import redacted, secret_of
 from crawler_app.web.httpclient import PooledAsyncHTTPClient
 from gencoro import gen
 
-__all__ = ["Channel", "NoticeError", "request"]
+__all__ = ["Channel", "NoticeError", "redacted", "request", "secret_option"]
 
 TIMEOUT_S = 30.0
 MAX_BODY_BYTES = 20 * 2**20
@@ -28,6 +28,20 @@ class NoticeError(CrawlerError):
     """
 
     status: int = 0
+
+
+def secret_option(help: str) -> Any:
+    """Make an option whose value is not in the configuration file."""
+    return option("", help, is_secret=True, rule=_require_reference)
+
+
+def _require_reference(name: str, value: str) -> None:
+    if value and "${" not in value:
+        raise ConfigError(
+            f"{name} is a secret, which does not belong into the file; write "
+            f'{name} = "${{NAME}}", and set NAME in the environment or in the file that '
+            "`secrets` names"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +63,17 @@ class Channel(abc.ABC):
             again: Whether it may have been sent before, by a process that was killed then.
         """
 
-    def prepare(self) -> None:
-        """Raise ConfigError if a secret, or a library, is not there."""
-        for each in options_of(type(self)):
-            if each.is_secret:
-                secret_of(getattr(self, each.name))
+    def with_secrets(self, secret_by_name: Mapping[str, str]) -> Self:
+        """Return this channel, ready to send.
+
+        Raises:
+            ConfigError: a secret, or a library, is not there.
+        """
+        names = [each.name for each in options_of(type(self)) if each.is_secret]
+        values: dict[str, Any] = {
+            name: filled(getattr(self, name), secret_by_name) for name in names
+        }
+        return replace(self, **values)
 
     def _require(self, *names: str) -> None:
         for name in names:
@@ -92,3 +112,14 @@ def request(
         raise NoticeError(redacted(str(exc) or repr(exc), url, *secrets)) from None
     finally:
         client.close()
+
+
+def redacted(text: str, *secrets: str) -> str:
+    """Return a text without secrets.
+
+    >>> redacted("no route to https://a.test/hook/s3cr3t", "s3cr3t", "")
+    'no route to https://a.test/hook/***'
+    """
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return text

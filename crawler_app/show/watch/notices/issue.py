@@ -14,9 +14,13 @@ from crawler_app.base.config.option import option
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, time_of_day
-from crawler_app.show.watch.notices.channel import Channel, NoticeError, request
+from crawler_app.show.watch.notices.channel import (
+    Channel,
+    NoticeError,
+    request,
+    secret_option,
+)
 from crawler_app.show.watch.notices.notice import Notice, Outgoing, line_of
-from crawler_app.show.watch.notices.secret_values import secret_of, secret_option
 from gencoro import gen
 
 __all__ = ["GitHub", "GitLab"]
@@ -29,8 +33,8 @@ MAX_PAGES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Issue(Channel):
-    """Keeps an issue current.
+class _Forge:
+    """How two APIs differ.
 
     Attributes:
         comments: The last part of the path of the comments.
@@ -38,20 +42,27 @@ class _Issue(Channel):
         states: The fields that close an issue, and those that open it again.
     """
 
+    api: str
+    issues: str
+    safe: str
+    headers: Mapping[str, str]
+    number: str
+    text: str
+    comments: str
+    edit: str
+    states: tuple[Mapping[str, str], Mapping[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Issue(Channel):
+    """Keeps an issue current."""
+
+    forge: ClassVar[_Forge]
+
     project: str = option("", "project, such as owner/name")
     token: str = secret_option("token of the API")
     api: str = option("", "URL of the API")
     title: str = option("Broken links", "title of the issue")
-
-    default_api: ClassVar[str]
-    path: ClassVar[str]
-    safe: ClassVar[str]
-    number: ClassVar[str]
-    text: ClassVar[str]
-    comments: ClassVar[str]
-    edit: ClassVar[str]
-    authorization: ClassVar[Mapping[str, str]]
-    states: ClassVar[tuple[Mapping[str, str], Mapping[str, str]]]
 
     def __post_init__(self) -> None:
         self._require("project", "token")
@@ -60,8 +71,8 @@ class _Issue(Channel):
 
     @property
     def _issues(self) -> str:
-        api = (self.api or self.default_api).rstrip("/")
-        return f"{api}/{self.path.format(quote(self.project, safe=self.safe))}"
+        api = (self.api or self.forge.api).rstrip("/")
+        return f"{api}/{self.forge.issues.format(quote(self.project, safe=self.forge.safe))}"
 
     @gen.coroutine
     def send(
@@ -73,13 +84,13 @@ class _Issue(Channel):
         if not url:
             return
         mark = f"<!-- gencrawl notice: {notice.id} -->"
-        comments = f"{url}/{self.comments}"
+        comments = f"{url}/{self.forge.comments}"
         if not (again and (yield self._find(comments, "body", mark))):
             yield self._call(
                 "POST", comments, {"body": f"{_comment(notice)}\n\n{mark}"}
             )
-        state = self.states[bool(notice.dead)]
-        yield self._call(self.edit, url, {self.text: text, **state})
+        state = self.forge.states[bool(notice.dead)]
+        yield self._call(self.forge.edit, url, {self.forge.text: text, **state})
 
     @gen.coroutine
     def _issue(
@@ -96,14 +107,14 @@ class _Issue(Channel):
         found = None
         if again:
             found = yield self._find(
-                self._issues, self.text, _mark(notice), "&state=all"
+                self._issues, self.forge.text, _mark(notice), "&state=all"
             )
         if not found:
             if not notice.dead and notice.events[0].kind != "test":
                 return ""
-            values = {"title": self.title, self.text: text}
+            values = {"title": self.title, self.forge.text: text}
             found = yield self._call("POST", self._issues, values)
-        out.memo = str(found[self.number])
+        out.memo = str(found[self.forge.number])
         return f"{self._issues}/{out.memo}"
 
     @gen.coroutine
@@ -130,12 +141,13 @@ class _Issue(Channel):
     def _call(
         self, method: str, url: str, values: Mapping[str, str] | None = None
     ) -> Generator[Any, Any, Any]:
-        token = secret_of(self.token)
         headers = {"User-Agent": "gencrawl", "Content-Type": "application/json"}
-        for name, value in self.authorization.items():
-            headers[name] = value.format(token)
+        for name, value in self.forge.headers.items():
+            headers[name] = value.format(self.token)
         body = None if values is None else json.dumps(values).encode()
-        response = yield request(url, token, method=method, headers=headers, body=body)
+        response = yield request(
+            url, self.token, method=method, headers=headers, body=body
+        )
         try:
             return json.loads(response.body)
         except ValueError:
@@ -145,32 +157,36 @@ class _Issue(Channel):
 class GitHub(_Issue):
     """An issue of GitHub."""
 
-    default_api = "https://api.github.com"
-    path = "repos/{}/issues"
-    safe = "/"
-    number = "number"
-    text = "body"
-    comments = "comments"
-    edit = "PATCH"
-    authorization: ClassVar = {
-        "Authorization": "Bearer {}",
-        "Accept": "application/vnd.github+json",
-    }
-    states = ({"state": "closed"}, {"state": "open"})
+    forge = _Forge(
+        api="https://api.github.com",
+        issues="repos/{}/issues",
+        safe="/",
+        headers={
+            "Authorization": "Bearer {}",
+            "Accept": "application/vnd.github+json",
+        },
+        number="number",
+        text="body",
+        comments="comments",
+        edit="PATCH",
+        states=({"state": "closed"}, {"state": "open"}),
+    )
 
 
 class GitLab(_Issue):
     """An issue of GitLab."""
 
-    default_api = "https://gitlab.com/api/v4"
-    path = "projects/{}/issues"
-    safe = ""
-    number = "iid"
-    text = "description"
-    comments = "notes"
-    edit = "PUT"
-    authorization: ClassVar = {"PRIVATE-TOKEN": "{}"}
-    states = ({"state_event": "close"}, {"state_event": "reopen"})
+    forge = _Forge(
+        api="https://gitlab.com/api/v4",
+        issues="projects/{}/issues",
+        safe="",
+        headers={"PRIVATE-TOKEN": "{}"},
+        number="iid",
+        text="description",
+        comments="notes",
+        edit="PUT",
+        states=({"state_event": "close"}, {"state_event": "reopen"}),
+    )
 
 
 def _age(item: Mapping[str, Any]) -> int:

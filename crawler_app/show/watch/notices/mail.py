@@ -15,13 +15,14 @@ from crawler_app.base.config.option import option
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import error_words
-from crawler_app.show.watch.notices.channel import TIMEOUT_S, Channel, NoticeError
-from crawler_app.show.watch.notices.notice import Notice, Outgoing
-from crawler_app.show.watch.notices.secret_values import (
+from crawler_app.show.watch.notices.channel import (
+    TIMEOUT_S,
+    Channel,
+    NoticeError,
     redacted,
-    secret_of,
     secret_option,
 )
+from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -71,7 +72,6 @@ class Mail(Channel):
         return IOLoop.current().run_in_executor(None, self._send, message)
 
     def _send(self, message: EmailMessage) -> None:
-        password = secret_of(self.password)
         context = ssl.create_default_context()
         port = self.port or PORT_BY_ENCRYPTION[self.encryption]
         try:
@@ -85,7 +85,7 @@ class Mail(Channel):
                 if self.encryption == "starttls":
                     server.starttls(context=context)
                 if self.user:
-                    server.login(self.user, password)
+                    server.login(self.user, self.password)
                 # If it refuses some addresses only, the others must not get a second mail.
                 for address, why in server.send_message(message).items():
                     logger.warning(
@@ -93,4 +93,4 @@ class Mail(Channel):
                     )
         except (OSError, ValueError, smtplib.SMTPException) as exc:
             words = f"{self.host}:{port}: {error_words(exc) or repr(exc)}"
-            raise NoticeError(redacted(words, password)) from None
+            raise NoticeError(redacted(words, self.password)) from None

@@ -16,9 +16,8 @@ from typing import Any
 
 from crawler_app.base.config.option import option
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.channel import Channel, request
+from crawler_app.show.watch.notices.channel import Channel, request, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
-from crawler_app.show.watch.notices.secret_values import secret_of, secret_option
 from gencoro import gen
 
 __all__ = ["Webhook", "signature_of"]
@@ -33,17 +32,13 @@ MAX_EVENTS = 1000
 class Webhook(Channel):
     """Sends requests to one URL, which may be a secret itself."""
 
-    url: str = option("", "URL, or env:NAME or file:PATH", is_secret=True)
+    url: str = option("", "URL", is_secret=True)
     secret: str = secret_option("key of the signature")
 
     def __post_init__(self) -> None:
         self._require("url")
-        if not self.url.startswith(("https://", "http://", "env:", "file:")):
-            raise ConfigError("url must be a URL, env:NAME or file:PATH")
-
-    def prepare(self) -> None:
-        """Raise ConfigError if a secret is not there, or not base64."""
-        super().prepare()
+        if not self.url.startswith(("https://", "http://", "${")):
+            raise ConfigError("url must be a URL")
         self._key()
 
     @gen.coroutine
@@ -68,15 +63,14 @@ class Webhook(Channel):
         }
         if key := self._key():
             headers["webhook-signature"] = signature_of(key, notice.id, at, body)
-        yield request(secret_of(self.url), method="POST", headers=headers, body=body)
+        yield request(self.url, method="POST", headers=headers, body=body)
 
     def _key(self) -> bytes:
         """Return the key: the bytes after ``whsec_``, or those of any other text."""
-        secret = secret_of(self.secret)
-        if not secret.startswith(PREFIX):
-            return secret.encode()
+        if not self.secret.startswith(PREFIX):
+            return self.secret.encode()
         try:
-            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+            return base64.b64decode(self.secret.removeprefix(PREFIX), validate=True)
         except binascii.Error:
             raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import smtplib
 import urllib.parse
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def told(memory, monkeypatch, run_sync):
     def told(config, *sightings, **look):
         nonlocal now
         now = float(next(clock))
-        config.prepare()
+        config = config.with_secrets(os.environ)
         delivery = Delivery(memory, {"team": config}, ["docs"], lambda: now)
         if look.pop("checks", True):
             look = look_of(*sightings)
@@ -118,7 +119,7 @@ def test_one_mail_tells_everything(mailbox, told):
 def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypatch):
     key = b"k" * 24
     monkeypatch.setenv("WATCH_KEY", f"whsec_{base64.b64encode(key).decode()}")
-    config = Webhook(url=f"{receiver.url}/hook", secret="env:WATCH_KEY")
+    config = Webhook(url=f"{receiver.url}/hook", secret="${WATCH_KEY}")
     told(config)
 
     assert told(config, sighting(MENTION))
@@ -135,7 +136,7 @@ def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypa
 
 def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypatch):
     monkeypatch.setenv("WATCH_URL", f"{receiver.url}/hook?hush-1234")
-    config = Webhook(url="env:WATCH_URL")
+    config = Webhook(url="${WATCH_URL}")
     told(config)
     receiver.failures = 1
 
@@ -154,7 +155,7 @@ FORGES = {
 @pytest.mark.parametrize("forge", FORGES)
 def test_issue_is_kept_current(receiver, told, memory, forge):
     kind, project, text = FORGES[forge]
-    config = kind(project=project, token="env:WATCH_TOKEN", api=receiver.url)
+    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
     told(config, sighting(MENTION))
     told(config, sighting(MENTION), sighting("http://a.test/2"))
@@ -179,7 +180,7 @@ def test_issue_is_kept_current(receiver, told, memory, forge):
 @pytest.mark.parametrize("forge", FORGES)
 def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
     kind, project, _ = FORGES[forge]
-    config = kind(project=project, token="env:WATCH_TOKEN", api=receiver.url)
+    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
     told(config, sighting("http://a.test/1"))
     receiver.lost = 1
@@ -193,7 +194,7 @@ def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
 
 
 def test_issue_that_was_deleted_is_made_again(receiver, told):
-    config = GitHub(project="o/n", token="env:WATCH_TOKEN", api=receiver.url)
+    config = GitHub(project="o/n", token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
     told(config, sighting("http://a.test/1"))
     receiver.issues.clear()
@@ -206,7 +207,7 @@ def test_issue_that_was_deleted_is_made_again(receiver, told):
 def test_apprise_serves_the_rest(receiver, told, monkeypatch):
     address = urllib.parse.urlsplit(receiver.url).netloc
     monkeypatch.setenv("WATCH_APPRISE", f"json://{address}/hook")
-    config = Apprise(url="env:WATCH_APPRISE")
+    config = Apprise(url="${WATCH_APPRISE}")
     told(config)
 
     assert told(config, sighting("http://a.test/1"))

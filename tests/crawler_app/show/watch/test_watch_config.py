@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from crawler_app.base.config.option import options_of
+from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.secret_values import secret_of
+from crawler_app.show.watch.notices.issue import GitHub
 from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
 from crawler_app.show.watch.watch_config import CHANNEL_BY_KIND, WatchConfig, read_watch
 
@@ -32,13 +33,13 @@ def test_whole_file_is_read(read, tmp_path):
         + SITE
         + 'ignore = "x"\nfail-on = "broken"\n'
         + MAIL
-        + 'user = "u"\npassword = "file:secret"\nsites = "docs"\n'
+        + 'user = "u"\npassword = "${PW}"\nsites = "docs"\n'
     )
 
     assert watch.config.state == str(tmp_path / "memory")
     assert watch.config.external_rule.over_s == 2 * 86400
     assert watch.sites["docs"]["ignore"] == ("x",)
-    assert watch.channels["team"].password == f"file:{tmp_path / 'secret'}"
+    assert watch.channels["team"].password == "${PW}"
 
 
 @pytest.mark.parametrize(
@@ -68,11 +69,14 @@ def test_whole_file_is_read(read, tmp_path):
         ),
         (
             'state = "m"\n' + SITE + MAIL + 'password = "hush"\n',
-            "must not be in this file",
+            "does not belong into the file",
         ),
         (
-            'state = "m"\n' + SITE + MAIL + 'encryption = "none"\nhost = "m.test"\nuser = "u"\n'
-            'password = "env:X"\n',
+            'state = "m"\n'
+            + SITE
+            + MAIL
+            + 'encryption = "none"\nhost = "m.test"\nuser = "u"\n'
+            'password = "${X}"\n',
             "not sent without encryption",
         ),
         ('state = "m"\n' + SITE + MAIL + 'to = "x"\n', "is not valid TOML"),
@@ -107,19 +111,16 @@ def test_guide_names_every_key():
     assert [key for key in sorted(keys) if f"``{key}``" not in guide] == []
 
 
-def test_secret_is_in_the_environment_or_a_private_file(tmp_path, monkeypatch):
+def test_secret_is_in_the_environment_or_a_private_file(tmp_path):
     path = tmp_path / "secret"
-    path.write_text("hush\n")
-    path.chmod(0o644)
-    monkeypatch.setenv("WATCH_TOKEN", "hush")
-
-    assert secret_of("env:WATCH_TOKEN") == "hush"
-    with pytest.raises(ConfigError, match="chmod 600"):
-        secret_of(f"file:{path}")
+    path.write_text("TOKEN=hush\n")
     path.chmod(0o600)
-    assert secret_of(f"file:{path}") == "hush"
-    with pytest.raises(ConfigError, match="no variable WATCH_NOTHING"):
-        secret_of("env:WATCH_NOTHING")
+    channel = GitHub(project="o/n", token="${TOKEN}")
+
+    assert channel.with_secrets(secrets_in(path)).token == "hush"
+    assert "hush" not in repr(channel.with_secrets({"TOKEN": "hush"}))
+    with pytest.raises(ConfigError, match=r"\$\{TOKEN\} is neither in the environment"):
+        channel.with_secrets({})
 
 
 def at(day, hour, minute=0):

@@ -1,0 +1,60 @@
+"""Secrets that configuration files refer to as ``${NAME}``.
+
+Rule: they are in the environment, or in a file that only its owner can read, and no error shows one.
+"""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import read_limited
+
+__all__ = ["filled", "secrets_in"]
+
+MAX_SECRETS_BYTES = 64 * 1024
+
+
+def filled(text: str, secret_by_name: Mapping[str, str]) -> str:
+    """Return a text with the secrets that it refers to.
+
+    Raises:
+        ConfigError: one is missing.
+
+    >>> filled("https://a.test/${KEY}", {"KEY": "s3cr3t"})
+    'https://a.test/s3cr3t'
+    """
+    try:
+        return Template(text).substitute(secret_by_name)
+    except KeyError as exc:
+        raise ConfigError(
+            f"${{{exc.args[0]}}} is neither in the environment nor in the file that "
+            "`secrets` names"
+        ) from None
+    except ValueError:
+        raise ConfigError("write ${NAME} for a secret, and $$ for a $") from None
+
+
+def secrets_in(path: str) -> dict[str, str]:
+    """Return the values of a file of NAME=VALUE lines by their names.
+
+    Args:
+        path: Empty for no file.
+
+    Raises:
+        ConfigError: it cannot be read, or others can read it.
+    """
+    if not path:
+        return {}
+    try:
+        mode = Path(path).stat().st_mode
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConfigError(f"{path} can be read by others; chmod 600 it")
+        text = read_limited(path, MAX_SECRETS_BYTES).decode()
+    except (OSError, ValueError) as exc:
+        why = getattr(exc, "strerror", "") or "it is not text in UTF-8"
+        raise ConfigError(f"cannot read the secrets in {path}: {why}") from None
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
