@@ -16,25 +16,16 @@ from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.notice import Event, Notice, Outgoing
 from gencoro import gen
 
-__all__ = ["Delivery", "retry_pause_s"]
+__all__ = ["Delivery"]
 
 logger = logging.getLogger(__name__)
 
+# After failures, these double from the first to the longest.
 FIRST_PAUSE_S = 60.0
 LONGEST_PAUSE_S = 6 * 3600.0
 
 # For one notice: a server may answer, but too slowly.
 PATIENCE_S = 180.0
-
-
-def retry_pause_s(tries: int) -> float:
-    """Return how long to wait after a number of failed tries.
-
-    >>> retry_pause_s(1), retry_pause_s(2), retry_pause_s(100)
-    (60.0, 120.0, 21600.0)
-    """
-    pause_s: float = FIRST_PAUSE_S * 2 ** min(tries - 1, 20)
-    return min(pause_s, LONGEST_PAUSE_S)
 
 
 class Delivery:
@@ -92,10 +83,9 @@ class Delivery:
     @gen.coroutine
     def _deliver_to(self, name: str, at_once: bool) -> Generator[Any, Any, bool]:
         out = self._memory.channels[name]
-        is_soon = (
-            out.next_try_at <= self._clock() + LONGEST_PAUSE_S
-        )  # or the clock was wrong
-        if not at_once and is_soon and out.next_try_at > self._clock():
+        wait_s = out.next_try_at - self._clock()
+        # A longer one means that the clock was set back.
+        if not at_once and 0 < wait_s <= LONGEST_PAUSE_S:
             return False
         while notice := self._next_notice(name, out):
             out.tries += 1
@@ -103,26 +93,33 @@ class Delivery:
             error: str = yield self._try(name, notice, out.tries > 1)
             if error:
                 out.error = error
-                out.next_try_at = self._clock() + retry_pause_s(out.tries)
+                pause_s = FIRST_PAUSE_S * 2 ** min(out.tries - 1, 20)
+                out.next_try_at = self._clock() + min(pause_s, LONGEST_PAUSE_S)
                 self._memory.save()
                 logger.warning("%s was not told: %s", name, error)
                 return False
-            self._note_sent(out)
+            self._note_told(out)
+            self._memory.save()
         return True
 
     def _next_notice(self, name: str, out: Outgoing) -> Notice | None:
         """Return the notice that was not sent, or a new one; None if all is told."""
-        if out.upto <= out.told:
+        events = self._events(name, out)
+        if not events:  # none is being told, or its site is not watched any longer
+            self._note_told(out)
             out.upto, out.made_at = self._memory.last_event, self._clock()
-        events = [
+            events = self._events(name, out)
+        if events:
+            return self._notice(name, f"{out.told}-{out.upto}", out.made_at, events)
+        self._note_told(out)
+        return None
+
+    def _events(self, name: str, out: Outgoing) -> list[Event]:
+        return [
             each
             for each in self._memory.events
             if out.told < each.id <= out.upto and each.site in self._sites[name]
         ]
-        if events:
-            return self._notice(name, f"{out.told}-{out.upto}", out.made_at, events)
-        out.told = out.upto
-        return None
 
     def _notice(
         self, name: str, what: str, made_at: float, events: Sequence[Event]
@@ -136,9 +133,9 @@ class Delivery:
             self._memory.dead(self._sites[name]),
         )
 
-    def _note_sent(self, out: Outgoing) -> None:
-        out.told, out.tries, out.next_try_at, out.error = out.upto, 0, 0.0, ""
-        self._memory.save()
+    def _note_told(self, out: Outgoing) -> None:
+        out.told = max(out.told, out.upto)
+        out.tries, out.next_try_at, out.error = 0, 0.0, ""
 
     @gen.coroutine
     def _try(self, name: str, notice: Notice, again: bool) -> Generator[Any, Any, str]:
@@ -151,9 +148,8 @@ class Delivery:
             return str(exc) or "unknown error"
         except gen.TimeoutError:
             return f"it took more than {PATIENCE_S:.0f} seconds"
-        except (
-            Exception
-        ) as exc:  # an answer of another form than the API's, for example
-            # Without its message, which may have a secret.
+        except Exception as exc:
+            # An answer of another form than the API's, for example.  The message may have
+            # a secret.
             return f"{type(exc).__name__} in {type(channel).__name__.lower()}"
         return ""

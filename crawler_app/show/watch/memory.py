@@ -171,7 +171,7 @@ class Memory:
             **{key: value for key, value in vars(self).items() if key != "path"},
         }
         try:
-            replace_text(self.path, json.dumps(whole, default=vars, indent=0))
+            replace_text(self.path, json.dumps(whole, default=vars))
         except OSError as exc:
             raise not_writable(self.path.parent, exc) from None
 

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler_app.show.watch.delivering import Delivery
 from tests.helpers.receiver import Receiver
 
 
@@ -115,6 +114,33 @@ def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
     assert told(receiver) == []
 
 
+def test_page_that_cannot_be_written_holds_up_nothing(site, receiver, gencrawl, file):
+    site.page("/", "/gone")
+    file.write_text(file.read_text().replace("page.html", "nowhere/page.html"))
+
+    ended = gencrawl("watch", file, "--once")
+
+    assert ended.status == 1
+    assert "nowhere/page.html: No such file or directory" in ended.err
+    assert told(receiver) == [("dead", f"{site.url}gone")]
+    assert (file.parent / "feed.xml").exists()
+
+
+def test_site_that_is_no_longer_in_the_file_is_not_told_of(
+    site, receiver, gencrawl, file
+):
+    site.page("/", "/gone")
+    receiver.failures = 1
+    gencrawl("watch", file, "--once")
+    file.write_text(file.read_text().replace("sites.docs", "sites.blog"))
+
+    assert gencrawl("watch", file, "--once").status == 0
+
+    (event,) = receiver.hooks[0][1]["events"]
+    assert event["site"] == "blog"
+    assert "docs" not in gencrawl("watch", file, "--status").out
+
+
 def test_channels_are_tested(receiver, gencrawl, file):
     assert gencrawl("watch", file, "--test-notices").out == "team: sent\n"
     receiver.failures = 1
@@ -135,37 +161,22 @@ def test_notice_that_fails_is_told_later(site, receiver, gencrawl, file):
     assert told(receiver) == [("dead", f"{site.url}first")]
 
 
-def test_crash_between_telling_and_noting_repeats_the_id(
-    site, receiver, gencrawl, file, monkeypatch
-):
-    site.page("/", "/first")
-
-    def crash(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Delivery, "_note_sent", crash)
-    gencrawl("watch", file, "--once")
-    monkeypatch.undo()
-
-    gencrawl("watch", file, "--once")
-    gencrawl("watch", file, "--once")
-
-    ids = [headers["Webhook-Id"] for headers, _ in receiver.hooks]
-    assert len(ids) == 2
-    assert len({*ids}) == 1
-
-
 COMMAND = """
 import sys
 from crawler_app.commands.main import main
-from crawler_app.show.watch.delivering import Delivery
+from crawler_app.show.watch.notices.issue import GitHub
+from gencoro import gen
 
-def wait(*arguments):
+send = GitHub.send
+
+@gen.coroutine
+def send_and_wait(*arguments, **options):
+    yield send(*arguments, **options)
     print("told", flush=True)
     sys.stdin.read()
 
 if sys.argv[1] == "stop":
-    Delivery._note_sent = wait
+    GitHub.send = send_and_wait
 sys.exit(main(["watch", *sys.argv[2:]]))
 """
 

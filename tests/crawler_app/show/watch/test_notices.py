@@ -193,6 +193,24 @@ def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
     assert "http://a.test/2" in json.dumps(issue)
 
 
+@pytest.mark.parametrize("forge", FORGES)
+def test_issue_of_a_stranger_is_left_alone(receiver, told, memory, forge):
+    kind, project, text = FORGES[forge]
+    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+    told(config)
+    old_mark = {text: "<!-- gencrawl watch: team -->"}
+    receiver.issues[1] = {"id": 1, config.forge.number: 1, "comments": []} | old_mark
+    receiver.lost = 1
+
+    assert not told(config, sighting("http://a.test/1"))
+    copy = {"id": 3, config.forge.number: 3, "comments": []}
+    receiver.issues[3] = copy | {text: receiver.issues[2][text]}
+    assert told(config, checks=False)
+
+    assert memory.channels["team"].memo == "2"
+    assert [len(each["comments"]) for each in receiver.issues.values()] == [0, 1, 0]
+
+
 def test_issue_that_was_deleted_is_made_again(receiver, told):
     config = GitHub(project="o/n", token="${WATCH_TOKEN}", api=receiver.url)
     told(config)

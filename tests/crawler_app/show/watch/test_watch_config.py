@@ -133,6 +133,8 @@ def at(day, hour, minute=0):
 )
 def test_time_of_day_comes_once_a_day(last, due):
     assert next_check_at(last, 1.0, "03:00", now=last) == due
+    # The clock was set back.
+    assert next_check_at(last, 1.0, "03:00", now=last - 9) == last - 9
 
 
 def test_quiet_hours_go_over_midnight():
