@@ -6,7 +6,7 @@ compares the tables in the documentation with it.
 
 Inside: `option`, the metadata of one option; `units` of durations and sizes; `validators`;
 `toml`, configuration files; `found_file`, the one in the working directory; `login_recipe`, how
-to log in.
+to log in; `secret_values`, which files refer to by name.
 """
 
 import json
