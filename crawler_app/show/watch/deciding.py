@@ -50,12 +50,14 @@ class Known:
     Attributes:
         recent: Its last results, the newest at the end: ``x`` if it failed, ``.`` if not.
         since: The first of the results that are the same as the newest.
+        failing_since: When the last failures in a row began.
         mended_at: When it was told to be mended; None if it was not.
     """
 
     state: State = State.FINE
     recent: str = ""
     since: float = 0.0
+    failing_since: float = 0.0
     mended_at: float | None = None
 
     @property
@@ -79,7 +81,8 @@ def decide(known: Known, failed: bool, now: float, rule: Rule) -> Known:
     result = FAILED if failed else WORKED
     recent = (known.recent + result)[-MAX_RECENT:]
     since = known.since if known.recent.endswith(result) else now
-    known = replace(known, recent=recent, since=since)
+    failing_since = since if failed else known.failing_since
+    known = replace(known, recent=recent, since=since, failing_since=failing_since)
     if known.state is State.FLAPPING:
         if now - since < FLAPPING_S:
             return known

@@ -9,15 +9,21 @@ from pathlib import Path
 
 from tornado.template import Loader, Template
 
-from crawler_app.base.text.formatting import cut_middle, number, time_of_day
+from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.show.watch.deciding import FAILED, MAX_RECENT, State
-from crawler_app.show.watch.memory import Memory, Remembered, SiteMemory
+from crawler_app.show.watch.memory import (
+    Memory,
+    Remembered,
+    SiteMemory,
+    event_of,
+    groups_of,
+)
+from crawler_app.show.watch.notices.notice import line_of
 
 __all__ = ["render_history"]
 
 # Of each site; about a kilobyte each.
 MAX_FINDINGS = 300
-URL_CHARS = 120
 
 HEIGHT = 60
 
@@ -39,10 +45,10 @@ def render_history(memory: Memory, sites: Sequence[str], now: float) -> str:
         headline=_headline,
         checked=_checked,
         line=_line,
-        sorted_findings=_sorted,
+        groups_of=lambda site: groups_of(sorted(site.findings, key=_rank)),
         word=_word,
         marks=_marks,
-        short=functools.partial(cut_middle, most=URL_CHARS),
+        event_line=lambda name, group: line_of(event_of(name, group, now)),
         time_of_day=time_of_day,
         number=number,
     )
@@ -78,14 +84,10 @@ def _line(site: SiteMemory) -> str:
     )
 
 
-def _sorted(site: SiteMemory) -> list[Remembered]:
-    """Return findings: those that were told, those that may be, and mended ones."""
-
-    def rank(each: Remembered) -> tuple[bool, bool, float]:
-        known = each.known
-        return known.state is State.FINE, not known.is_suspected, -each.last_at
-
-    return sorted(site.findings, key=rank)
+def _rank(each: Remembered) -> tuple[bool, bool, float]:
+    """Return the order: findings that were told, those that may be, and mended ones."""
+    is_told = each.known.state is not State.FINE
+    return not is_told, each.known.is_over, -each.last_at
 
 
 def _word(each: Remembered) -> str:

@@ -7,7 +7,7 @@ told are there together or not at all, and others may read it at any time.
 import dataclasses
 import json
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from crawler_app.show.watch.deciding import (
 from crawler_app.show.watch.looking import Look, Sighting
 from crawler_app.show.watch.notices.notice import Event, Outgoing
 
-__all__ = ["Memory", "Remembered", "Run", "SiteMemory"]
+__all__ = ["Memory", "Remembered", "Run", "SiteMemory", "event_of", "groups_of"]
 
 VERSION = 1
 
@@ -166,16 +166,12 @@ class Memory:
         """
         if self.path is None:
             return
-        whole = {
-            "version": VERSION,
-            **{key: value for key, value in vars(self).items() if key != "path"},
-        }
+        whole = {"version": VERSION, **vars(self)}
+        del whole["path"]
         try:
             replace_text(self.path, json.dumps(whole, default=vars))
         except OSError as exc:
             raise not_writable(self.path.parent, exc) from None
-
-    # -- checks ---------------------------------------------------------------------------
 
     def site(self, name: str) -> SiteMemory:
         """Return what is known of a site."""
@@ -201,9 +197,10 @@ class Memory:
         site = self.site(name)
         site.checked_at, site.is_blind = at, False
         seen_by_id = {_id_of(seen): seen for seen in look.sightings}
-        known = {_id_of(each.seen) for each in site.findings}
-        new = [seen for id, seen in seen_by_id.items() if id not in known]
-        site.findings += [Remembered(seen, at, at) for seen in new]
+        new = seen_by_id.keys() - {_id_of(each.seen) for each in site.findings}
+        site.findings += [
+            Remembered(seen, at, at) for id, seen in seen_by_id.items() if id in new
+        ]
         changed = []
         for each in site.findings:
             seen = seen_by_id.get(_id_of(each.seen))
@@ -220,8 +217,6 @@ class Memory:
         site.forget(at)
         self.save()
         return events
-
-    # -- what is told ---------------------------------------------------------------------
 
     def tell(self, events: Iterable[Event]) -> list[Event]:
         """Note something to tell; return it with its numbers."""
@@ -265,19 +260,24 @@ def _remembered(row: dict[str, Any]) -> Remembered:
 
 
 def _events_of(site: str, found: Iterable[Remembered], at: float) -> list[Event]:
-    """Return an event for each finding, but one for all URLs of a host that does not answer."""
+    return [event_of(site, group, at) for group in groups_of(found)]
+
+
+def groups_of(found: Iterable[Remembered]) -> list[list[Remembered]]:
+    """Return findings one by one, but those of a host that does not answer together."""
     groups: dict[object, list[Remembered]] = {}
     for each in found:
-        seen = each.seen
-        key = (seen.host, seen.words, each.known.state) if seen.host else _id_of(seen)
-        groups.setdefault(key, []).append(each)
-    return [_event_of(site, group, at) for group in groups.values()]
+        seen, known = each.seen, each.known
+        of_host = seen.host, seen.words, known.state, known.is_over
+        groups.setdefault(of_host if seen.host else _id_of(seen), []).append(each)
+    return list(groups.values())
 
 
-def _event_of(site: str, group: list[Remembered], at: float) -> Event:
+def event_of(site: str, group: Sequence[Remembered], at: float) -> Event:
+    """Return what is to be told of a group."""
     first = group[0]
     words, kind = first.seen.words, str(first.known.state)
-    if first.known.state is State.FINE:
+    if first.known.is_over:
         kind = "mended"
         words = f"works again, or is no longer referred to (was: {words})"
     is_host = len(group) > 1
@@ -291,7 +291,7 @@ def _event_of(site: str, group: list[Remembered], at: float) -> Event:
         words=words,
         place=seen.place,
         places=places,
-        since=first.first_at if kind == "mended" else first.known.since,
+        since=first.known.failing_since,
         urls=len(group),
         pages=min(seen.host_pages, places) if is_host else 0,
     )

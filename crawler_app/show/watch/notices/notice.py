@@ -37,7 +37,7 @@ class Event:
         words: What is wrong.
         place: A page that refers to the target, with line and column.
         places: The number of references.
-        since: When it was first seen to be so; 0 if there is no such time.
+        since: When it began to fail; 0 if there is no such time.
         urls: The number of URLs that are broken, more than 1 only for a host.
         pages: The number of pages that refer to the host; 0 for a URL.
     """

@@ -29,7 +29,8 @@ def test_each_change_is_told_once(memory, tmp_path):
 
     assert kinds(noted(memory, 1, *found)) == ["dead", "dead"]
     again = Memory(tmp_path / "memory")
-    assert kinds(noted(again, 2, *found)) == ["dead"]
+    (event,) = noted(again, 2, *found)
+    assert (event.kind, event.since, event.at) == ("dead", DAY_S, 2 * DAY_S)
     assert noted(again, 3, *found) == []
     assert kinds(noted(Memory(tmp_path / "memory"), 4, *found[1:])) == ["mended"]
 
