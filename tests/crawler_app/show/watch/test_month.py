@@ -79,7 +79,6 @@ class Receiving(Channel):
 
     chance: random.Random
     events: list = field(default_factory=list)
-    times: list = field(default_factory=list)
     ids: set = field(default_factory=set)
     refused: list = field(default_factory=list)
     killed: list = field(default_factory=list)
@@ -93,7 +92,6 @@ class Receiving(Channel):
         if notice.id not in self.ids:
             self.ids.add(notice.id)
             self.events.extend(notice.events)
-            self.times.append(notice.made_at)
         else:
             assert again
         if self.chance.random() < 0.2:
@@ -158,31 +156,26 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
     assert len(receiving.events) == len(died) + len(mended)
 
 
-def test_nobody_is_told_in_the_quiet_hours(tmp_path, virtual_clock):
+def test_what_is_found_in_the_quiet_hours_is_told_at_their_end(memory, run_sync):
     config = WatchConfig(state="x", at="03:00", quiet="00:00-07:00")
     receiving = Receiving(chance=random.Random(0))
     receiving.chance.random = lambda: 1.0
-    told_at = []
-
-    def now():
-        return START + virtual_clock.time()
+    night = datetime(2026, 11, 28, 3).timestamp()
+    now = night
 
     @gen.coroutine
     def look(site):
-        yield gen.sleep(60.0)
-        told_at.append(datetime.fromtimestamp(now()).hour)
-        return look_of(*map(sighting, "abc"[: len(told_at)]))
+        yield gen.moment
+        return look_of(sighting("a"))
 
-    async def live():
-        delivery = Delivery(memory, {"hook": receiving}, ["docs"], now)
-        watch = Watch(config, {"docs": {}}, {})
-        watcher = Watcher(watch, memory, delivery, now, look=look)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(watcher.run_forever(), 3 * DAY_S)
+    delivery = Delivery(memory, {"hook": receiving}, ["docs"], lambda: now)
+    watch = Watch(config, {"docs": {}}, {})
+    watcher = Watcher(watch, memory, delivery, lambda: now, look=look)
 
-    memory = Memory(tmp_path / "memory")
-    with asyncio.Runner(loop_factory=virtual_clock.new_event_loop) as runner:
-        runner.run(live())
-    assert told_at[1:3] == [3, 3]
-    assert [datetime.fromtimestamp(at).hour for at in receiving.times][1:] == [7, 7]
-    assert [e.target for e in receiving.events] == ["a", "b", "c"]
+    run_sync(watcher.run_round)
+    assert receiving.events == []
+    now = watcher._wakes_at()
+    assert now == night + 4 * 3600
+    run_sync(watcher.run_round)
+    assert [event.at for event in receiving.events] == [night]
+    assert watcher._wakes_at() == night + DAY_S

@@ -14,6 +14,8 @@ from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
 from crawler_app.show.watch.watch_config import CHANNEL_BY_KIND, WatchConfig, read_watch
 
 SITE = '[sites.docs]\nseeds = "http://a.test/"\n'
+TOP = 'state = "m"\n'
+OPEN = "encryption = 'none'\nhost = 'm.test'\nuser = 'u'\npassword = '${X}'"
 MAIL = '[notices.team]\nkind = "mail"\nsender = "a@b.test"\nto = "c@d.test"\n'
 
 
@@ -46,44 +48,28 @@ def test_whole_file_is_read(read, tmp_path):
     ("text", "complaint"),
     [
         (SITE, "give a directory for the memory"),
-        ('state = "m"\n', "there is no site"),
-        ('state = "m"\n[sites.docs]\n', "sites.docs: give a URL"),
-        ('state = "m"\n[sites."../x"]\n', "other characters than"),
-        ('state = "m"\nsites = 3\n', "sites holds tables"),
-        ('state = "m"\n[notes]\n', "there is no table 'notes'"),
-        ('state = "m"\nat = "25:00"\n' + SITE, "at is '25:00'; it must be a time"),
-        ('state = "m"\nat = "3:00"\nevery = "1d"\n' + SITE, "exclude each other"),
-        ('state = "m"\nquiet = "22-7"\n' + SITE, "it must be two times"),
-        ('state = "m"\nzzz = 4\n' + SITE, "the keys are state, every, at, quiet,"),
-        ('state = "m"\n' + SITE + "zzz = 3\n", "see gencrawl check --help"),
-        ('state = "m"\n' + SITE + "tries = 0\n", "sites.docs: tries is 0"),
-        ('state = "m"\n' + SITE + "auth = 'x'\n", "auth must be user:password"),
-        ('state = "m"\n' + SITE + MAIL + 'sites = "dosc"\n', "did you mean docs?"),
-        ('state = "m"\n' + SITE + MAIL + 'user = "u"\n', "a user needs a password"),
-        ('state = "m"\n' + SITE + 'baseline = "x"\n', "baseline is not for a site"),
-        ('state = "m"\n' + SITE + 'fail-on = "new"\n', "what a watch does anyway"),
-        ('state = "m"\n' + SITE + "tires = 3\n", "did you mean tries?"),
-        (
-            'state = "m"\n' + SITE + '[notices.x]\nkind = "maill"\n',
-            "did you mean mail?",
-        ),
-        (
-            'state = "m"\n' + SITE + MAIL + 'password = "hush"\n',
-            "does not belong into the file",
-        ),
-        (
-            'state = "m"\n'
-            + SITE
-            + MAIL
-            + 'encryption = "none"\nhost = "m.test"\nuser = "u"\n'
-            'password = "${X}"\n',
-            "not sent without encryption",
-        ),
-        ('state = "m"\n' + SITE + MAIL + 'to = "x"\n', "is not valid TOML"),
-        (
-            'state = "m"\n' + SITE + '[notices.x]\nkind = "webhook"\n',
-            "notices.x: url is missing",
-        ),
+        ("state = 'm'", "there is no site"),
+        ("state = 'm'\n[sites.docs]", "sites.docs: give a URL"),
+        ("state = 'm'\n[sites.'../x']", "other characters than"),
+        ("state = 'm'\nsites = 3", "sites holds tables"),
+        ("state = 'm'\n[notes]", "there is no table 'notes'"),
+        ("at = '25:00'\n[sites]", "at is '25:00'; it must be a time"),
+        ("quiet = '22-7'\n[sites]", "it must be two times"),
+        ("zzz = 4\n[sites]", "the keys are state, every, at, quiet,"),
+        (TOP + "at = '3:00'\nevery = '1d'\n" + SITE, "exclude each other"),
+        (TOP + SITE + "baseline = 'x'", "baseline is not for a site"),
+        (TOP + SITE + "fail-on = 'new'", "what a watch does anyway"),
+        (TOP + SITE + "tires = 3", "did you mean tries?"),
+        (TOP + SITE + "zzz = 3", "see gencrawl check --help"),
+        (TOP + SITE + "tries = 0", "sites.docs: tries is 0"),
+        (TOP + SITE + "auth = 'x'", "auth must be user:password"),
+        (TOP + SITE + "[notices.x]\nkind = 'maill'", "did you mean mail?"),
+        (TOP + SITE + "[notices.x]\nkind = 'webhook'", "notices.x: url is missing"),
+        (TOP + SITE + MAIL + "sites = 'dosc'", "did you mean docs?"),
+        (TOP + SITE + MAIL + "user = 'u'", "a user needs a password"),
+        (TOP + SITE + MAIL + "password = 'hush'", "does not belong into the file"),
+        (TOP + SITE + MAIL + OPEN, "not sent without encryption"),
+        (TOP + SITE + MAIL + "to = 'x'", "is not valid TOML"),
     ],
 )
 def test_mistake_is_named(read, text, complaint):
