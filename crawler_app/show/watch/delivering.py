@@ -124,10 +124,10 @@ class Delivery:
     def _notice(
         self, name: str, what: str, made_at: float, events: Sequence[Event]
     ) -> Notice:
-        source = uuid.uuid5(uuid.UUID(self._memory.id), name)
+        own = uuid.UUID(self._memory.id)
         return Notice(
-            uuid.uuid5(source, what).hex,
-            source.hex,
+            uuid.uuid5(own, f"{name}/{what}").hex,
+            uuid.uuid5(own, name).hex,
             made_at,
             events,
             self._memory.dead(self._sites[name]),

@@ -19,7 +19,8 @@ def feed_of(id: str, events: Sequence[Event]) -> str:
     Args:
         id: A word that no other feed has, of 32 hexadecimal digits.
     """
-    own = uuid.UUID(id)
+    # The id itself is not published: the ids of notices follow from it.
+    own = uuid.uuid5(uuid.UUID(id), "/feed")
     feed = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _add(feed, "id", own.urn)
     _add(feed, "title", "Broken links")

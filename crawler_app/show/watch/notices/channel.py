@@ -38,7 +38,7 @@ def secret_option(help: str) -> Any:
 def _require_reference(name: str, value: str) -> None:
     if value and "${" not in value:
         raise ConfigError(
-            f"{name} is a secret, which does not belong into the file; write "
+            f"{name} is a secret, which does not belong in the file; write "
             f'{name} = "${{NAME}}", and set NAME in the environment or in the file that '
             "`secrets` names"
         )

@@ -107,7 +107,7 @@ class Notice:
 
     Attributes:
         id: Stays the same if it is sent again.
-        source: Identifies the watch and the channel; only those who were told know it.
+        source: Identifies the watch and the channel; nobody knows it before the first notice.
         made_at: When it was made.
         events: What it tells.
         dead: The findings that are dead at the moment, for an issue.

@@ -1,6 +1,7 @@
 """What a watch remembers: checks, outages, who was told, and what is forgotten."""
 
 import json
+import uuid
 
 import pytest
 
@@ -135,3 +136,4 @@ def test_page_and_feed_escape_what_sites_say(memory):
     assert "&lt;script" in feed
     assert "\x01" not in page + feed
     assert feed == feed_of(memory.id, memory.events)
+    assert str(uuid.UUID(memory.id)) not in feed

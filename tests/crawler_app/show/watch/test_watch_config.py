@@ -67,7 +67,7 @@ def test_whole_file_is_read(read, tmp_path):
         (TOP + SITE + "[notices.x]\nkind = 'webhook'", "notices.x: url is missing"),
         (TOP + SITE + MAIL + "sites = 'dosc'", "did you mean docs?"),
         (TOP + SITE + MAIL + "user = 'u'", "a user needs a password"),
-        (TOP + SITE + MAIL + "password = 'hush'", "does not belong into the file"),
+        (TOP + SITE + MAIL + "password = 'hush'", "does not belong in the file"),
         (TOP + SITE + MAIL + OPEN, "not sent without encryption"),
         (TOP + SITE + MAIL + "to = 'x'", "is not valid TOML"),
     ],
