@@ -6,7 +6,10 @@ import pytest
 
 from crawler_app.show.watch.looking import Look, Sighting
 from crawler_app.show.watch.memory import Memory
+from tests.helpers.http.certificates import certificates
 from tests.helpers.receiver import Receiver
+
+__all__ = ["certificates"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,8 @@
 """The channels, told by real protocols: SMTP, webhooks, the APIs of GitHub and GitLab."""
 
+import asyncio
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -12,6 +14,7 @@ from email import message_from_bytes, policy
 
 import pytest
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
 
 from crawler_app.show.watch.deciding import Rule
 from crawler_app.show.watch.delivering import Delivery
@@ -41,10 +44,9 @@ class Mailbox:
         return answer
 
 
-@pytest.fixture
-def mailbox():
-    box = Mailbox()
-    controller = Controller(box, hostname="127.0.0.1", port=0)
+@contextlib.contextmanager
+def served(box, **options):
+    controller = Controller(box, hostname="127.0.0.1", port=0, **options)
 
     def connect():  # the controller's own looks for the server at port 0
         box.port = controller.server.sockets[0].getsockname()[1]
@@ -55,6 +57,12 @@ def mailbox():
     controller.start()
     yield box
     controller.stop()
+
+
+@pytest.fixture
+def mailbox():
+    with served(Mailbox()) as box:
+        yield box
 
 
 @pytest.fixture
@@ -81,10 +89,9 @@ def mail_to(mailbox, **values):
     return Mail(
         host="127.0.0.1",
         port=mailbox.port,
-        encryption="none",
         sender="watch@a.test",
         to=("team@b.test",),
-        **values,
+        **{"encryption": "none"} | values,
     )
 
 
@@ -104,6 +111,25 @@ def test_mail_is_tried_again_with_the_same_id(mailbox, told, memory):
     assert mail["Subject"] == "[gencrawl] docs: 1 broken"
     assert mail["Bcc"] is None
     assert "404 Not Found (on http://a.test/:1:2)" in mail.get_content()
+
+
+def test_mail_is_encrypted_and_logged_in(told, memory, monkeypatch, certificates):
+    def login(server, session, envelope, mechanism, data):
+        return AuthResult(success=data.password == b"hush-1234")
+
+    tls = {"tls_context": certificates.server_context(), "require_starttls": True}
+    logins = {"authenticator": login, "auth_required": True}
+    with served(Mailbox(), **tls, **logins) as box:
+        config = mail_to(
+            box, encryption="starttls", user="me", password="${WATCH_TOKEN}"
+        )
+        told(config)
+        assert not told(config, sighting("a"))
+        assert "CERTIFICATE_VERIFY_FAILED" in memory.channels["team"].error
+        monkeypatch.setenv("SSL_CERT_FILE", certificates.ca)
+        assert told(config, checks=False)
+
+    assert len(box.mails) == 1
 
 
 def test_one_mail_tells_everything(mailbox, told):
@@ -258,6 +284,28 @@ def test_channel_that_fails_does_not_hold_up_the_others(
     assert delivery.next_try_at() == 60.0
     assert "hush" not in caplog.text
     assert "stuck was not told: KeyError" in caplog.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent(Channel):
+    """A channel whose service never answers."""
+
+    def send(self, notice, out, *, again):
+        return gen.Future()
+
+
+def test_channel_that_hangs_is_left_after_a_time(memory, virtual_clock):
+    delivery = Delivery(memory, {"silent": Silent()}, ["docs"], virtual_clock.time)
+    memory.note("docs", look_of(sighting("a")), 0.0, external=Rule(), own=Rule())
+
+    async def deliver():
+        return await delivery.deliver()
+
+    with asyncio.Runner(loop_factory=virtual_clock.new_event_loop) as runner:
+        assert not runner.run(deliver())
+
+    assert memory.channels["silent"].error == "it took more than 180 seconds"
+    assert delivery.next_try_at() == 240.0
 
 
 def test_mail_server_that_is_away_is_named(told, memory):
