@@ -1,7 +1,7 @@
 """When a finding is told: its states from check to check.
 
-Pure: the time is an argument.  A finding is *fine* until enough checks in a row have failed; then
-it is *dead*, and when as many have found it working, fine again.  One that dies again soon after
+Pure: the time is an argument.  A finding is *fine* until enough checks have failed; then it is
+*dead*, and when as many in a row have found it working, fine again.  One that dies again soon after
 that is *flapping*, until it has not changed for a while.  Each change of state is told.
 """
 
@@ -35,12 +35,15 @@ class Rule:
     """When a finding is dead.
 
     Attributes:
-        runs: Checks in a row in which it must have failed.
+        runs: Checks in which it must have failed.
         over_s: The least time since the first of these failures.
+        of: They are among this number of the last checks, and end with two in a row; if it is
+            not above `runs`, all are in a row.
     """
 
     runs: int = 1
     over_s: float = 0.0
+    of: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Known:
     Attributes:
         recent: Its last results, the newest at the end: ``x`` if it failed, ``.`` if not.
         since: The first of the results that are the same as the newest.
-        failing_since: When the last failures in a row began.
+        failing_since: When the last failures began that a rule counts together.
         mended_at: When it was told to be mended; None if it was not.
     """
 
@@ -81,18 +84,22 @@ def decide(known: Known, failed: bool, now: float, rule: Rule) -> Known:
     result = FAILED if failed else WORKED
     recent = (known.recent + result)[-MAX_RECENT:]
     since = known.since if known.recent.endswith(result) else now
-    failing_since = since if failed else known.failing_since
+    number = max(rule.runs, rule.of, 2)
+    is_first = failed and FAILED not in known.recent[1 - number :]
+    failing_since = now if is_first else known.failing_since
     known = replace(known, recent=recent, since=since, failing_since=failing_since)
     if known.state is State.FLAPPING:
         if now - since < FLAPPING_S:
             return known
         state = State.DEAD if failed else State.FINE
         return replace(known, state=state, mended_at=None)
-    if failed is (known.state is State.DEAD) or not recent.endswith(result * rule.runs):
-        return known
     if known.state is State.DEAD:
-        return replace(known, state=State.FINE, mended_at=now)
-    if now - since < rule.over_s:
+        is_mended = recent.endswith(WORKED * rule.runs)
+        return replace(known, state=State.FINE, mended_at=now) if is_mended else known
+    # One that works every other time is not dead.
+    is_failing = recent.endswith(FAILED * min(rule.runs, 2))
+    is_often = recent[-number:].count(FAILED) >= rule.runs
+    if not (is_failing and is_often and now - failing_since >= rule.over_s):
         return known
     is_again = known.mended_at is not None and now - known.mended_at < FLAPPING_S
     return replace(known, state=State.FLAPPING if is_again else State.DEAD)

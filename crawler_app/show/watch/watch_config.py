@@ -62,8 +62,11 @@ class WatchConfig:
     )
     external_runs: int = option(
         2,
-        "checks in a row in which an external link must fail",
+        "checks in which an external link must fail",
         rule=count(1, MAX_RECENT),
+    )
+    external_of: int = option(
+        0, "among this number of the last ones", rule=count(0, MAX_RECENT)
     )
     external_over_s: float = option(
         20 * 3600.0,
@@ -78,11 +81,13 @@ class WatchConfig:
     def __post_init__(self) -> None:
         if not self.state:
             raise ConfigError('give a directory for the memory: `state = "watch"`')
+        if 0 < self.external_of < self.external_runs:
+            raise ConfigError("external-of must not be less than external-runs")
 
     @property
     def external_rule(self) -> Rule:
         """When an external link is dead."""
-        return Rule(self.external_runs, self.external_over_s)
+        return Rule(self.external_runs, self.external_over_s, self.external_of)
 
     @property
     def own_rule(self) -> Rule:

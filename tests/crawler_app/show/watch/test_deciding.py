@@ -54,8 +54,31 @@ def test_link_of_another_site_is_told_when_it_is_certain(results, wanted):
     assert told(results) == wanted
 
 
+@pytest.mark.parametrize(
+    ("results", "wanted"),
+    [
+        ("x.x.x.x.", []),
+        ("x.xx.", [(3, "dead")]),
+        ("x..xx", [(4, "dead")]),
+        ("x...xx", []),
+        ("xxx...", [(2, "dead"), (5, "mended")]),
+    ],
+)
+def test_failures_need_not_be_in_a_row(results, wanted):
+    assert told(results, Rule(3, 2 * DAY_S, of=5)) == wanted
+
+
 def test_own_page_is_told_at_once():
     assert told(".x.", ONCE) == [(1, "dead"), (2, "mended")]
+
+
+@pytest.mark.parametrize("rule", [ONCE, TWICE, Rule(3, of=5)])
+def test_failures_began_with_the_first(rule):
+    known = Known()
+    for now, result in enumerate(".xxxx"):
+        known = decide(known, result == "x", now, rule)
+
+    assert known.failing_since == 1
 
 
 def test_failures_within_a_short_time_do_not_count():
