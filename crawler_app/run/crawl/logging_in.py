@@ -18,6 +18,7 @@ from crawler_app.base.reasons import RETRYABLE, reason_of_status
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, join_or_nothing, origin_of
 from crawler_app.run.crawl.login_signs import LoginSigns
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web import politeness
 from crawler_app.web.documents.forms import Form, forms_in
 from gencoro import gen
@@ -102,12 +103,16 @@ class LogIn:
     def _filled_in(self) -> Subgenerator[Fetched]:
         """Return what comes after the forms of the login: the name may be asked for first."""
         asked = yield from self._sent(Request(self._recipe.url))
-        page = yield from self._followed(asked, self._signs.add_login_url)
+        urls: list[str] = []
+        page = yield from self._followed(asked, urls.append)
         left = self._recipe.values_by_field
         for _ in range(MAX_FORMS):
             form = self._form_on(page, left) if left else self._handover_on(page)
             if form is None:
                 return page
+            # Only now: a user who is logged in may be redirected to a page.
+            while urls:
+                self._signs.add_login_url(urls.pop())
             filled = {name: left.pop(name) for name in form.fields & left.keys()}
             head = {
                 **_FORM,
@@ -180,7 +185,8 @@ class LogIn:
         }
         for form in _forms_of(page):
             is_ours = bool(form.action) and origin_of(form.action) in ours
-            if is_ours and form.is_post and form.is_hidden:
+            is_handover = is_ours and form.is_post and form.is_hidden
+            if is_handover and not logs_out(form.action):
                 return form
         return None
 
