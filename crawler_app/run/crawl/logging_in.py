@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.login_recipe import TOKEN, LoginRecipe
@@ -20,7 +20,7 @@ from crawler_app.base.urls import host_of, join_or_nothing, origin_of
 from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web import politeness
-from crawler_app.web.documents.forms import Form, forms_in
+from crawler_app.web.documents.forms import Form, csrf_token_in, forms_in
 from gencoro import gen
 
 __all__ = ["Exchange", "LogIn"]
@@ -31,6 +31,10 @@ MAX_REDIRECTS = 10
 # Name, password, a page of consent, and the forms of single sign-on.
 MAX_FORMS = 6
 MAX_TOKEN_CHARS = 16_384
+
+# Cookies of tokens, and the headers in which scripts send them back: of Angular, axios and
+# Laravel; of Django.
+_CSRF_COOKIES = {"XSRF-TOKEN": "X-XSRF-TOKEN", "csrftoken": "X-CSRFToken"}
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -66,8 +70,9 @@ class LogIn:
         """
         recipe = self._recipe
         if recipe.json:
+            head = _JSON | (yield from self._csrf_headers())
             body = json.dumps(recipe.values_by_field).encode()
-            request = Request(recipe.url, _JSON, "POST", body)
+            request = Request(recipe.url, head, "POST", body)
             answer = self._accepted((yield from self._sent(request)))
             if recipe.token:
                 name, _, value = recipe.send.partition(":")
@@ -84,6 +89,19 @@ class LogIn:
             f"URL shows the sign ({recipe.logged_in or 'no refusal'}); look at the user, the "
             "password and the sign"
         )
+
+    def _csrf_headers(self) -> Subgenerator[dict[str, str]]:
+        """Return the token that the scripts of the start page would send with the JSON."""
+        started = yield from self._sent(Request(self._config.seeds[0]))
+        page = yield from self._followed(started)
+        found = {}
+        if origin_of(page.url) == origin_of(self._recipe.url):
+            found["X-CSRF-Token"] = csrf_token_in(
+                page.body, page.headers.get("Content-Type", "")
+            )
+        for cookie, header in _CSRF_COOKIES.items():
+            found[header] = unquote(self._signs.cookie(cookie, self._recipe.url))
+        return {header: token for header, token in found.items() if token}
 
     def proof(self) -> Subgenerator[str]:
         """Return the URL of a page that shows that the crawl is logged in; empty for none."""

@@ -138,6 +138,31 @@ def test_token_of_a_json_answer_is_sent(site, crawl, recipe):
 
 
 @pytest.mark.parametrize(
+    ("head", "body", "header"),
+    [
+        ("XSRF-TOKEN=t%3D7; Path=/", "", "X-Xsrf-Token"),
+        ("csrftoken=t=7; Path=/", "", "X-Csrftoken"),
+        ("other=1", "<meta name=CSRF-Token content='t=7'>", "X-Csrf-Token"),
+    ],
+)
+def test_json_is_sent_with_the_csrf_token_of_the_page(
+    site, crawl, recipe, head, body, header
+):
+    site.how_out = "in place"
+    site.login_cookie, site.login_head = head, body
+
+    crawl(recipe(json=True, token="data.0.token"), max_pages=1)
+
+    (sent,) = [
+        headers
+        for (path, headers), method in zip(site.requests, site.methods, strict=True)
+        if method == "POST"
+    ]
+    assert sent[header] == "t=7"
+    assert len({"X-Xsrf-Token", "X-Csrftoken", "X-Csrf-Token"} & sent.keys()) == 1
+
+
+@pytest.mark.parametrize(
     ("values", "error"),
     [
         ({"fields": ["user=me", "pass=${WRONG}"]}, "was not accepted"),
