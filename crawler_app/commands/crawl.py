@@ -57,7 +57,11 @@ def crawl(arguments: argparse.Namespace) -> int:
     )  # first: --dashboard may have taken the URL as its value
     config = staged(config_of(arguments, with_schemes))
     if config.frontier:
-        status = begin_and_work(arguments, config)
+        try:
+            status = begin_and_work(arguments, config)
+        except LoginError:
+            _print_whole_summary(config)
+            raise
         return (
             status if status == INTERRUPTED else _print_whole_summary(config) or status
         )

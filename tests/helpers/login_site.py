@@ -23,6 +23,7 @@ class LoginSite(Site):
         how_out: How it treats visitors: by a redirect, a status, or the form in place.
         forbidden: Pages that lead every user to the login page.
         script: At the end of each page.
+        login_head, login_cookie: What comes with the form.
     """
 
     def __init__(self):
@@ -31,7 +32,8 @@ class LoginSite(Site):
         self.forgets_after = []
         self.how_out = "redirect"
         self.forbidden = ()
-        self.script = ""
+        self.script = self.login_head = ""
+        self.login_cookie = "csrf=t0ken; Path=/"
         self.mark = '<a href="/logout">Log out</a>'
         super().__init__()
 
@@ -60,8 +62,7 @@ class LoginSite(Site):
 
     def _log_in(self, handler, cookies):
         if handler.request.method == "GET":
-            handler.set_header("Set-Cookie", "csrf=t0ken; Path=/")
-            handler.write(FORM % "t0ken")
+            self._show_form(handler)
             return
         is_json = handler.request.headers["Content-Type"] == "application/json"
         if is_json:
@@ -82,10 +83,14 @@ class LoginSite(Site):
             handler.set_header("Set-Cookie", f"sid={session}; Path=/; HttpOnly")
             handler.redirect("/")
 
+    def _show_form(self, handler):
+        handler.set_header("Set-Cookie", self.login_cookie)
+        handler.write(self.login_head + FORM % "t0ken")
+
     def _send_away(self, handler, path):
         if self.how_out == "redirect":
             handler.redirect("/login?next=" + path)
         elif self.how_out == "in place":
-            handler.write(FORM % "t0ken")
+            self._show_form(handler)
         else:
             handler.set_status(int(self.how_out))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.login_recipe import TOKEN, LoginRecipe
@@ -18,8 +18,9 @@ from crawler_app.base.reasons import RETRYABLE, reason_of_status
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, join_or_nothing, origin_of
 from crawler_app.run.crawl.login_signs import LoginSigns
+from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web import politeness
-from crawler_app.web.documents.forms import Form, forms_in
+from crawler_app.web.documents.forms import Form, csrf_token_in, forms_in
 from gencoro import gen
 
 __all__ = ["Exchange", "LogIn"]
@@ -30,6 +31,10 @@ MAX_REDIRECTS = 10
 # Name, password, a page of consent, and the forms of single sign-on.
 MAX_FORMS = 6
 MAX_TOKEN_CHARS = 16_384
+
+# Cookies of tokens, and the headers in which scripts send them back: of Angular, axios and
+# Laravel; of Django.
+_CSRF_COOKIES = {"XSRF-TOKEN": "X-XSRF-TOKEN", "csrftoken": "X-CSRFToken"}
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -65,8 +70,9 @@ class LogIn:
         """
         recipe = self._recipe
         if recipe.json:
+            head = _JSON | (yield from self._csrf_headers())
             body = json.dumps(recipe.values_by_field).encode()
-            request = Request(recipe.url, _JSON, "POST", body)
+            request = Request(recipe.url, head, "POST", body)
             answer = self._accepted((yield from self._sent(request)))
             if recipe.token:
                 name, _, value = recipe.send.partition(":")
@@ -83,6 +89,19 @@ class LogIn:
             f"URL shows the sign ({recipe.logged_in or 'no refusal'}); look at the user, the "
             "password and the sign"
         )
+
+    def _csrf_headers(self) -> Subgenerator[dict[str, str]]:
+        """Return the token that the scripts of the start page would send with the JSON."""
+        started = yield from self._sent(Request(self._config.seeds[0]))
+        page = yield from self._followed(started)
+        found = {}
+        if origin_of(page.url) == origin_of(self._recipe.url):
+            found["X-CSRF-Token"] = csrf_token_in(
+                page.body, page.headers.get("Content-Type", "")
+            )
+        for cookie, header in _CSRF_COOKIES.items():
+            found[header] = unquote(self._signs.cookie(cookie, self._recipe.url))
+        return {header: token for header, token in found.items() if token}
 
     def proof(self) -> Subgenerator[str]:
         """Return the URL of a page that shows that the crawl is logged in; empty for none."""
@@ -102,12 +121,16 @@ class LogIn:
     def _filled_in(self) -> Subgenerator[Fetched]:
         """Return what comes after the forms of the login: the name may be asked for first."""
         asked = yield from self._sent(Request(self._recipe.url))
-        page = yield from self._followed(asked, self._signs.add_login_url)
+        urls: list[str] = []
+        page = yield from self._followed(asked, urls.append)
         left = self._recipe.values_by_field
         for _ in range(MAX_FORMS):
             form = self._form_on(page, left) if left else self._handover_on(page)
             if form is None:
                 return page
+            # Only now: a user who is logged in may be redirected to a page.
+            while urls:
+                self._signs.add_login_url(urls.pop())
             filled = {name: left.pop(name) for name in form.fields & left.keys()}
             head = {
                 **_FORM,
@@ -180,7 +203,8 @@ class LogIn:
         }
         for form in _forms_of(page):
             is_ours = bool(form.action) and origin_of(form.action) in ours
-            if is_ours and form.is_post and form.is_hidden:
+            is_handover = is_ours and form.is_post and form.is_hidden
+            if is_handover and not logs_out(form.action):
                 return form
         return None
 

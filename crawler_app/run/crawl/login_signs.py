@@ -82,9 +82,11 @@ class LoginSigns:
         sent = self._cookies_for(url) or self._cookies_for(self._url)
         if not self._cookie:
             return bool(sent) and not self._has_token
-        return any(
-            pair.partition("=")[0].strip() == self._cookie for pair in sent.split(";")
-        )
+        return bool(_value_of(self._cookie, sent))
+
+    def cookie(self, name: str, url: str) -> str:
+        """Return the value of a cookie that is sent to a URL; empty for none."""
+        return _value_of(name, self._cookies_for(url))
 
     def cookies_sent(self, fetched: Fetched) -> str:
         """Return the Cookie header that a request has had."""
@@ -103,6 +105,11 @@ class LoginSigns:
                 for found in _HREF.finditer(body)
             )
         return True
+
+
+def _value_of(name: str, header: str) -> str:
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
+    return next((value for key, _, value in pairs if key == name), "")
 
 
 def _is_page(fetched: Fetched) -> bool:

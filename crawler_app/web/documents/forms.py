@@ -9,7 +9,7 @@ from crawler_app.base.urls import join
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.tree import Tree, tree_of
 
-__all__ = ["Form", "forms_in"]
+__all__ = ["Form", "csrf_token_in", "forms_in"]
 
 # A login page has 5 to 300 KB; the rest of a larger one is not read.
 MAX_BYTES = 2 * 2**20
@@ -57,6 +57,20 @@ def forms_in(body: bytes, content_type: str, url: str) -> list[Form]:
     hrefs = [href for each in tree.tags("base") if (href := each.attr("href"))]
     base = _joined(url, hrefs[0]) if hrefs else url
     return [_form_of(tree, element, base or url, url) for element in tree.tags("form")]
+
+
+def csrf_token_in(body: bytes, content_type: str) -> str:
+    """Return the token that a page has for its scripts; empty for none.
+
+    >>> csrf_token_in(b'<meta name="csrf-token" content="t1">', "text/html")
+    't1'
+    """
+    markup, _ = decode_html(body[:MAX_BYTES], content_type)
+    for each in tree_of(markup, frozenset({"meta"})).tags("meta"):
+        if (each.attr("name") or "").lower() == "csrf-token":
+            token = (each.attr("content") or "").strip()
+            return token if token.isascii() and token.isprintable() else ""
+    return ""
 
 
 def _form_of(tree: Tree, element: Element, base: str, url: str) -> Form:

@@ -7,9 +7,14 @@ from http.cookies import SimpleCookie
 import pytest
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.errors import LoginError
+from crawler_app.base.models import Fetched
+from crawler_app.run.crawl.logging_in import LogIn
+from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
+from gencoro import gen
 from tests.helpers.site import Site
 
 PASSWORD = "s3cr&t"
@@ -204,3 +209,42 @@ def test_start_page_may_have_the_form(site, crawl):
     reasons = crawl(url=site.url, fields=["pass=${PORTAL_PASSWORD}"])
 
     assert reasons == PAGES | {"/account/end": "logs_out"}
+
+
+@pytest.mark.parametrize(
+    ("url", "action", "error"),
+    [
+        ("http://a.test/in", "https://a.test/in", "was not accepted"),
+        ("http://a.test/in", "http://a.test/in", "would send without encryption"),
+        ("https://a.test/in", "http://a.test/in", "at another origin than"),
+    ],
+)
+def test_page_that_came_encrypted_sends_encrypted(run_sync, url, action, error):
+    sent = []
+
+    def exchange(request):
+        """Redirect to https; show the form there, and accept nothing."""
+        sent.append((request.method, request.url))
+        html, redirect = (
+            {"Content-Type": "text/html"},
+            {"Location": "https://a.test/in"},
+        )
+        if request.url.startswith("http:"):
+            return Fetched(request.url, 302, redirect, b"", 0.0), 0.0
+        body = (PASSWORD_FORM % action).encode()
+        return Fetched(request.url, 200, html, body, 0.0), 0.0
+        yield  # a generator that waits for nothing
+
+    config = CrawlConfig(("https://a.test/",))
+    recipe = LoginRecipe(url, ("pass=x",), logged_in="text:Signed in")
+    signs = LoginSigns(recipe, config.seeds, lambda url: "")
+
+    @gen.coroutine
+    def log_in():
+        yield from LogIn(config, recipe, signs, exchange).run(None)
+
+    with pytest.raises(LoginError, match=error):
+        run_sync(log_in)
+
+    posts = [target for method, target in sent if method == "POST"]
+    assert posts == ([action] if "accepted" in error else [])

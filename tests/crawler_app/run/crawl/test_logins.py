@@ -9,12 +9,15 @@ import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import LoginError
-from crawler_app.commands.exit_status import FAILED
+from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.main import main
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from tests.helpers.login_site import PAGES, PASSWORD, LoginSite
+from tests.helpers.postgres import postgres, postgres_url
 from tests.helpers.postgres_server import newest_binaries
+
+__all__ = ["postgres", "postgres_url"]
 
 
 @pytest.fixture
@@ -105,6 +108,23 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     assert len(site.logins) == 2
 
 
+def test_worker_that_cannot_log_in_ends_with_the_summary_and_goes_on_later(
+    site, recipe, tmp_path, capsys, postgres_url
+):
+    site.forgets_after = list(range(8, 1000, 7))
+    command = ["crawl", site.url, "--into", str(tmp_path / "crawl"), "--no-robots"]
+    command += ["--frontier", postgres_url, "--login"]
+
+    assert main([*command, recipe(**{"max-logins": 2})]) == FAILED
+
+    shown = capsys.readouterr()
+    assert "statuses" in shown.out
+    assert "after each of 2 logins" in shown.err.splitlines()[-1]
+    site.forgets_after = []
+    assert main(["resume", str(tmp_path / "crawl")]) == OK
+    assert {path for path in site.paths if path.startswith("/p")} == WHOLE - {"/"}
+
+
 @pytest.mark.skipif(not newest_binaries(), reason="needs PostgreSQL")
 def test_several_processes_stay_logged_in(site, crawl, recipe):
     site.forgets_after = [25]
@@ -135,6 +155,31 @@ def test_token_of_a_json_answer_is_sent(site, crawl, recipe):
 
     assert titles(outcomes) == WHOLE
     assert site.logins == [{"user": "me", "pass": PASSWORD}]
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "header"),
+    [
+        ("XSRF-TOKEN=t%3D7; Path=/", "", "X-Xsrf-Token"),
+        ("csrftoken=t=7; Path=/", "", "X-Csrftoken"),
+        ("other=1", "<meta name=CSRF-Token content='t=7'>", "X-Csrf-Token"),
+    ],
+)
+def test_json_is_sent_with_the_csrf_token_of_the_page(
+    site, crawl, recipe, head, body, header
+):
+    site.how_out = "in place"
+    site.login_cookie, site.login_head = head, body
+
+    crawl(recipe(json=True, token="data.0.token"), max_pages=1)
+
+    (sent,) = [
+        headers
+        for (path, headers), method in zip(site.requests, site.methods, strict=True)
+        if method == "POST"
+    ]
+    assert sent[header] == "t=7"
+    assert len({"X-Xsrf-Token", "X-Csrftoken", "X-Csrf-Token"} & sent.keys()) == 1
 
 
 @pytest.mark.parametrize(
