@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 from crawler_app.base.config import validators
 from crawler_app.base.config.option import option, options_of
-from crawler_app.base.config.secret_values import secrets_in
+from crawler_app.base.config.secret_values import REFERENCE, filled, secrets_in
 from crawler_app.base.config.toml import read_config_file
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
@@ -25,7 +25,6 @@ TOKEN = "{token}"
 
 SIGNS = ("text:", "link:", "cookie:")
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_NAME = re.compile("pass|pwd|secret|token|otp", re.IGNORECASE)
 
 
@@ -42,7 +41,7 @@ def _require_fields(name: str, value: tuple[str, ...]) -> None:
         key, equals, content = text.partition("=")
         if not (key and equals):
             raise ConfigError(f"{name} must be a list of texts such as 'user=alice'")
-        if _SECRET_NAME.search(key) and not _VARIABLE.search(content):
+        if _SECRET_NAME.search(key) and not REFERENCE.search(content):
             raise ConfigError(
                 f"{name}: a secret does not belong in the file; write '{key}=${{NAME}}', "
                 "and set NAME in the environment or in the file that `secrets` names"
@@ -57,7 +56,7 @@ class LoginRecipe:
         ConfigError: a value is not allowed.
 
     >>> recipe = LoginRecipe("http://a.test/in", ("user=me",), logged_in="link:/logout")
-    >>> recipe.values_by_field
+    >>> recipe.values_by_field()
     {'user': 'me'}
     """
 
@@ -122,33 +121,18 @@ class LoginRecipe:
             recipe = cls(**read_config_file(path, known))
             secrets = dict(os.environ) | secrets_in(recipe.secrets)
             object.__setattr__(recipe, "_secret_by_name", secrets)
-            recipe.require_secrets()
+            recipe.values_by_field()  # raises if a secret is missing
         except (ConfigError, ValueError) as exc:
             raise ConfigError(
                 f"{exc}" if path in str(exc) else f"{path}: {exc}"
             ) from None
         return recipe
 
-    def require_secrets(self) -> None:
-        """Raise ConfigError if a field refers to a secret that is not there."""
-        for text in self.fields:
-            for found in _VARIABLE.finditer(text):
-                self._secret(found)
-
-    @property
     def values_by_field(self) -> dict[str, str]:
-        """The fields with their secrets.
+        """Return the fields with their secrets.
 
         Raises:
             ConfigError: one is missing.
         """
         pairs = (text.partition("=") for text in self.fields)
-        return {name: _VARIABLE.sub(self._secret, value) for name, _, value in pairs}
-
-    def _secret(self, found: re.Match[str]) -> str:
-        try:
-            return self._secret_by_name[found[1]]
-        except KeyError:
-            raise ConfigError(
-                f"{found[0]} is neither in the environment nor in the file that `secrets` names"
-            ) from None
+        return {name: filled(value, self._secret_by_name) for name, _, value in pairs}

@@ -3,17 +3,20 @@
 Rule: they are in the environment, or in a file that only its owner can read, and no error shows one.
 """
 
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from string import Template
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
 
-__all__ = ["filled", "secrets_in"]
+__all__ = ["REFERENCE", "filled", "secrets_in"]
 
 MAX_SECRETS_BYTES = 64 * 1024
+
+# To a secret.
+REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def filled(text: str, secret_by_name: Mapping[str, str]) -> str:
@@ -25,15 +28,14 @@ def filled(text: str, secret_by_name: Mapping[str, str]) -> str:
     >>> filled("https://a.test/${KEY}", {"KEY": "s3cr3t"})
     'https://a.test/s3cr3t'
     """
-    try:
-        return Template(text).substitute(secret_by_name)
-    except KeyError as exc:
+    missing = [
+        found[0] for found in REFERENCE.finditer(text) if found[1] not in secret_by_name
+    ]
+    if missing:
         raise ConfigError(
-            f"${{{exc.args[0]}}} is neither in the environment nor in the file that "
-            "`secrets` names"
-        ) from None
-    except ValueError:
-        raise ConfigError("write ${NAME} for a secret, and $$ for a $") from None
+            f"{missing[0]} is neither in the environment nor in the file that `secrets` names"
+        )
+    return REFERENCE.sub(lambda found: secret_by_name[found[1]], text)
 
 
 def secrets_in(path: str) -> dict[str, str]:

@@ -71,7 +71,7 @@ class LogIn:
         recipe = self._recipe
         if recipe.json:
             head = _JSON | (yield from self._csrf_headers())
-            body = json.dumps(recipe.values_by_field).encode()
+            body = json.dumps(recipe.values_by_field()).encode()
             request = Request(recipe.url, head, "POST", body)
             answer = self._accepted((yield from self._sent(request)))
             if recipe.token:
@@ -123,7 +123,7 @@ class LogIn:
         asked = yield from self._sent(Request(self._recipe.url))
         urls: list[str] = []
         page = yield from self._followed(asked, urls.append)
-        left = self._recipe.values_by_field
+        left = self._recipe.values_by_field()
         for _ in range(MAX_FORMS):
             form = self._form_on(page, left) if left else self._handover_on(page)
             if form is None:
