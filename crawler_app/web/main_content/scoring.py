@@ -2,12 +2,15 @@
 
 Pure.  First each block is scored by itself: by its signs, its length, its place, and the two
 blocks around it.  Then it is scored again by the scores of its neighbors, and of what is around
-it, so that a short paragraph of an article stays and a long one of a menu goes.
+it, and of those that are *alike*, so that a short paragraph of an article stays and a long one of
+a menu goes.  Alike are blocks of the same tag and classes in parents of the same tag and classes:
+the items of a list, the posts of a thread.
 
 The points are log odds; see `crawler_app.web.main_content.signs`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -35,6 +38,9 @@ _LINKED_SHARE = -1.0
 # By the part of the page's text that comes before; and for what comes before its title.
 _PLACE, _BEFORE_TITLE = -1.66, -1.53
 
+# By the natural logarithm of the number of blocks that are alike.
+_ALIKE = 0.0
+
 # For being outside the ``<main>`` or all ``<article>`` elements of a page that has some.
 _NOT_IN_MAIN, _NOT_IN_ARTICLE = -0.83, -0.58
 
@@ -45,11 +51,14 @@ _FAR = (0.51, 0.09, -0.57, -0.74)
 _NEAR_STEPS, _FAR_STEPS = 2, 4
 
 # The second scoring: the first one, the mean scores of two blocks around it, of its
-# neighbors, and of the page, and the highest one of the page.
+# neighbors, of those alike, and of the page, and the highest one of the page.
 _AGAIN_START = 4.1
 _AGAIN_OWN = 0.56
 _AGAIN_AROUND = {1: 1.91, 2: -0.12}
-_AGAIN_NEIGHBORS, _AGAIN_PAGE, _AGAIN_HIGHEST = 1.41, 1.01, -6.80
+_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.41, 0.0
+_AGAIN_PAGE, _AGAIN_HIGHEST = 1.01, -6.80
+
+_Kind = tuple[str, str, str, str]
 
 _SENTENCE_ENDS = frozenset(".!?:;。！？…")
 _CLOSING = "\"'”’)]"
@@ -74,13 +83,20 @@ def main_blocks(blocks: Sequence[Block]) -> list[Block]:
     with_text = [block for block in blocks if block.chars]
     if not with_text:
         return []
-    _score(with_text, blocks[0])
-    _score_again(with_text, blocks)
+    kinds = [_kind_of(block) for block in with_text]
+    _score(with_text, kinds, blocks[0])
+    _score_again(with_text, kinds, blocks)
     threshold = _threshold_of(with_text)
     return [block for block in with_text if block.score > threshold]
 
 
-def _score(blocks: Sequence[Block], page: Block) -> None:
+def _kind_of(block: Block) -> _Kind:
+    """Return what is the same for blocks that are alike."""
+    parent = block.parent or block
+    return block.tag, block.classes, parent.tag, parent.classes
+
+
+def _score(blocks: Sequence[Block], kinds: Sequence[_Kind], page: Block) -> None:
     start = _START
     start += _PAGE_BLOCKS * math.log1p(page.all_blocks)
     start += _PAGE_CHARS * math.log1p(page.all_chars)
@@ -89,8 +105,9 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
         places |= block.signs
     title = next((each for each in blocks if each.tag == "h1"), None)
     around: dict[Block, float] = {}
+    alike = {kind: _ALIKE * math.log1p(n) for kind, n in Counter(kinds).items()}
     before, is_before_title = 0, title is not None
-    for block in blocks:
+    for block, kind in zip(blocks, kinds, strict=True):
         if block is title:
             is_before_title = False
         points = start + _points_of_signs(block.signs, places) + _points_of_text(block)
@@ -99,7 +116,7 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
         parent = block.parent or block
         if parent not in around:
             around[parent] = _points_around(parent)
-        points += around[parent]
+        points += around[parent] + alike[kind]
         block.score = _probability(points)
         before += block.chars
 
@@ -148,17 +165,16 @@ def _around(block: Block, steps: int) -> Block:
     return block
 
 
-def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
+def _score_again(
+    with_text: Sequence[Block], kinds: Sequence[_Kind], blocks: Sequence[Block]
+) -> None:
     """Replace each score by one that also depends on those around it."""
-    for block in reversed(blocks):  # children before their parents
-        if block.all_chars:
-            block.all_score += block.score * block.chars
-            if block.parent is not None:
-                block.parent.all_score += block.all_score
+    _sum_scores(blocks)
     scores = [0.0, *(block.score for block in with_text), 0.0]
     start = _AGAIN_START + _AGAIN_PAGE * _mean(blocks[0]) + _AGAIN_HIGHEST * max(scores)
     around: dict[Block, float] = {}
-    for at, block in enumerate(with_text):
+    alike = _means_by_kind(with_text, kinds)
+    for at, (block, kind) in enumerate(zip(with_text, kinds, strict=True)):
         parent = block.parent or block
         if parent not in around:
             around[parent] = sum(
@@ -167,7 +183,26 @@ def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
             )
         points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
+        points += _AGAIN_ALIKE * alike[kind]
         block.score = _probability(points)
+
+
+def _sum_scores(blocks: Sequence[Block]) -> None:
+    for block in reversed(blocks):  # children before their parents
+        if block.all_chars:
+            block.all_score += block.score * block.chars
+            if block.parent is not None:
+                block.parent.all_score += block.all_score
+
+
+def _means_by_kind(
+    blocks: Sequence[Block], kinds: Sequence[_Kind]
+) -> dict[_Kind, float]:
+    sums: dict[_Kind, tuple[float, int]] = {}
+    for block, kind in zip(blocks, kinds, strict=True):
+        score, chars = sums.get(kind, (0.0, 0))
+        sums[kind] = (score + block.score * block.chars, chars + block.chars)
+    return {kind: score / chars for kind, (score, chars) in sums.items()}
 
 
 def _mean(block: Block) -> float:

@@ -1,0 +1,373 @@
+"""Fits the points by which main content is told from what is around it.
+
+The pages are the development half of the Web Content Extraction Benchmark; its test half is
+never read.  Pages of one site are always in the same fold, and each fold is judged with points
+that were fitted without it.  The last step fits all pages, and prints the points as they stand
+in `scoring` and `signs` of `crawler_app.web.main_content`.
+
+    git clone https://github.com/Murrough-Foley/web-content-extraction-benchmark wcxb
+    pip install numpy scipy
+    python benchmarks/fit_main_content.py wcxb
+"""
+
+import argparse
+import gzip
+import json
+import math
+import re
+import sys
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from turbohtml import Element, Text
+
+from crawler_app.show.export.markdown.rendering import text_lines
+from crawler_app.web.main_content import main_content, scoring
+from crawler_app.web.main_content.blocks import Block, page_of
+from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
+
+FOLDS = 5
+
+# A block is as much content as its words are in runs of so many words of the truth.
+RUN_WORDS = 5
+
+# Of all pages together, as if each were so many blocks: the weight against the ridge.
+PAGE_WEIGHT = 2000
+
+_WORD = re.compile(r"\w+")
+_TAGS = tuple(scoring._POINTS_BY_TAG)
+
+Matrix = NDArray[np.float32]
+Vector = NDArray[np.float64]
+Points = dict[str, float]
+
+
+class TruePage(NamedTuple):
+    """A page of the benchmark.
+
+    Attributes:
+        truth: The words of its main content.
+        body: Holds the tree, whose nodes do not.
+    """
+
+    kind: str
+    site: str
+    markup: str
+    truth: list[str]
+    body: Element | None
+    blocks: list[Block]
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def pages_in(directory: Path) -> Iterator[TruePage]:
+    for path in sorted((directory / "dev/ground-truth").glob("*.json")):
+        known = json.loads(path.read_text())
+        markup = gzip.decompress(
+            (directory / f"dev/html/{path.stem}.html.gz").read_bytes()
+        ).decode(errors="replace")
+        body, _ = main_content(markup, whole_page=True)
+        kind = known["_internal"]["page_type"]["primary"]
+        yield TruePage(
+            "collection" if kind == "category" else kind,
+            site_of(known.get("url") or path.stem),
+            markup,
+            words_of(known["ground_truth"].get("main_content") or ""),
+            body,
+            page_of(body).blocks if body is not None else [],
+        )
+
+
+def site_of(url: str) -> str:
+    labels = (urlsplit(url).hostname or url).split(".")
+    is_second_level = len(labels) > 2 and len(labels[-2]) <= 3  # such as co.uk
+    return ".".join(labels[-3:] if is_second_level else labels[-2:])
+
+
+def shares_of(page: TruePage) -> list[tuple[float, int]]:
+    """Return how much of each block with text is in the truth, and how many words it has."""
+    texts: dict[Element, list[str]] = {block.element: [] for block in page.blocks}
+    assert page.body is not None
+    for node in page.body.descendants:
+        if type(node) is Text:
+            around = node.parent
+            while around not in texts:
+                assert around is not None
+                around = around.parent
+            texts[around].append(node.data)
+    runs = {n: set(runs_of(page.truth, n)) for n in range(1, RUN_WORDS + 1)}
+    shares = []
+    for block in page.blocks:
+        if block.chars:
+            words = words_of(" ".join(texts[block.element]))
+            shares.append((share_of(words, runs), len(words)))
+    return shares
+
+
+def runs_of(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[at : at + n]) for at in range(len(words) - n + 1))
+
+
+def share_of(words: Sequence[str], runs: dict[int, set[tuple[str, ...]]]) -> float:
+    if not words:
+        return 0.0
+    n = min(RUN_WORDS, len(words))
+    found = [False] * len(words)
+    for at, run in enumerate(runs_of(words, n)):
+        if run in runs[n]:
+            found[at : at + n] = [True] * n
+    return sum(found) / len(words)
+
+
+def features_of(page: TruePage) -> list[list[float]]:
+    """Return what the first scoring adds up, each without its points; see `FIRST`."""
+    root, blocks = page.blocks[0], [each for each in page.blocks if each.chars]
+    sizes = Counter(map(scoring._kind_of, blocks))
+    title = next((at for at, each in enumerate(blocks) if each.tag == "h1"), 0)
+    places = 0
+    for block in blocks:
+        places |= block.signs
+    rows, before = [], 0
+    for at, block in enumerate(blocks):
+        outside = places & ~block.signs
+        length = math.log1p(block.chars)
+        is_sentence = block.end.rstrip(scoring._CLOSING)[-1:] in scoring._SENTENCE_ENDS
+        near = scoring._around(block.parent or block, scoring._NEAR_STEPS - 1)
+        far = scoring._around(near, scoring._FAR_STEPS - scoring._NEAR_STEPS)
+        rows.append(
+            [
+                1.0,
+                math.log1p(root.all_blocks),
+                math.log1p(root.all_chars),
+                length,
+                math.log1p(block.chars - block.linked),
+                length * is_sentence,
+                block.linked / block.chars,
+                before / root.all_chars,
+                float(at < title),
+                math.log1p(sizes[scoring._kind_of(block)]),
+                float(bool(outside & MAIN)),
+                float(bool(outside & ARTICLE)),
+                *(float(block.tag == tag) for tag in _TAGS),
+                *sums_of(near),
+                *sums_of(far),
+                *(float(block.signs >> at & 1) for at in range(len(SIGNS))),
+            ]
+        )
+        before += block.chars
+    return rows
+
+
+def sums_of(block: Block) -> tuple[float, ...]:
+    chars = block.all_chars or 1
+    return (
+        math.log1p(block.all_chars),
+        block.all_linked / chars,
+        math.log1p(block.all_blocks),
+        block.all_prose / chars,
+    )
+
+
+FIRST = (
+    "_START",
+    "_PAGE_BLOCKS",
+    "_PAGE_CHARS",
+    "_ALL_CHARS",
+    "_UNLINKED_CHARS",
+    "_SENTENCE_CHARS",
+    "_LINKED_SHARE",
+    "_PLACE",
+    "_BEFORE_TITLE",
+    "_ALIKE",
+    "_NOT_IN_MAIN",
+    "_NOT_IN_ARTICLE",
+    *(f"_POINTS_BY_TAG {tag}" for tag in _TAGS),
+    *(f"_NEAR {at}" for at in range(4)),
+    *(f"_FAR {at}" for at in range(4)),
+    *(f"SIGNS {at}" for at in range(len(SIGNS))),
+)
+AGAIN = (
+    "_AGAIN_START",
+    "_AGAIN_OWN",
+    *(f"_AGAIN_AROUND {steps}" for steps in scoring._AGAIN_AROUND),
+    "_AGAIN_NEIGHBORS",
+    "_AGAIN_ALIKE",
+    "_AGAIN_PAGE",
+    "_AGAIN_HIGHEST",
+)
+
+
+def features_again(page: TruePage, scores: Vector) -> list[list[float]]:
+    """Return what the second scoring adds up, each without its points; see `AGAIN`."""
+    blocks = [each for each in page.blocks if each.chars]
+    for block in page.blocks:
+        block.all_score = 0.0
+    for block, score in zip(blocks, scores, strict=True):
+        block.score = float(score)
+    scoring._sum_scores(page.blocks)
+    kinds = [scoring._kind_of(block) for block in blocks]
+    alike = scoring._means_by_kind(blocks, kinds)
+    beside = [0.0, *(block.score for block in blocks), 0.0]
+    return [
+        [
+            1.0,
+            scoring._log_odds(block.score),
+            *(
+                scoring._mean(scoring._around(block.parent or block, steps - 1))
+                for steps in scoring._AGAIN_AROUND
+            ),
+            (beside[at] + beside[at + 2]) / 2,
+            alike[kinds[at]],
+            scoring._mean(page.blocks[0]),
+            max(beside),
+        ]
+        for at, block in enumerate(blocks)
+    ]
+
+
+def fitted(rows: Matrix, shares: Vector, weights: Vector) -> Vector:
+    """Return the points of a logistic regression with a small ridge."""
+    center, spread = rows.mean(0), rows.std(0)
+    center[0], spread[0] = 0, 1
+    spread[spread == 0] = 1
+    scaled = (rows - center) / spread
+    ridge = np.ones(rows.shape[1])
+    ridge[0] = 0
+
+    def loss(points: Vector) -> tuple[float, Vector]:
+        odds = (scaled @ points.astype(np.float32)).astype(np.float64)
+        errors = weights * (probability(odds) - shares)
+        value = (weights * (np.logaddexp(0, odds) - shares * odds)).sum()
+        return (
+            value + 0.5 * (ridge * points * points).sum(),
+            scaled.T @ errors.astype(np.float32) + ridge * points,
+        )
+
+    start = np.zeros(rows.shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 150})
+    points: Vector = found.x / spread
+    points[0] -= (points[1:] * center[1:]).sum()
+    return points
+
+
+def probability(odds: Vector) -> Vector:
+    result: Vector = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    return result
+
+
+def install(points: Points) -> None:
+    """Have `scoring` use other points."""
+    signs = list(SIGNS)
+    for name, value in points.items():
+        constant, _, key = name.partition(" ")
+        if constant == "SIGNS":
+            signs[int(key)] = signs[int(key)]._replace(points=value)
+        elif not key:
+            setattr(scoring, constant, value)
+        elif constant == "_POINTS_BY_TAG":
+            scoring._POINTS_BY_TAG[key] = value
+        elif constant == "_AGAIN_AROUND":
+            scoring._AGAIN_AROUND[int(key)] = value
+        else:
+            old = getattr(scoring, constant)
+            at = int(key)
+            setattr(scoring, constant, (*old[:at], value, *old[at + 1 :]))
+    scoring.SIGNS = tuple(signs)
+    scoring._points_of_signs.cache_clear()
+
+
+def f1_of(page: TruePage) -> float:
+    """Return the F1 of the words of `main_content`, as the benchmark's script counts it."""
+    body, _ = main_content(page.markup)
+    found = words_of(text_lines(body)) if body is not None else []
+    if not page.truth:
+        return float(not found)
+    hits = (Counter(found) & Counter(page.truth)).total()
+    return 2 * hits / (len(found) + len(page.truth))
+
+
+def printed(points: Points) -> None:
+    for name, value in points.items():
+        constant, _, key = name.partition(" ")
+        sign = SIGNS[int(key)] if constant == "SIGNS" else None
+        words = f"  {sign.tags} {sign.words}"[:60] if sign else ""
+        print(f"{name:24} {value:6.2f}{words}")
+
+
+def summary(f1_by_kind: dict[str, list[float]]) -> str:
+    every = [f1 for each in f1_by_kind.values() for f1 in each]
+    kinds = (
+        f"{kind} {sum(each) / len(each):.3f}"
+        for kind, each in sorted(f1_by_kind.items())
+    )
+    return f"{sum(every) / len(every):.4f}: {', '.join(kinds)}"
+
+
+def main(directory: Path) -> None:
+    pages = list(pages_in(directory))
+    rows, shares, words, owners = [], [], [], []
+    for at, page in enumerate(pages):
+        if page.blocks:
+            rows += features_of(page)
+            found = shares_of(page)
+            total = sum(count for _, count in found) or 1
+            shares += [share for share, _ in found]
+            words += [PAGE_WEIGHT * count / total for _, count in found]
+            owners += [at] * len(found)
+    first = np.array(rows, dtype=np.float32)
+    truth, weights, owner = np.array(shares), np.array(words), np.array(owners)
+    folds = np.array([zlib.crc32(page.site.encode()) % FOLDS for page in pages])
+    fold = folds[owner]
+    points_by_fold = []
+    scores = np.zeros(len(truth))
+    for number in range(FOLDS):
+        others = fold != number
+        points = fitted(first[others], truth[others], weights[others])
+        points_by_fold.append(dict(zip(FIRST, points.tolist(), strict=True)))
+        scores[~others] = probability(first[~others] @ points)
+    ends = np.searchsorted(owner, np.arange(len(pages) + 1))
+    second = np.array(
+        [
+            row
+            for at, page in enumerate(pages)
+            if page.blocks
+            for row in features_again(page, scores[ends[at] : ends[at + 1]])
+        ],
+        dtype=np.float32,
+    )
+    f1_by_kind: dict[str, list[float]] = defaultdict(list)
+    for number, points_of_first in enumerate(points_by_fold):
+        others = fold != number
+        points = fitted(second[others], truth[others], weights[others])
+        install(points_of_first | dict(zip(AGAIN, points.tolist(), strict=True)))
+        for page in (pages[at] for at in np.flatnonzero(folds == number)):
+            f1_by_kind[page.kind].append(f1_of(page))
+    print("F1 of pages of other sites", summary(f1_by_kind))
+    every = dict(zip(FIRST, fitted(first, truth, weights).tolist(), strict=True))
+    every |= dict(zip(AGAIN, fitted(second, truth, weights).tolist(), strict=True))
+    printed(every)
+    rounded = {name: round(value, 2) for name, value in every.items()}
+    install(rounded)
+    f1_by_kind.clear()
+    for page in pages:
+        f1_by_kind[page.kind].append(f1_of(page))
+    print("F1 of the same pages", summary(f1_by_kind))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path, help="of the benchmark, with dev/")
+    main(parser.parse_args().directory)
