@@ -132,7 +132,7 @@ def share_of(words: Sequence[str], runs: dict[int, set[tuple[str, ...]]]) -> flo
     return sum(found) / len(words)
 
 
-def features_of(page: TruePage) -> list[list[float]]:
+def features_of(page: TruePage) -> Matrix:
     """Return what the first scoring adds up, each without its points; see `FIRST`."""
     root, blocks = page.blocks[0], [each for each in page.blocks if each.chars]
     sizes = Counter(map(scoring._kind_of, blocks))
@@ -168,7 +168,7 @@ def features_of(page: TruePage) -> list[list[float]]:
             ]
         )
         before += block.chars
-    return rows
+    return np.array(rows, dtype=np.float32)
 
 
 def sums_of(block: Block) -> tuple[float, ...]:
@@ -210,7 +210,7 @@ AGAIN = (
 )
 
 
-def features_again(page: TruePage, scores: Vector) -> list[list[float]]:
+def features_again(page: TruePage, scores: Vector) -> Matrix:
     """Return what the second scoring adds up, each without its points; see `AGAIN`."""
     blocks = [each for each in page.blocks if each.chars]
     for block in page.blocks:
@@ -221,7 +221,7 @@ def features_again(page: TruePage, scores: Vector) -> list[list[float]]:
     kinds = [scoring._kind_of(block) for block in blocks]
     alike = scoring._means_by_kind(blocks, kinds)
     beside = [0.0, *(block.score for block in blocks), 0.0]
-    return [
+    rows = [
         [
             1.0,
             scoring._log_odds(block.score),
@@ -236,6 +236,7 @@ def features_again(page: TruePage, scores: Vector) -> list[list[float]]:
         ]
         for at, block in enumerate(blocks)
     ]
+    return np.array(rows, dtype=np.float32)
 
 
 def fitted(rows: Matrix, shares: Vector, weights: Vector) -> Vector:
@@ -318,16 +319,16 @@ def summary(f1_by_kind: dict[str, list[float]]) -> str:
 
 def main(directory: Path) -> None:
     pages = list(pages_in(directory))
-    rows, shares, words, owners = [], [], [], []
+    matrices, shares, words, owners = [], [], [], []
     for at, page in enumerate(pages):
         if page.blocks:
-            rows += features_of(page)
+            matrices.append(features_of(page))
             found = shares_of(page)
             total = sum(count for _, count in found) or 1
             shares += [share for share, _ in found]
             words += [PAGE_WEIGHT * count / total for _, count in found]
             owners += [at] * len(found)
-    first = np.array(rows, dtype=np.float32)
+    first = np.concatenate(matrices)
     truth, weights, owner = np.array(shares), np.array(words), np.array(owners)
     folds = np.array([zlib.crc32(page.site.encode()) % FOLDS for page in pages])
     fold = folds[owner]
@@ -339,14 +340,12 @@ def main(directory: Path) -> None:
         points_by_fold.append(dict(zip(FIRST, points.tolist(), strict=True)))
         scores[~others] = probability(first[~others] @ points)
     ends = np.searchsorted(owner, np.arange(len(pages) + 1))
-    second = np.array(
+    second = np.concatenate(
         [
-            row
+            features_again(page, scores[ends[at] : ends[at + 1]])
             for at, page in enumerate(pages)
             if page.blocks
-            for row in features_again(page, scores[ends[at] : ends[at + 1]])
-        ],
-        dtype=np.float32,
+        ]
     )
     f1_by_kind: dict[str, list[float]] = defaultdict(list)
     for number, points_of_first in enumerate(points_by_fold):

@@ -56,11 +56,15 @@ def keep_only(kept: Collection[Block], page: Page) -> None:
                 stays = is_kept and not is_block
                 is_after_kept = stays
             else:
-                stays = is_after_kept if is_block else is_kept or is_after_kept
+                stays = is_after_kept or (is_kept and not is_block) or _is_cell(node)
             if not stays:
                 node.extract()
         else:
             open_elements.pop()
+
+
+def _is_cell(node: Node) -> bool:
+    return isinstance(node, Element) and node.tag in ("td", "th")
 
 
 def _with_whole_tables(
