@@ -52,7 +52,7 @@ def keep_only(kept: Collection[Block], page: Page) -> None:
                 open_elements.append((iter(list(node)), is_inside))
                 break
             is_block = isinstance(node, Element) and node.tag in BLOCK_TAGS
-            if node in page.with_text or isinstance(node, Text):
+            if node in page.with_text or (type(node) is Text and node.data.strip()):
                 stays = is_kept and not is_block
                 is_after_kept = stays
             else:

@@ -58,11 +58,7 @@ SIGNS: Final = (
         "text rich richtext rte markdown markup prose paragraph wysiwyg copy description"
         " summary excerpt",
     ),
-    Sign(
-        0.2,
-        "",
-        "message messages thread topic answer question postbody reply replies quote",
-    ),
+    Sign(0.2, "", "message messages thread topic answer question postbody"),
     Sign(1.2, "", "document documentation docs doc reference guide"),
     Sign(0.2, "", "meta date time timestamp tags tag categories category"),
     Sign(-1.5, "", "privacy policy consent cookie cookies gdpr onetrust cmp"),
@@ -91,9 +87,9 @@ SIGNS: Final = (
         -1.7,
         "",
         "related recommended recommendations similar more popular trending also suggested"
-        " upsell recent recently latest carousel",
+        " upsell",
     ),
-    Sign(-1.5, "", "comment comments disqus respond"),
+    Sign(-1.5, "", "comment comments disqus respond reply replies"),
     Sign(-0.5, "", "toolbar actions buttons button btn controls toggle tabs tab"),
     Sign(-0.1, "", "filter filters facet facets sort refine swatch"),
     Sign(-1.7, "", "author byline bio avatar"),

@@ -6,7 +6,7 @@ formulas or footnotes.  What is to be in the Markdown as it is becomes a `RAW` e
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from turbohtml import Element, Node, Text
 
@@ -22,7 +22,7 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:highlight-source-|highlight-|language-|lang-|brush:\s*|sourceCode )"
     r"([A-Za-z0-9_+#-]+)"
 )
-_NO_LANGUAGES = ("default", "none", "notranslate", "plaintext", "text")
+_NO_LANGUAGES = ("default", "fallback", "none", "notranslate", "plaintext", "text")
 
 # Blocks of code whose language is looked for; no page for people has more.
 MAX_CODE_BLOCKS = 10_000
@@ -95,18 +95,22 @@ def _show_code(body: Element) -> None:
         if columns := table.find_all("pre"):
             table.replace_with(columns[-1].extract())
     for code in list(body.find_all("pre", limit=MAX_CODE_BLOCKS)):
-        language = _language_of(code)
+        # Only its first children: thousands of elements may be nested in it.
+        inner = [
+            each
+            for each in itertools.islice(code, MAX_STEPS)
+            if isinstance(each, Element)
+        ]
+        language = _language_of([code, *inner, *_around(code)])
+        for each in (code, *inner):  # such as "language-text"
+            if not language and _LANGUAGE.search(each.attr("class") or ""):
+                del each.attrs["class"]
         if language and not _LANGUAGE.search(code.attr("class") or ""):
             code.attrs["class"] = f"language-{language}"
 
 
-def _language_of(code: Element) -> str:
-    """Return the language that a block of code, or what is around or in it, says."""
-    # Only its first children: thousands of elements may be nested in it.
-    inner = [
-        each for each in itertools.islice(code, MAX_STEPS) if isinstance(each, Element)
-    ]
-    nearest = [code, *inner, *_around(code)]
+def _language_of(nearest: Iterable[Element]) -> str:
+    """Return the language that the first of some elements says; empty for plain text."""
     for element in nearest:
         found = _LANGUAGE.search(element.attr("class") or "")
         said = element.attr("data-lang") or element.attr("data-language")
