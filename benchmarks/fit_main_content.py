@@ -11,17 +11,13 @@ in `scoring` and `signs` of `crawler_app.web.main_content`.
 """
 
 import argparse
-import gzip
-import json
 import math
-import re
 import sys
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,112 +26,31 @@ from scipy.optimize import minimize
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from turbohtml import Element, Text
+from main_content_pages import TruePage, pages_in, shares_of, words_of
 
 from crawler_app.show.export.markdown.rendering import text_lines
 from crawler_app.web.main_content import main_content, scoring
-from crawler_app.web.main_content.blocks import Block, page_of
+from crawler_app.web.main_content.blocks import Block
 from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
 
 FOLDS = 5
 
-# A block is as much content as its words are in runs of so many words of the truth.
-RUN_WORDS = 5
-
 # Of all pages together, as if each were so many blocks: the weight against the ridge.
 PAGE_WEIGHT = 2000
 
-_WORD = re.compile(r"\w+")
 _TAGS = tuple(scoring._POINTS_BY_TAG)
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
 Points = dict[str, float]
-
-
-class TruePage(NamedTuple):
-    """A page of the benchmark.
-
-    Attributes:
-        truth: The words of its main content.
-        body: Holds the tree, whose nodes do not.
-    """
-
-    kind: str
-    site: str
-    markup: str
-    truth: list[str]
-    body: Element | None
-    blocks: list[Block]
-
-
-def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
-
-
-def pages_in(directory: Path) -> Iterator[TruePage]:
-    for path in sorted((directory / "dev/ground-truth").glob("*.json")):
-        known = json.loads(path.read_text())
-        markup = gzip.decompress(
-            (directory / f"dev/html/{path.stem}.html.gz").read_bytes()
-        ).decode(errors="replace")
-        body, _ = main_content(markup, whole_page=True)
-        kind = known["_internal"]["page_type"]["primary"]
-        yield TruePage(
-            "collection" if kind == "category" else kind,
-            site_of(known.get("url") or path.stem),
-            markup,
-            words_of(known["ground_truth"].get("main_content") or ""),
-            body,
-            page_of(body).blocks if body is not None else [],
-        )
-
-
-def site_of(url: str) -> str:
-    labels = (urlsplit(url).hostname or url).split(".")
-    is_second_level = len(labels) > 2 and len(labels[-2]) <= 3  # such as co.uk
-    return ".".join(labels[-3:] if is_second_level else labels[-2:])
-
-
-def shares_of(page: TruePage) -> list[tuple[float, int]]:
-    """Return how much of each block with text is in the truth, and how many words it has."""
-    texts: dict[Element, list[str]] = {block.element: [] for block in page.blocks}
-    assert page.body is not None
-    for node in page.body.descendants:
-        if type(node) is Text:
-            around = node.parent
-            while around not in texts:
-                assert around is not None
-                around = around.parent
-            texts[around].append(node.data)
-    runs = {n: set(runs_of(page.truth, n)) for n in range(1, RUN_WORDS + 1)}
-    shares = []
-    for block in page.blocks:
-        if block.chars:
-            words = words_of(" ".join(texts[block.element]))
-            shares.append((share_of(words, runs), len(words)))
-    return shares
-
-
-def runs_of(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
-    return (tuple(words[at : at + n]) for at in range(len(words) - n + 1))
-
-
-def share_of(words: Sequence[str], runs: dict[int, set[tuple[str, ...]]]) -> float:
-    if not words:
-        return 0.0
-    n = min(RUN_WORDS, len(words))
-    found = [False] * len(words)
-    for at, run in enumerate(runs_of(words, n)):
-        if run in runs[n]:
-            found[at : at + n] = [True] * n
-    return sum(found) / len(words)
 
 
 def features_of(page: TruePage) -> Matrix:
     """Return what the first scoring adds up, each without its points; see `FIRST`."""
     root, blocks = page.blocks[0], [each for each in page.blocks if each.chars]
-    sizes = Counter(map(scoring._kind_of, blocks))
+    kinds = scoring._kinds_of(blocks)
+    sizes = Counter(kinds)
     title = next((at for at, each in enumerate(blocks) if each.tag == "h1"), 0)
     places = 0
     for block in blocks:
@@ -158,13 +73,13 @@ def features_of(page: TruePage) -> Matrix:
                 block.linked / block.chars,
                 before / root.all_chars,
                 float(at < title),
-                math.log1p(sizes[scoring._kind_of(block)]),
+                math.log1p(sizes[kinds[at]]),
                 float(bool(outside & MAIN)),
                 float(bool(outside & ARTICLE)),
                 *(float(block.tag == tag) for tag in _TAGS),
                 *sums_of(near),
                 *sums_of(far),
-                *(float(block.signs >> at & 1) for at in range(len(SIGNS))),
+                *(float(block.signs >> bit & 1) for bit in range(len(SIGNS))),
             ]
         )
         before += block.chars
@@ -218,7 +133,7 @@ def features_again(page: TruePage, scores: Vector) -> Matrix:
     for block, score in zip(blocks, scores, strict=True):
         block.score = float(score)
     scoring._sum_scores(page.blocks)
-    kinds = [scoring._kind_of(block) for block in blocks]
+    kinds = scoring._kinds_of(blocks)
     alike = scoring._means_by_kind(blocks, kinds)
     beside = [0.0, *(block.score for block in blocks), 0.0]
     rows = [
@@ -317,53 +232,80 @@ def summary(f1_by_kind: dict[str, list[float]]) -> str:
     return f"{sum(every) / len(every):.4f}: {', '.join(kinds)}"
 
 
-def main(directory: Path) -> None:
-    pages = list(pages_in(directory))
-    matrices, shares, words, owners = [], [], [], []
-    for at, page in enumerate(pages):
-        if page.blocks:
+class Samples(NamedTuple):
+    """All blocks with text of all pages, in their order.
+
+    Attributes:
+        pages: Those that have any text.
+        ends: Where the blocks of each page begin, and where the last ends.
+        first: The features of the first scoring.
+        shares: How much of each block is main content.
+        weights: All blocks of a page weigh as much as those of another one, by their words.
+    """
+
+    pages: list[TruePage]
+    ends: list[int]
+    first: Matrix
+    shares: Vector
+    weights: Vector
+
+    @classmethod
+    def of(cls, pages: list[TruePage]) -> "Samples":
+        ends, matrices, shares, weights = [0], [], [], []
+        for page in pages:
             matrices.append(features_of(page))
             found = shares_of(page)
             total = sum(count for _, count in found) or 1
             shares += [share for share, _ in found]
-            words += [PAGE_WEIGHT * count / total for _, count in found]
-            owners += [at] * len(found)
-    first = np.concatenate(matrices)
-    truth, weights, owner = np.array(shares), np.array(words), np.array(owners)
-    folds = np.array([zlib.crc32(page.site.encode()) % FOLDS for page in pages])
-    fold = folds[owner]
-    points_by_fold = []
-    scores = np.zeros(len(truth))
+            weights += [PAGE_WEIGHT * count / total for _, count in found]
+            ends.append(len(shares))
+        first = np.concatenate(matrices)
+        return cls(pages, ends, first, np.array(shares), np.array(weights))
+
+    def fold_of_blocks(self) -> NDArray[np.int64]:
+        counts = np.diff(self.ends)
+        return np.repeat([fold_of(page) for page in self.pages], counts)
+
+    def second(self, scores: Vector) -> Matrix:
+        """Return the features of the second scoring, after the first one."""
+        return np.concatenate(
+            [
+                features_again(page, scores[self.ends[at] : self.ends[at + 1]])
+                for at, page in enumerate(self.pages)
+            ]
+        )
+
+    def fitted(self, rows: Matrix, names: Sequence[str], chosen: Chosen) -> Points:
+        points = fitted(rows[chosen], self.shares[chosen], self.weights[chosen])
+        return dict(zip(names, points.tolist(), strict=True))
+
+
+def fold_of(page: TruePage) -> int:
+    return zlib.crc32(page.site.encode()) % FOLDS
+
+
+def main(directory: Path) -> None:
+    pages = list(pages_in(directory))
+    samples = Samples.of([page for page in pages if page.blocks])
+    fold = samples.fold_of_blocks()
+    scores = np.zeros(len(fold))
+    first_by_fold = []
     for number in range(FOLDS):
-        others = fold != number
-        points = fitted(first[others], truth[others], weights[others])
-        points_by_fold.append(dict(zip(FIRST, points.tolist(), strict=True)))
-        scores[~others] = probability(first[~others] @ points)
-    ends = np.searchsorted(owner, np.arange(len(pages) + 1))
-    second = np.concatenate(
-        [
-            features_again(page, scores[ends[at] : ends[at + 1]])
-            for at, page in enumerate(pages)
-            if page.blocks
-        ]
-    )
+        points = samples.fitted(samples.first, FIRST, fold != number)
+        first_by_fold.append(points)
+        odds = samples.first[fold == number] @ np.array(list(points.values()))
+        scores[fold == number] = probability(odds)
+    second = samples.second(scores)
     f1_by_kind: dict[str, list[float]] = defaultdict(list)
-    for number, points_of_first in enumerate(points_by_fold):
-        others = fold != number
-        points = fitted(second[others], truth[others], weights[others])
-        install(points_of_first | dict(zip(AGAIN, points.tolist(), strict=True)))
-        for page in (pages[at] for at in np.flatnonzero(folds == number)):
-            f1_by_kind[page.kind].append(f1_of(page))
+    for number, points in enumerate(first_by_fold):
+        install(points | samples.fitted(second, AGAIN, fold != number))
+        for page in pages:
+            if fold_of(page) == number:
+                f1_by_kind[page.kind].append(f1_of(page))
     print("F1 of pages of other sites", summary(f1_by_kind))
-    every = dict(zip(FIRST, fitted(first, truth, weights).tolist(), strict=True))
-    every |= dict(zip(AGAIN, fitted(second, truth, weights).tolist(), strict=True))
-    printed(every)
-    rounded = {name: round(value, 2) for name, value in every.items()}
-    install(rounded)
-    f1_by_kind.clear()
-    for page in pages:
-        f1_by_kind[page.kind].append(f1_of(page))
-    print("F1 of the same pages", summary(f1_by_kind))
+    every = np.full(len(fold), True)
+    points = samples.fitted(samples.first, FIRST, every)
+    printed(points | samples.fitted(second, AGAIN, every))
 
 
 if __name__ == "__main__":

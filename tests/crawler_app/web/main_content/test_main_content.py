@@ -65,9 +65,9 @@ def test_images_stay_with_the_text_before_them():
 
 
 def test_empty_cells_of_a_table_stay():
-    table = "<table>\n<tr>\n<th></th>\n<th>Span</th>\n<tr><td>A</td>\n<td></td></table>"
+    row = f"<tr>\n<th></th>\n<th>Span</th>\n<tr><td>{SENTENCE}</td>\n<td></td>"
 
-    body, _ = main_content(f"{STORY}{AROUND['aside']}{table}{STORY}")
+    body, _ = main_content(f"{STORY}{AROUND['aside']}<table>{row}</table>{STORY}")
 
     assert len(body.find_all(["th", "td"])) == 4
 
