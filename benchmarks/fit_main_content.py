@@ -26,10 +26,9 @@ from scipy.optimize import minimize
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from main_content_pages import TruePage, pages_in, shares_of, words_of
+from main_content_pages import TruePage, f1_of, pages_in, shares_of
 
-from crawler_app.show.export.markdown.rendering import text_lines
-from crawler_app.web.main_content import main_content, scoring
+from crawler_app.web.main_content import scoring
 from crawler_app.web.main_content.blocks import Block
 from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
 
@@ -160,8 +159,7 @@ def fitted(rows: Matrix, shares: Vector, weights: Vector) -> Vector:
     center[0], spread[0] = 0, 1
     spread[spread == 0] = 1
     scaled = (rows - center) / spread
-    ridge = np.ones(rows.shape[1])
-    ridge[0] = 0
+    ridge = np.r_[0.0, np.ones(rows.shape[1] - 1)]
 
     def loss(points: Vector) -> tuple[float, Vector]:
         odds = (scaled @ points.astype(np.float32)).astype(np.float64)
@@ -205,22 +203,9 @@ def install(points: Points) -> None:
     scoring._points_of_signs.cache_clear()
 
 
-def f1_of(page: TruePage) -> float:
-    """Return the F1 of the words of `main_content`, as the benchmark's script counts it."""
-    body, _ = main_content(page.markup)
-    found = words_of(text_lines(body)) if body is not None else []
-    if not page.truth:
-        return float(not found)
-    hits = (Counter(found) & Counter(page.truth)).total()
-    return 2 * hits / (len(found) + len(page.truth))
-
-
 def printed(points: Points) -> None:
     for name, value in points.items():
-        constant, _, key = name.partition(" ")
-        sign = SIGNS[int(key)] if constant == "SIGNS" else None
-        words = f"  {sign.tags} {sign.words}"[:60] if sign else ""
-        print(f"{name:24} {value:6.2f}{words}")
+        print(f"{name:24} {value:6.2f}")
 
 
 def summary(f1_by_kind: dict[str, list[float]]) -> str:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element, Text
 
+from crawler_app.show.export.markdown.rendering import text_lines
 from crawler_app.web.main_content import main_content
 from crawler_app.web.main_content.blocks import Block, page_of
 
@@ -96,3 +98,13 @@ def share_of(words: Sequence[str], runs: dict[int, set[tuple[str, ...]]]) -> flo
         if run in runs[n]:
             found[at : at + n] = [True] * n
     return sum(found) / len(words)
+
+
+def f1_of(page: TruePage) -> float:
+    """Return the F1 of the words of `main_content`, as the benchmark's script counts it."""
+    body, _ = main_content(page.markup)
+    found = words_of(text_lines(body)) if body is not None else []
+    if not page.truth:
+        return float(not found)
+    hits = (Counter(found) & Counter(page.truth)).total()
+    return 2 * hits / (len(found) + len(page.truth))

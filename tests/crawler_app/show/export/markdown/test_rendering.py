@@ -88,8 +88,8 @@ def test_code_keeps_its_language(markup, expected):
          "> **Tip**\n>\n> A"),
         ("<div class='tip custom-block'><p class=custom-block-title>TIP</p><p>A</div>",
          "> **TIP**\n>\n> A"),
-        ("<div class=theme-admonition><div class=admonitionHeading_x><span></span>tip</div>"
-         "<div><p>A</div></div>", "> **tip**\n>\n> A"),
+        ("<div class=theme-admonition><div class=admonitionHeading_x>tip</div><p>A</div>",
+         "> **tip**\n>\n> A"),
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>",
          "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         (
