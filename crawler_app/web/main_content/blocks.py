@@ -59,6 +59,7 @@ class Block:
     Attributes:
         parent: The block that it is in; None for the body.
         signs: What its tags, classes and roles say, and those of its ancestors.
+        classes: Its class attribute, as it is written.
         chars: The length of its own text, without that of the blocks in it.
         linked: Characters of that in links and buttons.
         end: The last piece of its own text.
@@ -74,6 +75,7 @@ class Block:
     parent: "Block | None"
     signs: int
     tag: str
+    classes: str = ""
     chars: int = 0
     linked: int = 0
     end: str = ""
@@ -154,12 +156,12 @@ def _place_of(
         element = path.pop()
         tag = element.tag
         signs |= SIGN_BY_TAG.get(tag, 0) | marked.get(element, 0)
-        if words := element.attr("class"):
-            signs |= _signs_in(words)
+        if classes := element.attr("class") or "":
+            signs |= _signs_in(classes)
         if words := element.attr("id"):
             signs |= _signs_in(words)
         if tag in BLOCK_TAGS:
-            block = Block(element, block, signs, tag)
+            block = Block(element, block, signs, tag, classes)
             blocks.append(block)
         places[element] = place = (block, signs)
     return place

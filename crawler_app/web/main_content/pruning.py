@@ -52,15 +52,19 @@ def keep_only(kept: Collection[Block], page: Page) -> None:
                 open_elements.append((iter(list(node)), is_inside))
                 break
             is_block = isinstance(node, Element) and node.tag in BLOCK_TAGS
-            if node in page.with_text or isinstance(node, Text):
+            if node in page.with_text or (type(node) is Text and node.data.strip()):
                 stays = is_kept and not is_block
                 is_after_kept = stays
             else:
-                stays = is_after_kept if is_block else is_kept or is_after_kept
+                stays = is_after_kept or (is_kept and not is_block) or _is_cell(node)
             if not stays:
                 node.extract()
         else:
             open_elements.pop()
+
+
+def _is_cell(node: Node) -> bool:
+    return isinstance(node, Element) and node.tag in ("td", "th")
 
 
 def _with_whole_tables(

@@ -2,54 +2,62 @@
 
 Pure.  First each block is scored by itself: by its signs, its length, its place, and the two
 blocks around it.  Then it is scored again by the scores of its neighbors, and of what is around
-it, so that a short paragraph of an article stays and a long one of a menu goes.
+it, and of those that are *alike*, so that a short paragraph of an article stays and a long one of
+a menu goes.  Alike are blocks of the same tag and classes in parents of the same tag and classes:
+the items of a list, the posts of a thread.
 
 The points are log odds; see `crawler_app.web.main_content.signs`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import truediv
 
 from crawler_app.web.main_content.blocks import Block
 from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
 
 __all__ = ["main_blocks"]
 
-_START = 3.1
+_START = 2.78
 _POINTS_BY_TAG = {
-    "p": 0.7,
-    "h1": -0.7,
-    "h2": 1.2,
-    "h3": 1.0,
-    "li": 0.5,
-    "th": 1.3,
-    "figcaption": -2.2,
+    "p": 0.49,
+    "h1": -0.25,
+    "h2": 1.37,
+    "h3": 0.90,
+    "li": 0.63,
+    "th": 1.02,
+    "figcaption": -1.79,
 }
 
 # For each unit of the natural logarithm of a length in characters.
-_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.31, 0.18, 0.16, -0.69
-_PAGE_BLOCKS = 0.40
-_LINKED_SHARE = -1.0
+_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.12, 0.09, 0.15, -0.85
+_PAGE_BLOCKS = 0.43
+_LINKED_SHARE = -0.59
 
 # By the part of the page's text that comes before; and for what comes before its title.
-_PLACE, _BEFORE_TITLE = -1.66, -1.53
+_PLACE, _BEFORE_TITLE = -1.64, -1.50
+
+# By the natural logarithm of the number of blocks that are alike.
+_ALIKE = 0.52
 
 # For being outside the ``<main>`` or all ``<article>`` elements of a page that has some.
-_NOT_IN_MAIN, _NOT_IN_ARTICLE = -0.83, -0.58
+_NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.03, -0.39
 
 # Of the block around it, and of the block around the block around that: log of the
 # characters, share of them in links, log of the blocks with text, share of long paragraphs.
-_NEAR = (0.08, -0.31, 0.13, 0.87)
-_FAR = (0.51, 0.09, -0.57, -0.74)
+_NEAR = (0.12, -0.22, 0.10, 0.62)
+_FAR = (0.51, -0.37, -0.57, -0.65)
 _NEAR_STEPS, _FAR_STEPS = 2, 4
 
 # The second scoring: the first one, the mean scores of two blocks around it, of its
-# neighbors, and of the page, and the highest one of the page.
-_AGAIN_START = 4.1
-_AGAIN_OWN = 0.56
-_AGAIN_AROUND = {1: 1.91, 2: -0.12}
-_AGAIN_NEIGHBORS, _AGAIN_PAGE, _AGAIN_HIGHEST = 1.41, 1.01, -6.80
+# neighbors, of those alike, and of the page, and the highest one of the page.
+_AGAIN_START = 1.70
+_AGAIN_OWN = 0.38
+_AGAIN_AROUND = {1: 0.85, 2: -0.50}
+_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.99, 2.23
+_AGAIN_PAGE, _AGAIN_HIGHEST = 0.56, -4.67
 
 _SENTENCE_ENDS = frozenset(".!?:;。！？…")
 _CLOSING = "\"'”’)]"
@@ -74,13 +82,25 @@ def main_blocks(blocks: Sequence[Block]) -> list[Block]:
     with_text = [block for block in blocks if block.chars]
     if not with_text:
         return []
-    _score(with_text, blocks[0])
-    _score_again(with_text, blocks)
+    kinds = _kinds_of(with_text)
+    _score(with_text, kinds, blocks[0])
+    _score_again(with_text, kinds, blocks)
     threshold = _threshold_of(with_text)
     return [block for block in with_text if block.score > threshold]
 
 
-def _score(blocks: Sequence[Block], page: Block) -> None:
+def _kinds_of(blocks: Sequence[Block]) -> list[int]:
+    """Return a number for each block, which is the same for those that are alike."""
+    number_by_kind: dict[tuple[str, str, str, str], int] = {}
+    numbers = []
+    for block in blocks:
+        parent = block.parent or block
+        kind = block.tag, block.classes, parent.tag, parent.classes
+        numbers.append(number_by_kind.setdefault(kind, len(number_by_kind)))
+    return numbers
+
+
+def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> None:
     start = _START
     start += _PAGE_BLOCKS * math.log1p(page.all_blocks)
     start += _PAGE_CHARS * math.log1p(page.all_chars)
@@ -89,8 +109,9 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
         places |= block.signs
     title = next((each for each in blocks if each.tag == "h1"), None)
     around: dict[Block, float] = {}
+    alike = {kind: _ALIKE * math.log1p(n) for kind, n in Counter(kinds).items()}
     before, is_before_title = 0, title is not None
-    for block in blocks:
+    for block, kind in zip(blocks, kinds, strict=True):
         if block is title:
             is_before_title = False
         points = start + _points_of_signs(block.signs, places) + _points_of_text(block)
@@ -99,7 +120,7 @@ def _score(blocks: Sequence[Block], page: Block) -> None:
         parent = block.parent or block
         if parent not in around:
             around[parent] = _points_around(parent)
-        points += around[parent]
+        points += around[parent] + alike[kind]
         block.score = _probability(points)
         before += block.chars
 
@@ -148,17 +169,16 @@ def _around(block: Block, steps: int) -> Block:
     return block
 
 
-def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
+def _score_again(
+    with_text: Sequence[Block], kinds: Sequence[int], blocks: Sequence[Block]
+) -> None:
     """Replace each score by one that also depends on those around it."""
-    for block in reversed(blocks):  # children before their parents
-        if block.all_chars:
-            block.all_score += block.score * block.chars
-            if block.parent is not None:
-                block.parent.all_score += block.all_score
+    _sum_scores(blocks)
     scores = [0.0, *(block.score for block in with_text), 0.0]
     start = _AGAIN_START + _AGAIN_PAGE * _mean(blocks[0]) + _AGAIN_HIGHEST * max(scores)
     around: dict[Block, float] = {}
-    for at, block in enumerate(with_text):
+    alike = _means_by_kind(with_text, kinds)
+    for at, (block, kind) in enumerate(zip(with_text, kinds, strict=True)):
         parent = block.parent or block
         if parent not in around:
             around[parent] = sum(
@@ -167,7 +187,26 @@ def _score_again(with_text: Sequence[Block], blocks: Sequence[Block]) -> None:
             )
         points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
+        points += _AGAIN_ALIKE * alike[kind]
         block.score = _probability(points)
+
+
+def _sum_scores(blocks: Sequence[Block]) -> None:
+    for block in reversed(blocks):  # children before their parents
+        if block.all_chars:
+            block.all_score += block.score * block.chars
+            if block.parent is not None:
+                block.parent.all_score += block.all_score
+
+
+def _means_by_kind(blocks: Sequence[Block], kinds: Sequence[int]) -> list[float]:
+    """Return the mean score of each kind, by the lengths of its blocks."""
+    count = max(kinds) + 1
+    scores, chars = [0.0] * count, [0] * count
+    for block, kind in zip(blocks, kinds, strict=True):
+        scores[kind] += block.score * block.chars
+        chars[kind] += block.chars
+    return list(map(truediv, scores, chars))
 
 
 def _mean(block: Block) -> float:

@@ -4,7 +4,7 @@ A sign is a bit: it is set by the name of an element, by a role, or by a word in
 id, and holds for everything in that element.  All words of a sign mean the same here.
 
 Points are log odds: by 0.7 a block is twice as likely to be main content.  They are those of a
-logistic regression on 750 pages of the Web Content Extraction Benchmark.
+logistic regression, as `benchmarks/fit_main_content.py` prints them.
 """
 
 from typing import Final, NamedTuple
@@ -35,70 +35,70 @@ class Sign(NamedTuple):
 
 
 SIGNS: Final = (
-    Sign(0.0, "a button"),
-    Sign(0.0, "main", "role=main"),
-    Sign(0.3, "article", "role=article"),
-    Sign(-1.5, "nav", "role=navigation"),
-    Sign(-2.3, "footer", "role=contentinfo"),
-    Sign(-0.6, "header"),
-    Sign(-2.0, "aside", "role=complementary"),
-    Sign(-0.7, "form"),
-    Sign(0.5, "ul"),
-    Sign(0.5, "table"),
-    Sign(-0.7, "figure"),
-    Sign(-1.1, "label"),
-    Sign(-2.1, "dialog"),
-    Sign(1.2, "blockquote"),
-    Sign(0.9, "details"),
-    Sign(0.3, "", "content main body"),
-    Sign(0.2, "", "article post entry hentry story blog single posts"),
+    Sign(0.59, "a button"),
+    Sign(0.13, "main", "role=main"),
+    Sign(0.27, "article", "role=article"),
+    Sign(-0.07, "nav", "role=navigation"),
+    Sign(-2.33, "footer", "role=contentinfo"),
+    Sign(-0.67, "header"),
+    Sign(-1.50, "aside", "role=complementary"),
+    Sign(-0.70, "form"),
+    Sign(0.13, "ul"),
+    Sign(0.47, "table"),
+    Sign(-0.71, "figure"),
+    Sign(-1.17, "label"),
+    Sign(-2.65, "dialog"),
+    Sign(1.63, "blockquote"),
+    Sign(0.11, "details"),
+    Sign(0.16, "", "content main body"),
+    Sign(0.21, "", "article post entry hentry story blog single posts"),
     Sign(
-        0.2,
+        0.18,
         "",
         "text rich richtext rte markdown markup prose paragraph wysiwyg copy description"
         " summary excerpt",
     ),
-    Sign(0.2, "", "message messages thread topic answer question postbody"),
-    Sign(1.2, "", "document documentation docs doc reference guide"),
-    Sign(0.2, "", "meta date time timestamp tags tag categories category"),
-    Sign(-1.5, "", "privacy policy consent cookie cookies gdpr onetrust cmp"),
-    Sign(-3.8, "", "terms legal copyright disclaimer"),
+    Sign(-0.32, "", "message messages thread topic answer question postbody"),
+    Sign(0.54, "", "document documentation docs doc reference guide"),
+    Sign(0.14, "", "meta date time timestamp tags tag categories category"),
+    Sign(-0.31, "", "privacy policy consent cookie cookies gdpr onetrust cmp"),
+    Sign(-1.97, "", "terms legal copyright disclaimer"),
     Sign(
-        -1.7,
+        -1.68,
         "",
         "modal popup popover overlay lightbox drawer offcanvas flyout tooltip role=dialog",
     ),
-    Sign(-0.7, "", "footer footnav colophon subfooter foot bottom role=contentinfo"),
+    Sign(-0.63, "", "footer footnav colophon subfooter foot bottom role=contentinfo"),
     Sign(
-        -0.6,
+        -0.52,
         "",
         "menu submenu megamenu dropdown navbar nav navigation subnav gnav mainmenu hamburger"
         " burger menus mega role=menu role=menubar role=menuitem role=navigation",
     ),
-    Sign(-0.3, "", "header masthead topbar banner branding logo top role=banner"),
+    Sign(-0.04, "", "header masthead topbar banner branding logo top role=banner"),
     Sign(
-        -1.2,
+        -0.92,
         "",
         "login signin signup register password account subscribe newsletter cart"
         " checkout",
     ),
-    Sign(-0.9, "", "social share sharing twitter facebook follow"),
+    Sign(-0.70, "", "social share sharing twitter facebook follow"),
     Sign(
-        -1.7,
+        -1.24,
         "",
         "related recommended recommendations similar more popular trending also suggested"
         " upsell",
     ),
-    Sign(-1.5, "", "comment comments disqus respond reply replies"),
-    Sign(-0.5, "", "toolbar actions buttons button btn controls toggle tabs tab"),
-    Sign(-0.1, "", "filter filters facet facets sort refine swatch"),
-    Sign(-1.7, "", "author byline bio avatar"),
-    Sign(-0.2, "", "hidden hide sr visually invisible noprint skip"),
-    Sign(-0.4, "", "mobile"),
-    Sign(-0.8, "", "language languages locale country lang"),
-    Sign(-1.2, "", "alert notice announcement notification warning"),
-    Sign(-0.3, "", "product products price"),
-    Sign(-0.6, "", "review reviews rating ratings testimonial testimonials"),
+    Sign(-1.32, "", "comment comments disqus respond reply replies"),
+    Sign(-0.13, "", "toolbar actions buttons button btn controls toggle tabs tab"),
+    Sign(-0.21, "", "filter filters facet facets sort refine swatch"),
+    Sign(-1.24, "", "author byline bio avatar"),
+    Sign(-0.29, "", "hidden hide sr visually invisible noprint skip"),
+    Sign(-0.29, "", "mobile"),
+    Sign(-0.11, "", "language languages locale country lang"),
+    Sign(-0.37, "", "alert notice announcement notification warning"),
+    Sign(-0.25, "", "product products price"),
+    Sign(-0.76, "", "review reviews rating ratings testimonial testimonials"),
 )
 
 SIGN_BY_TAG: Final = {

@@ -6,7 +6,7 @@ formulas or footnotes.  What is to be in the Markdown as it is becomes a `RAW` e
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from turbohtml import Element, Node, Text
 
@@ -22,7 +22,7 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:highlight-source-|highlight-|language-|lang-|brush:\s*|sourceCode )"
     r"([A-Za-z0-9_+#-]+)"
 )
-_NO_LANGUAGES = ("default", "none", "notranslate", "plaintext", "text")
+_NO_LANGUAGES = ("default", "fallback", "none", "notranslate", "plaintext", "text")
 
 # Blocks of code whose language is looked for; no page for people has more.
 MAX_CODE_BLOCKS = 10_000
@@ -30,13 +30,27 @@ MAX_CODE_BLOCKS = 10_000
 # Around a block of code, elements may say its language.
 MAX_STEPS = 3
 
-_LINE_NUMBERS = ".linenos, .linenodiv, .lineno, .gutter, .line-numbers-rows"
-_CODE_TABLE = "table.highlighttable, table.rouge-table"
+# Around the lines of a block of code: their numbers, its language, and buttons.
+_NOT_CODE = (
+    ".linenos, .linenodiv, .lineno, .gutter, .line-numbers-rows, .line-numbers-wrapper,"
+    " pre .ln, pre .lnt, [class*=language-] > .lang, pre button,"
+    " [class*=language-] button"
+)
+_CODE_TABLE = "table.highlighttable, table.rouge-table, table.lntable"
 _TEX = 'annotation[encoding="application/x-tex"]'
 _FOOTNOTE_LINKS = (
-    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, sup > a[href^="#fn"]'
+    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a[data-footnote-ref],'
+    ' sup > a[href^="#fn"]'
 )
-_BACK_LINKS = '[role="doc-backlink"], a.footnote-backref, a.fn-backref'
+_BACK_LINKS = (
+    '[role="doc-backlink"], a.footnote-backref, a.fn-backref, a[data-footnote-backref]'
+)
+
+# The titles of notes and warnings: of Sphinx and MkDocs, GitHub, VitePress, and Docusaurus.
+_BOX_TITLES = (
+    ".admonition-title, .markdown-alert-title, .custom-block-title,"
+    " .theme-admonition > [class*=admonitionHeading]"
+)
 
 
 def prepare(body: Element) -> None:
@@ -53,6 +67,7 @@ def prepare(body: Element) -> None:
     _take_anchors(body)
     _show_code(body)
     _show_formulas(body)
+    _show_boxes(body)
     for box in list(body.select('li input[type="checkbox" i]')):
         is_checked = box.attr("checked") is not None
         box.replace_with(_raw("[x]" if is_checked else "[ ]"), Text(" "))
@@ -75,24 +90,27 @@ def _take_anchors(body: Element) -> None:
 
 
 def _show_code(body: Element) -> None:
-    body.remove(_LINE_NUMBERS)
+    body.remove(_NOT_CODE)
     for table in list(body.select(_CODE_TABLE)):
-        if (code := table.find("pre")) is not None:
-            table.replace_with(code.extract())
-    body.remove("pre button")
+        if columns := table.find_all("pre"):
+            table.replace_with(columns[-1].extract())
     for code in list(body.find_all("pre", limit=MAX_CODE_BLOCKS)):
-        language = _language_of(code)
+        # Only its first children: thousands of elements may be nested in it.
+        inner = [
+            each
+            for each in itertools.islice(code, MAX_STEPS)
+            if isinstance(each, Element)
+        ]
+        language = _language_of([code, *inner, *_around(code)])
+        for each in (code, *inner):  # such as "language-text"
+            if not language and _LANGUAGE.search(each.attr("class") or ""):
+                del each.attrs["class"]
         if language and not _LANGUAGE.search(code.attr("class") or ""):
             code.attrs["class"] = f"language-{language}"
 
 
-def _language_of(code: Element) -> str:
-    """Return the language that a block of code, or what is around or in it, says."""
-    # Only its first children: thousands of elements may be nested in it.
-    inner = [
-        each for each in itertools.islice(code, MAX_STEPS) if isinstance(each, Element)
-    ]
-    nearest = [code, *inner, *_around(code)]
+def _language_of(nearest: Iterable[Element]) -> str:
+    """Return the language that the first of some elements says; empty for plain text."""
     for element in nearest:
         found = _LANGUAGE.search(element.attr("class") or "")
         said = element.attr("data-lang") or element.attr("data-language")
@@ -129,6 +147,17 @@ def _show_formulas(body: Element) -> None:
             )
 
 
+def _show_boxes(body: Element) -> None:
+    """Turn notes and warnings into quotes, so that one sees where they end."""
+    for title in list(body.select(_BOX_TITLES)):
+        box, text = title.parent, " ".join(title.text.split())
+        if isinstance(box, Element) and box.tag in ("div", "aside", "section") and text:
+            box.tag = "blockquote"
+            title.replace_with(
+                Element("p", None, [Element("strong", None, [Text(text)])])
+            )
+
+
 def _number_footnotes(body: Element) -> None:
     """Turn links to footnotes into ``[^1]``, and the notes into ``[^1]: ...``."""
     label_by_id: dict[str, str] = {}
@@ -141,7 +170,12 @@ def _number_footnotes(body: Element) -> None:
             (parent if is_alone and parent else link).replace_with(_raw(f"[^{label}]"))
     if not label_by_id:
         return
-    body.remove(_BACK_LINKS)
+    body.remove("#footnote-label")  # a heading for screen readers
+    for link in list(body.select(_BACK_LINKS)):
+        before = link.previous_sibling
+        if isinstance(before, Text):
+            before.data = before.data.rstrip()  # with a no-break space
+        link.decompose()
     lists: dict[Node, None] = {}
     for note in list(body.select("[id]")):
         number = label_by_id.get(note.attr("id") or "")

@@ -13,7 +13,14 @@ __all__ = ["LinkOf", "markdown_of", "text_lines"]
 # Returns what a link to a URL is written as.
 LinkOf = Callable[[str], str]
 
-_STYLE = Markdown(converters={RAW: lambda element, _: element.text})
+_STYLE = Markdown(
+    converters={
+        RAW: lambda element, _: element.text,
+        # Markdown has no signs for these, and shows the tags as browsers do.
+        "sub": lambda _, text: f"<sub>{text}</sub>",
+        "sup": lambda _, text: f"<sup>{text}</sup>",
+    }
+)
 
 # An image as long as a book, or a script that runs in the viewer.
 _UNWANTED = ("data:", "javascript:", "vbscript:")

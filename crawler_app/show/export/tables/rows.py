@@ -267,12 +267,14 @@ def _link_findings(report: Report) -> Iterator[Row]:
     listed: list[tuple[str, str, str, Sequence[ReportedLink]]] = []
     for broken in report.broken:
         listed.append(("broken_link", broken.url, broken.reason, broken.links))
-    for moved in report.moved:
-        listed.append(("redirect", moved.url, moved.end, moved.links))
-    for mixed in report.mixed_content:
-        listed.append(("mixed_content", mixed.url, "", mixed.links))
-    for bad in report.malformed:
-        listed.append(("malformed", bad.url, bad.problem, bad.links))
+    for kind, found in (
+        ("redirect", report.moved),
+        ("mixed_content", report.mixed_content),
+        ("malformed", report.malformed),
+        ("fragment", report.fragments),
+    ):
+        for each in found:
+            listed.append((kind, each.url, each.end or each.problem, each.links))
     for kind, subject, detail, links in listed:
         for link in links:
             yield link.page, kind, subject, link.line or None, detail

@@ -58,10 +58,18 @@ def test_parts_of_a_story_stay(part):
 
 def test_images_stay_with_the_text_before_them():
     body, _ = main_content(
-        f"<nav><a href=/><img src=logo></a></nav>{STORY}<figure><img src=b></figure>"
+        f"<nav><a href=/><img src=logo></a></nav>{STORY}\n<figure>\n<img src=b></figure>"
     )
 
     assert [each.attr("src") for each in body.find_all("img")] == ["b"]
+
+
+def test_empty_cells_of_a_table_stay():
+    row = f"<tr>\n<th></th>\n<th>Span</th>\n<tr><td>{SENTENCE}</td>\n<td></td>"
+
+    body, _ = main_content(f"{STORY}{AROUND['aside']}<table>{row}</table>{STORY}")
+
+    assert len(body.find_all(["th", "td"])) == 4
 
 
 @pytest.mark.parametrize("quote", ["&quot;", '\\"'])

@@ -26,6 +26,26 @@ def markdown(markup):
         ("<div class='highlight highlight-source-c'><pre>a</pre></div>", "c"),
         ("<pre><code data-lang=c>a</code></pre>", "c"),
         ("<div class='highlight-default'><pre>a</pre></div>", ""),
+        ("<pre><code class=language-text data-lang=text>a</code></pre>", ""),
+        # VitePress, and Hugo with its two ways of numbering lines
+        (
+            (
+                "<div class=language-c><button>Copy</button><span class=lang>c</span>"
+                "<pre><code>a</code></pre><div class=line-numbers-wrapper>1</div></div>"
+            ),
+            "c",
+        ),
+        (
+            "<pre><code class=language-c><span class=ln>1</span>a</code></pre>",
+            "c",
+        ),
+        (
+            (
+                "<table class=lntable><tr><td><pre><code><span class=lnt>1</span></code>"
+                "</pre><td><pre><code class=language-c>a</code></pre></table>"
+            ),
+            "c",
+        ),
         (
             (
                 "<div class=highlight-c><table class=highlighttable><tr><td class=linenos>"
@@ -61,11 +81,26 @@ def test_code_keeps_its_language(markup, expected):
          "[x](<>) ![y](<>)"),
         ("<p>A <img src=i.png alt=Map> <img src='data:image/png,xx' alt=Dot>",
          "A ![Map](http://a.test/docs/i.png) ![Dot](<>)"),
+        ("<p>H<sub>2</sub>O, m<sup>2</sup>", "H<sub>2</sub>O, m<sup>2</sup>"),
+        ("<div class='admonition tip'><p class=admonition-title>Tip</p><p>A</div><p>B",
+         "> **Tip**\n>\n> A\n\nB"),
+        ("<div class='markdown-alert'><p class=markdown-alert-title>Tip</p><p>A</div>",
+         "> **Tip**\n>\n> A"),
+        ("<div class='tip custom-block'><p class=custom-block-title>TIP</p><p>A</div>",
+         "> **TIP**\n>\n> A"),
+        ("<div class=theme-admonition><div class=admonitionHeading_x>tip</div><p>A</div>",
+         "> **tip**\n>\n> A"),
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>",
          "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         (
             ("<p>So<sup id=r><a class=footnote-ref href=#n>7</a></sup>.<div class=footnote>"
             "<ol><li id=n><p>Why <a class=footnote-backref href=#r>↩</a></ol></div>"),
+            "So[^1].\n\n[^1]: Why",
+        ),
+        (  # GitHub
+            ("<p>So<sup><a href=#n data-footnote-ref>7</a></sup>.<section data-footnotes>"
+            "<h2 id=footnote-label class=sr-only>Footnotes</h2><ol><li id=n><p>Why&nbsp;"
+            "<a href=#r data-footnote-backref>↩</a></ol></section>"),
             "So[^1].\n\n[^1]: Why",
         ),
     ],

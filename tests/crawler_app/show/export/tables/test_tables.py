@@ -113,7 +113,9 @@ def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
         "change": None,
     }
     assert {name: home[name] for name in wanted} == wanted
-    assert {"broken_link", "no_alt", "no_description"} <= set(home["findings"])
+    assert {"broken_link", "fragment", "no_alt", "no_description"} <= set(
+        home["findings"]
+    )
     assert home["first_seen"][-1] == "Z"
     assert a["title"] == "=A, “x”" and "no_heading" in a["findings"]
 
@@ -140,6 +142,14 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
     assert by_target["gone"].items() >= {"nofollow": False, "status": 404}.items()
     assert by_target["n"].items() >= {"nofollow": True, "status": None}.items()
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
+
+
+def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, site, tmp_path):
+    rows = rows_of(gencrawl, crawl, "findings", "jsonl", tmp_path)
+
+    (found,) = (row for row in rows if row["kind"] == "fragment")
+    assert (found["page"], found["subject"]) == (site.url, "/a#part")
+    assert found["line"] == 1
 
 
 def test_page_with_filters_escapes_what_a_site_wrote(gencrawl, site, cli, directory):
