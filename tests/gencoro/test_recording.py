@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from types import CodeType
 
@@ -17,6 +16,7 @@ import tornado
 import gencoro
 from gencoro.evidence import AT_ONCE, HEADER, Evidence
 from gencoro.recording.recorder import WAITING
+from tests.helpers.scripts import wait_until
 
 # Statements that use a coroutine `f`, in a coroutine or in the function that they define; and
 # what becomes of its Futures.
@@ -488,19 +488,12 @@ if __name__ == "__main__":
 
     assert done.stderr == ""
     if "os.fork" in start:
-        _wait_for(lambda: "awaited" in recording.read_text())
+        wait_until(lambda: "awaited" in recording.read_text())
     uses = _uses(recording, "child.py")
     assert {name: set(found.places) for name, found in uses.items()} == {
         "f": {"awaited"},
         "main": {"dispatched"},
     }
-
-
-def _wait_for(condition):
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_pytest_run_is_recorded(record, tmp_path):

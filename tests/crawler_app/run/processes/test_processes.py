@@ -17,13 +17,9 @@ from crawler_app.commands.interruptible import SAME_SIGNAL_S
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.frontier.commit_group import MAX_ENDS
-from tests.crawler_app.run.processes.conftest import children_of, is_running, wait_until
+from tests.crawler_app.run.processes.conftest import children_of
 from tests.helpers.fuzzing import examples
-from tests.helpers.scripts import start_python
-
-
-def start(*arguments):
-    return start_python("-m", "crawler_app", *arguments, stderr=subprocess.PIPE)
+from tests.helpers.scripts import is_running, start_gencrawl, wait_until
 
 
 def records_of(directory):
@@ -85,7 +81,7 @@ def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tm
     command = [*options_of(web, tmp_path), "--processes", processes]
     command += ["--concurrency", concurrency]
     for kill in range(kills):
-        running = start(*command, "--quiet")
+        running = start_gencrawl(*command, "--quiet")
         seen = web.requests.total()
         wait_until(lambda seen=seen: web.requests.total() > seen + dice.randrange(30))
         children = children_of(running.pid)
@@ -134,7 +130,7 @@ def server_of(tmp_path):
 def test_signal_stops_all_and_puts_their_claims_back(web, tmp_path):
     web.tree(50)
     web.sites[1].hold("/1")
-    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
+    running = start_gencrawl(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
 
     running.send_signal(signal.SIGTERM)
@@ -151,7 +147,7 @@ def test_signal_stops_all_and_puts_their_claims_back(web, tmp_path):
 def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, tmp_path):
     web.tree(30)
     web.sites[1].hold("/1")
-    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
+    running = start_gencrawl(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
     hanging = children_of(running.pid)[0]
     os.kill(hanging, signal.SIGSTOP)
@@ -170,7 +166,7 @@ def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, tmp_path):
 def test_process_that_dies_repeatedly_ends_the_crawl(web, tmp_path):
     web.tree(30)
     web.sites[1].hold("/1")  # so that it cannot end before
-    running = start(*options_of(web, tmp_path), "--processes", 2, "--quiet")
+    running = start_gencrawl(*options_of(web, tmp_path), "--processes", 2, "--quiet")
 
     def kill_one():
         with contextlib.suppress(ProcessLookupError):
