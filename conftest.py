@@ -1,6 +1,7 @@
 """What holds for every test, be it a function or an example in the documentation."""
 
 import asyncio
+import contextlib
 import gc
 import os
 import pathlib
@@ -9,6 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from importlib import import_module
 
 import hypothesis
 import pytest
@@ -70,13 +72,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Make the tests without a pause for the garbage collector: they all stay."""
     gc.disable()
     try:
+        _compile_a_share(session.config)
         return (yield)
     finally:
         gc.enable()
+
+
+def _compile_a_share(config: pytest.Config) -> None:
+    """Import, in each worker of pytest-xdist, other files of the whole suite first.
+
+    All of them import every file.  In the same order, in a new checkout each would also compile
+    nearly all of them, at the same time as the others: half of the time of collecting.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return
+    folders = map(pathlib.Path, config.args)
+    paths = sorted(path for folder in folders for path in folder.rglob("test_*.py"))
+    number = int(worker["workerid"].removeprefix("gw"))
+    for path in paths[number :: worker["workercount"]]:
+        with contextlib.suppress(pytest.skip.Exception):  # a package is missing
+            import_module(".".join(path.with_suffix("").parts))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,12 +20,15 @@ sys.exit(main(arguments))
 
 
 @pytest.fixture
-def crawl_within(site, start_script, directory):
+def pages(site):
     paths = [f"/{n}" for n in range(80)]
     site.page("/", *paths)
     for path in paths:
         site.answer(path, b"<title>x</title>" + os.urandom(4000).hex().encode())
 
+
+@pytest.fixture
+def crawl_within(site, pages, start_script, directory):
     def crawl_within(kind, limit):
         process = start_script(
             LIMITED_CRAWL,
@@ -47,8 +50,9 @@ def test_few_files_are_enough_for_a_summary(crawl_within):
     assert "81 pages" in out
 
 
-def test_locked_file_is_not_called_a_disk_error(crawl_within, directory, gencrawl):
-    assert crawl_within("RLIMIT_NOFILE", 32)[0] == 0
+def test_locked_file_is_not_called_a_disk_error(site, cli, directory, gencrawl):
+    site.page("/")
+    cli("crawl")
     path = directory / "frontier.sqlite3"
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
@@ -64,10 +68,11 @@ def test_locked_file_is_not_called_a_disk_error(crawl_within, directory, gencraw
     )
 
 
+@pytest.mark.usefixtures("pages")
 def test_full_disk_names_the_report_that_cannot_be_written(
-    crawl_within, directory, start_script
+    cli, directory, start_script
 ):
-    assert crawl_within("RLIMIT_NOFILE", 32)[0] == 0
+    cli("crawl")
     page = directory / "page.html"
     # Enough for what SQLite needs to read, but not for the page.
     arguments = ("RLIMIT_FSIZE", 33_000, "report", directory, "--output", page)

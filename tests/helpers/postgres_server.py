@@ -18,6 +18,8 @@ import threading
 import time
 from pathlib import Path
 
+from tests.helpers.scripts import is_running
+
 __all__ = [
     "CRASH",
     "FAST",
@@ -187,7 +189,7 @@ class Server:
         self.process.wait()
         for child in children:
             # Until it has ended, it has the shared memory, and no other server starts.
-            while _is_running(child):
+            while is_running(child):
                 time.sleep(0.01)
 
     def follower(self, directory, **settings):
@@ -198,15 +200,6 @@ class Server:
             *["-D", Path(directory) / "data"],
         )
         return Server(directory, **settings)
-
-
-def _is_running(pid):
-    """Return whether a process has not ended; a zombie has."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "XZ"
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ import pytest
 
 from crawler_app.base.reasons import NEVER_CHECKED, Reason, meaning_of
 from crawler_app.show.check.output import FORMATS
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_gencrawl
 from tests.helpers.site import Answer
 
 PAGE = b"""<!doctype html>
@@ -579,7 +578,7 @@ def test_resume_of_a_check_of_a_folder_says_how_to_continue(folder, gencrawl):
 def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path):
     faulty.hold("/there")
     command = ("check", faulty.url, "--into", tmp_path / "kept")
-    stopped = start_python("-m", "crawler_app", *command, stderr=subprocess.PIPE)
+    stopped = start_gencrawl(*command)
     stopped.stdout.readline()  # a finding
     stopped.send_signal(signal.SIGINT)
     _, said = stopped.communicate()

@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -20,18 +19,7 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.frontier.commit_group import MAX_ENDS
 from crawler_app.store.index import PageIndex
 from tests.helpers.fuzzing import examples
-from tests.helpers.scripts import start_python
-
-
-def start(*arguments):
-    return start_python("-m", "crawler_app", *arguments, stderr=subprocess.PIPE)
-
-
-def wait_until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
+from tests.helpers.scripts import start_gencrawl, wait_until
 
 
 def test_crawl_prints_a_summary_and_exits_with_0(site, cli):
@@ -212,7 +200,7 @@ def test_ctrl_c_saves_everything_and_exits_with_130(
     site.page("/slow", "/b")
     site.pages("/a", "/b")
     site.hold("/slow")
-    running = start("crawl", site.url, "--into", directory, "--quiet")
+    running = start_gencrawl("crawl", site.url, "--into", directory, "--quiet")
     wait_until(lambda: "/slow" in site.paths and "/a" in site.paths)
     assert gencrawl.json("status", directory, "--json")["process"] == running.pid
 
@@ -288,7 +276,7 @@ def test_killed_repeatedly_and_resumed_misses_nothing(
     arguments = ["crawl", site.url + "0", "--into", directory]
     for kill in range(kills):
         seen = len(site.paths)
-        running = start(*arguments, "--quiet", "--concurrency", concurrency)
+        running = start_gencrawl(*arguments, "--quiet", "--concurrency", concurrency)
         wait_until(lambda seen=seen: len(site.paths) > seen + dice.randrange(35))
         running.kill()
         running.communicate()
@@ -315,7 +303,7 @@ def test_killed_repeatedly_and_resumed_misses_nothing(
 def test_closed_pipe_ends_a_command_quietly(crawled, tmp_path, command, status):
     (tmp_path / "index.html").write_text("<a href=gone>x</a>" * 10_000)
     subject = crawled(queued=3_000).path if command == ["export"] else tmp_path
-    running = start(*command, subject)
+    running = start_gencrawl(*command, subject)
     running.stdout.readline()
     running.stdout.close()
     with running, running.stderr:
@@ -341,6 +329,6 @@ def test_installed_command_is_the_same_program(gencrawl):
 
     version = subprocess.check_output([installed, "--version"], text=True)
 
-    with start("--version") as module:
+    with start_gencrawl("--version") as module:
         assert module.stdout.read() == version
     assert gencrawl("--version").out == version

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import zipfile
 
 import pytest
@@ -15,9 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler_app.base.storage.ranges import _block
 from crawler_app.commands.exit_status import INTERRUPTED, OK, USAGE
 from crawler_app.run.directory import CrawlDirectory
-from tests.crawler_app.run.processes.conftest import wait_until
 from tests.helpers.begun_crawl import PAGES
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_gencrawl, wait_until
 
 HELD = "/7"
 
@@ -40,7 +38,7 @@ def begin_and_stop(small_tree, server):
         # One at a time: only the page that is held is fetched twice.
         one = ("--concurrency", 1, *options)
         begin = ("crawl", f"{small_tree.url}0", "--frontier", url, *name, *one)
-        worker = start_python("-m", "crawler_app", *begin)
+        worker = start_gencrawl(*begin)
         wait_until(lambda: HELD in small_tree.paths)
         worker.send_signal(signal.SIGTERM)
         worker.communicate()
@@ -200,7 +198,7 @@ def test_process_waiting_for_storage_can_be_stopped_and_killed(
     into = (*name, "--into", f"file://{store}", "--quiet", *SEVERAL)
     small_tree.hold(HELD)
     begin = ("crawl", f"{small_tree.url}0", "--frontier", url, *into)
-    main = start_python("-m", "crawler_app", *begin, stderr=subprocess.PIPE)
+    main = start_gencrawl(*begin)
     wait_until(lambda: HELD in small_tree.paths)
     wait_until(lambda: len(list(store.glob("*/catalogue.json"))) == 2)
     store.rename(away)

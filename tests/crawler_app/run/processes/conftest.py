@@ -3,18 +3,11 @@
 import collections
 import contextlib
 import pathlib
-import time
 
 import pytest
 
+from tests.helpers.scripts import is_running
 from tests.helpers.site import Site
-
-
-def wait_until(condition, seconds=60.0, every_s=0.005):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(every_s)
 
 
 class Web:
@@ -88,12 +81,3 @@ def children_of(pid):
         with contextlib.suppress(OSError):  # it has ended meanwhile
             found += thread.read_text().split()
     return [int(child) for child in found if is_running(child)]
-
-
-def is_running(pid):
-    """Return whether a process has not ended; a zombie has."""
-    try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"

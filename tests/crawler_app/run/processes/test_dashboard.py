@@ -2,14 +2,12 @@
 
 import functools
 import json
-import subprocess
 import urllib.error
 import urllib.request
 
 import pytest
 
-from tests.crawler_app.run.processes.conftest import wait_until
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_gencrawl, wait_until
 
 TOKEN = "a-token-of-enough-characters"
 
@@ -20,10 +18,9 @@ wait_until = functools.partial(wait_until, every_s=0.05)
 def started(seeds, tmp_path, monkeypatch, *options):
     """Start a crawl by two processes; return its process, and how to ask its dashboard."""
     monkeypatch.setenv("GENCRAWL_DASHBOARD_TOKEN", TOKEN)
-    running = start_python(
-        *("-m", "crawler_app", "crawl", *seeds, "--into", tmp_path / "crawl"),
+    running = start_gencrawl(
+        *("crawl", *seeds, "--into", tmp_path / "crawl"),
         *("--processes", 2, "--dashboard", "--quiet", *options),
-        stderr=subprocess.PIPE,
     )
     shown = running.stderr.readline()
     base = shown.rpartition(" ")[2].partition("/?")[0]

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import subprocess
 
 import pytest
 
@@ -18,12 +17,12 @@ from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from gencoro import gen
 from gencoro.ioloop import IOLoop
-from tests.crawler_app.run.processes.conftest import children_of, wait_until
+from tests.crawler_app.run.processes.conftest import children_of
 from tests.helpers.metrics import values_in
 from tests.helpers.postgres import postgres, postgres_url
 from tests.helpers.postgres_server import CRASH
 from tests.helpers.postgres_server import running as running_server
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_gencrawl, wait_until
 
 __all__ = ["postgres", "postgres_url"]
 
@@ -46,10 +45,6 @@ def crawl(web, postgres_url, server, tmp_path):
         *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
         *("--frontier", postgres_url, "--crawl", NAME, "--into", tmp_path / "crawl"),
     ]
-
-
-def start(*arguments):
-    return start_python("-m", "crawler_app", *arguments, stderr=subprocess.PIPE)
 
 
 def forget_the_dead(url):
@@ -119,7 +114,7 @@ def test_processes_are_workers_of_one_crawl(
 def test_crawl_that_is_deleted_ends_all_with_one_error(web, gencrawl, crawl, server):
     web.tree(60)
     web.sites[1].hold("/1")
-    running = start(*crawl, "--processes", 2)
+    running = start_gencrawl(*crawl, "--processes", 2)
     wait_until(lambda: len(web.requests) > 5)
     wait_until(lambda: len(gencrawl.json("status", *server, "--json")["workers"]) == 2)
 
@@ -135,7 +130,7 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
     web, gencrawl, crawl, server, tmp_path, postgres_url
 ):
     wanted = web.tree(100)
-    running = start(*crawl, "--processes", 2, "--concurrency", 4)
+    running = start_gencrawl(*crawl, "--processes", 2, "--concurrency", 4)
     wait_until(lambda: len(web.requests) > 20)
     victim = children_of(running.pid)[0]
     os.kill(victim, signal.SIGKILL)
@@ -160,7 +155,7 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
 def test_worker_that_dies_while_the_server_is_away_is_restarted(web, tmp_path):
     wanted = web.tree(200)
     with running_server() as server:
-        running = start(
+        running = start_gencrawl(
             *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
             *("--frontier", server.url, "--crawl", NAME),
             *("--into", tmp_path / "crawl", "--processes", 2, "--concurrency", 4),
@@ -183,7 +178,7 @@ def test_workers_end_if_the_main_process_is_killed_during_an_outage(
 ):
     web.tree(400)
     with running_server() as server:
-        running = start(
+        running = start_gencrawl(
             *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
             *("--frontier", server.url, "--into", tmp_path / "crawl"),
             *("--processes", 2),

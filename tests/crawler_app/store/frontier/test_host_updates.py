@@ -109,6 +109,22 @@ def test_workers_with_one_fetch_each_send_the_requests_of_one_worker(
     assert asked_by(crawl_shared) == asked_by(crawl_alone)
 
 
+def test_redirect_is_fetched_again_after_a_cookie_from_another_host(
+    site, other, crawl_shared
+):
+    # As single sign-on does: the way back sets the cookie that the page needs.
+    site.page("/0", needs_cookie="session=1", title="Inside")
+    site.redirect("/0", to=f"{other.url}login")
+    other.redirect("/login", to=f"{site.url}back")
+    headers = {"Location": "/0", "Set-Cookie": "session=1"}
+    site.answer("/back", status=302, headers=headers)
+
+    found = crawl_shared(f"{site.url}0", scope="any").reader.records()
+
+    pages = [record.url for record in found if record.outcome.reason == "ok"]
+    assert pages == [f"{site.url}0"]
+
+
 def test_robots_txt_that_no_worker_can_fetch_fails_the_url(site, crawl_shared):
     site.resets = lambda path: True
 

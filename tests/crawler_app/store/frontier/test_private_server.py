@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.private_server import PrivateLocation
 from tests.helpers.postgres_server import newest_binaries
+from tests.helpers.scripts import wait_until
 
 pytestmark = pytest.mark.skipif(
     newest_binaries() is None, reason="PostgreSQL is not installed"
@@ -46,10 +46,7 @@ def server_of(directory):
 
 
 def wait_for_end(directory):
-    ends_at = time.monotonic() + 60.0
-    while server_of(directory) is not None:
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
+    wait_until(lambda: server_of(directory) is None)
 
 
 def test_server_runs_as_long_as_it_is_used(directory, run_sync):
@@ -82,10 +79,7 @@ def test_server_that_was_killed_is_started_again(directory, victim, run_sync):
         status = Path(f"/proc/{server}/status").read_text()
         program = int(status.partition("PPid:")[2].split()[0])
         os.kill(server if victim == "server" else program, signal.SIGKILL)
-        ends_at = time.monotonic() + 60.0
-        while os.path.exists(f"/proc/{server}"):
-            assert time.monotonic() < ends_at
-            time.sleep(0.01)
+        wait_until(lambda: not os.path.exists(f"/proc/{server}"))
 
         location.keep_running()
 

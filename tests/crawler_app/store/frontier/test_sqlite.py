@@ -26,6 +26,7 @@ from crawler_app.store.frontier.commit_group import MAX_AGE_S, MAX_ENDS
 from crawler_app.store.frontier.count_types import RANKED
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from tests.helpers.counting import counts_are_those_of_the_records
+from tests.helpers.fuzzing import examples
 
 LEASE_S = 60.0
 PAGE = Outcome(State.DONE, "ok", 200, "text/html", 10, 0.1, title="x")
@@ -447,7 +448,7 @@ def test_log_is_copied_in_another_thread_and_restarts(open_frontier, path, monke
 # Death.
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(examples(5)))
 def test_killed_crawl_has_lost_nothing_that_was_finished(
     crawl, open_frontier, path, seed
 ):

@@ -10,9 +10,8 @@ import pytest
 
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
-from tests.crawler_app.run.processes.conftest import wait_until
 from tests.helpers.begun_crawl import PAGES
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_python, wait_until
 
 HELD = "/7"
 SQL = """

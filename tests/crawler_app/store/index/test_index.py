@@ -407,7 +407,7 @@ def test_any_query_gives_a_result_or_a_search_error(languages, query):
 TEXTS = st.text(min_size=1) | st.text("ab \x02\x03\x1e\x1f\0\ud800東é\u0301")
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(texts=st.lists(TEXTS, min_size=1, max_size=10))
 def test_any_text_is_taken_in_and_shown_without_our_marks(languages, texts):
     for text in texts:

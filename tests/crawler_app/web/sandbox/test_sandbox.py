@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import pathlib
 import pickle
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from crawler_app.web.sandbox import LimitExceeded, Sandbox, worker
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.memory import peak_below
+from tests.helpers.scripts import is_running, wait_until
 
 PAST_EVERY_LIMIT = {
     "Python code": "exec('while True: pass')",
@@ -47,19 +47,8 @@ def call(sandbox):
     loop.close()
 
 
-def alive(pid):
-    try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
-
-
 def wait_for_end(pid):
-    deadline = time.monotonic() + 60
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive(pid)
+    wait_until(lambda: not is_running(pid))
 
 
 def test_calls_return_their_results_one_after_the_other(call):
@@ -76,7 +65,7 @@ def test_call_that_goes_over_a_limit_ends_its_process_and_nothing_else(call, sou
     with pytest.raises(LimitExceeded):
         call(eval, source)
 
-    assert not alive(pid)
+    assert not is_running(pid)
     assert call(sum, [1, 2]) == 3
 
 
@@ -197,12 +186,12 @@ def test_cancelled_call_ends_its_process(sandbox):
         sleeping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sleeping
-        assert not alive(pid)
+        assert not is_running(pid)
         next_pid = await call(os.getpid)
         sandbox.close()
         return next_pid
 
-    assert not alive(asyncio.run(main()))
+    assert not is_running(asyncio.run(main()))
 
 
 REQUEST = pickle.dumps((bytes, (9,)))

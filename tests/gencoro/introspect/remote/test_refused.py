@@ -8,12 +8,13 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gencoro.introspect.remote import attach
 from gencoro.introspect.remote.decoding import decoded
 from gencoro.introspect.remote.process import Process, RemoteError
+from tests.helpers.fuzzing import examples
 
 from .conftest import PREPARED, needs_scripts, on_linux
 
@@ -170,6 +171,7 @@ ANSWERS = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=examples(30))
 @given(st.text() | (ANSWERS | PARTS).map(json.dumps))
 def test_answer_that_makes_no_sense_raises_one_error(text):
     try:
