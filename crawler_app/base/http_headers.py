@@ -147,6 +147,8 @@ def canonical_link(headers: Mapping[str, str]) -> str:
     >>> canonical_link({"Link": '</a>; rel=next, </b>;title="c"; rel="x canonical"'})
     '/b'
     """
+    if "Link" not in headers:  # nearly all responses
+        return ""
     found = (target for target, rels in links_in(headers) if "canonical" in rels)
     return next(found, "")
 

@@ -409,7 +409,7 @@ class Interpreter:
     ) -> Subgenerator[CrawledPage]:
         links = []
         time_slice = TimeSlice()
-        for anchor in page.anchors or ():
+        for anchor in page.anchors:
             target = join_or_nothing(base, anchor.href)
             if target:
                 links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))

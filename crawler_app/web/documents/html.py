@@ -7,7 +7,6 @@ import contextlib
 import functools
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from turbohtml import Namespace
@@ -19,7 +18,7 @@ from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.links import (
     LINK_NAMES,
     MAX_LINKS,
-    Anchors,
+    Anchor,
     anchors_of,
     is_nofollow,
     links_of,
@@ -79,7 +78,7 @@ class Page:
         headings: The headings, one per line; empty unless requested.
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
-        anchors: The links with their text; None unless requested.
+        anchors: The links with their text, in document order; empty unless requested.
         assets: What a browser loads for it; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
         outline: All references with their places; None unless requested.
@@ -99,7 +98,7 @@ class Page:
     headings: str = ""
     text: str = ""
     refresh: Refresh | None = None
-    anchors: Anchors | None = None
+    anchors: list[Anchor] = field(default_factory=list)
     assets: list[Asset] = field(default_factory=list)
     outline: Outline | None = None
     metadata: PageMetadata | None = None
@@ -161,8 +160,7 @@ def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) ->
     xml = is_xml(content_type)
     tree = tree_of(markup, names, is_xml=xml)
     page.is_partial = tree.is_partial
-    # A sandbox interrupts what takes too long, and what is known by then counts.
-    with _until_limit(page):
+    try:
         _read_page(page, tree, agent, with_anchors="anchors" in wanted)
         if "assets" in wanted:
             page.assets = _sent_assets(assets_of(tree), charset)
@@ -177,6 +175,9 @@ def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) ->
                 bare = tree_of(markup, names, is_xml=xml, scripting=False)
                 text = text_of(bare, is_bare=True)
             page.headings, page.text = headings_and_text(text)
+    except (MemoryError, TimeoutError):
+        # A sandbox interrupts what takes too long, and what is known by then counts.
+        page.is_partial = True
     return page
 
 
@@ -194,14 +195,6 @@ _NAMES = {
 @functools.cache
 def _names_for(wanted: frozenset[str]) -> frozenset[str]:
     return frozenset(_PAGE_NAMES).union(*(_NAMES[part] for part in wanted))
-
-
-@contextlib.contextmanager
-def _until_limit(page: Page) -> Iterator[None]:
-    try:
-        yield
-    except (MemoryError, TimeoutError):
-        page.is_partial = True
 
 
 def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> None:
@@ -234,7 +227,7 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     page.refresh = refresh_among(refreshes, charset)
     _read_head(page, tree, agent)
     if with_anchors:
-        page.anchors = anchors_of(page.base, links, charset)
+        page.anchors = anchors_of(links, charset)
 
 
 def _title(tree: Tree) -> str:

@@ -4,8 +4,7 @@ Pure.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from turbohtml import Element, Namespace
@@ -19,7 +18,6 @@ __all__ = [
     "LINK_NAMES",
     "MAX_LINKS",
     "Anchor",
-    "Anchors",
     "anchors_of",
     "is_nofollow",
     "links_of",
@@ -52,28 +50,6 @@ class Anchor(NamedTuple):
     href: str
     text: str = ""
     is_nofollow: bool = False
-
-
-@dataclass(slots=True)
-class Anchors:
-    """Links of a page, in document order; iterable.
-
-    Parallel lists: 100,000 objects of a class would take a tenth of a second to unpickle.
-
-    Attributes:
-        base: The ``<base href>`` as written; empty if there is none.
-        hrefs: Those of the links, as written.
-        texts: See `Anchor`.
-        are_nofollow: See `Anchor`.
-    """
-
-    base: str = ""
-    hrefs: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    are_nofollow: list[bool] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Anchor]:
-        return map(Anchor, self.hrefs, self.texts, self.are_nofollow)
 
 
 def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
@@ -112,13 +88,17 @@ def prefixed_href(element: Element) -> str | None:
     return element.attr("xlink:href") if is_svg else None
 
 
-def anchors_of(base: str, links: list[tuple[Element, str]], charset: str) -> Anchors:
+def anchors_of(links: list[tuple[Element, str]], charset: str) -> list[Anchor]:
     """Return links with their text, at most `MAX_LINKS`."""
     hrefs = as_sent([href for _, href in links[:MAX_LINKS]], charset)
-    elements = [element for element, _ in links[:MAX_LINKS]]
-    texts = [one_line(text_of_link(each), MAX_TEXT_CHARS) for each in elements]
-    are_nofollow = [is_nofollow(each.attr("rel") or "") for each in elements]
-    return Anchors(base, hrefs, texts, are_nofollow)
+    return [
+        Anchor(
+            href,
+            one_line(text_of_link(element), MAX_TEXT_CHARS),
+            is_nofollow(element.attr("rel") or ""),
+        )
+        for href, (element, _) in zip(hrefs, links, strict=False)
+    ]
 
 
 def is_nofollow(rel: str) -> bool:

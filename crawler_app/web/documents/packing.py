@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from crawler_app.web.documents.html import Page
-from crawler_app.web.documents.links import Anchors
+from crawler_app.web.documents.links import Anchor
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.references import Asset, Use
 from crawler_app.web.documents.refresh import Refresh
@@ -68,16 +68,16 @@ def _unpack_assets(columns: Any) -> list[Asset]:
 def _pack_page(page: Page) -> Any:
     packed = _values(page)
     packed["refresh"] = page.refresh and tuple(page.refresh)
-    packed["anchors"] = page.anchors and _values(page.anchors)
+    packed["anchors"] = [*zip(*page.anchors, strict=True)]
     packed["assets"] = _columns(page.assets)
     packed["outline"] = page.outline and _pack_outline(page.outline)
     return packed
 
 
 def _unpack_page(packed: Any) -> Page:
-    refresh, anchors = packed["refresh"], packed["anchors"]
+    refresh = packed["refresh"]
     packed["refresh"] = Refresh(*refresh) if refresh else None
-    packed["anchors"] = Anchors(**anchors) if anchors else None
+    packed["anchors"] = [*map(Anchor._make, zip(*packed["anchors"], strict=True))]
     packed["assets"] = _unpack_assets(packed["assets"])
     packed["outline"] = packed["outline"] and _unpack_outline(packed["outline"])
     return Page(**packed)

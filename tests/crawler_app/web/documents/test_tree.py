@@ -155,7 +155,7 @@ def test_any_markup_is_a_page_with_everything(markup, is_xml):
     # All ways to look at the references see the same ones.
     mentioned = {mention.value for mention in page.outline.mentions}
     assert {asset.value for asset in page.assets} <= mentioned
-    assert {href for href in page.anchors.hrefs} <= mentioned
+    assert {anchor.href for anchor in page.anchors} <= mentioned
     lines = markup.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for mention in page.outline.mentions:
         assert 1 <= mention.line <= len(lines)
