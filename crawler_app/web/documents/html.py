@@ -223,8 +223,8 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
             link for link in page.links if link not in followed_links
         )
     page.title = _title(tree)
-    refreshes = filter(None, map(refresh_in, tree.tags("meta")))
-    page.refresh = refresh_among(refreshes, charset)
+    if refreshes := [*filter(None, map(refresh_in, tree.tags("meta")))]:
+        page.refresh = refresh_among(refreshes, charset)
     _read_head(page, tree, agent)
     if with_anchors:
         page.anchors = anchors_of(links, charset)
