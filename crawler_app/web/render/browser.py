@@ -57,7 +57,9 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-sync",
-    "--disable-features=BackForwardCache,MediaRouter,OptimizationHints,Prerender2,Translate",
+    # The popups of an address bar that is not there would be two processes for each context.
+    "--disable-features=BackForwardCache,MediaRouter,OptimizationHints,Prerender2,Translate,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
     "--dns-prefetch-disable",
     "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.
