@@ -262,6 +262,12 @@ DOCUMENTS = {
     "stopped": ("stop()", A, ["/a"]),
     "closed": ("close()", A, ["/a"]),
     "back": ("setTimeout(() => history.back(), 100)", A, ["/a"]),
+    "navigation_back": (
+        """const {committed} = navigation.back(); committed.catch(error => {
+        document.body.innerHTML = `<a href=/${error.name}>x</a>` })""",
+        A,
+        ["/InvalidStateError"],
+    ),
     "hostile": ("Element.prototype.attachShadow = JSON.stringify = null", A, ["/a"]),
     "import_map": (
         "",
