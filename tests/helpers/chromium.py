@@ -24,6 +24,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-dev-shm-usage",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # two processes for a window
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",

@@ -35,6 +35,18 @@ NAMES = (
     "chrome",
 )
 
+# Turned off; the last two are popups of an address bar that is not there, and would be two
+# processes for each context.
+FEATURES = (
+    "BackForwardCache",
+    "MediaRouter",
+    "OptimizationHints",
+    "Prerender2",
+    "Translate",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxPopup",
+)
+
 FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -57,7 +69,7 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-sync",
-    "--disable-features=BackForwardCache,MediaRouter,OptimizationHints,Prerender2,Translate",
+    "--disable-features=" + ",".join(FEATURES),
     "--dns-prefetch-disable",
     "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.

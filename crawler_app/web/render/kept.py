@@ -5,10 +5,10 @@ The crawl fetches them for itself, too, and so each is taken from here by whiche
 
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.base.models import Fetched
+from crawler_app.base.shared_calls import SharedCalls
 from crawler_app.base.subgenerator import Subgenerator
 from gencoro import gen
 
@@ -25,7 +25,7 @@ class KeptResponses:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[Hashable, Fetched] = OrderedDict()
-        self._pending_by_key: dict[Hashable, _Pending] = {}
+        self._fetches = SharedCalls[Fetched]()
 
     def _put(self, key: Hashable, fetched: Fetched) -> None:
         """Keep a response, unless it is large or its server says not to."""
@@ -50,22 +50,10 @@ class KeptResponses:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        pending = self._pending_by_key.get(key)
-        if pending is None:
-            pending = self._pending_by_key[key] = _Pending(self._begin(key, fetch))
-        # A Future of its own for each: a waiter that leaves cancels its Future, and others stay.
-        answer: gen.Future[Fetched] = gen.Future()
-        gen.chain_future(pending.answer, answer)
-        pending.waiters += 1
-        try:
-            response: Fetched = yield answer
-            return response
-        finally:
-            pending.waiters -= 1
-            if not pending.waiters:
-                if self._pending_by_key.get(key) is pending:
-                    del self._pending_by_key[key]
-                pending.answer.cancel()
+        response: Fetched = yield self._fetches.ask(
+            key, lambda: self._begin(key, fetch)
+        )
+        return response
 
     @gen.coroutine
     def _begin(
@@ -74,11 +62,3 @@ class KeptResponses:
         fetched = yield from fetch()
         self._put(key, fetched)
         return fetched
-
-
-@dataclass(slots=True, eq=False)
-class _Pending:
-    """A fetch under way, and how many wait for it."""
-
-    answer: gen.Future[Fetched]
-    waiters: int = 0

@@ -14,6 +14,7 @@ from typing import Any
 from crawler_app.base.errors import FetchError, UrlError
 from crawler_app.base.http_headers import different_values, retry_after_s
 from crawler_app.base.models import Fetched
+from crawler_app.base.shared_calls import SharedCalls
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import origin_of, redirect_target
 from crawler_app.web import politeness
@@ -94,7 +95,7 @@ class RobotsCache:
         self._clock = clock
         self._kept: dict[str, _CachedRules] = {}  # the oldest entry first
         self._size = 0
-        self._pending_by_origin: dict[str, _PendingFetch] = {}
+        self._fetches = SharedCalls[Rules]()
 
     def known(self, url: str) -> Rules | None:
         """Return the rules of a canonical URL's origin; None if missing or expired."""
@@ -114,10 +115,7 @@ class RobotsCache:
             answer.set_result(rules)
             return answer
         origin = origin_of(url)
-        pending = self._pending_by_origin.get(origin)
-        if pending is None:
-            pending = self._begin(origin)
-        return self._wait(origin, pending)
+        return self._fetches.ask(origin, lambda: self._learn(origin))
 
     def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
         """Keep the result of another process; return its rules, or None if they are old."""
@@ -129,34 +127,6 @@ class RobotsCache:
         else:
             rules = _unreachable(finding)
         return self._keep(origin, rules, finding)
-
-    def _begin(self, origin: str) -> "_PendingFetch":
-        pending = _PendingFetch(self._learn(origin))
-        self._pending_by_origin[origin] = pending
-        gen.future_add_done_callback(
-            pending.answer, lambda _: self._end(origin, pending)
-        )
-        return pending
-
-    def _end(self, origin: str, pending: "_PendingFetch") -> None:
-        if self._pending_by_origin.get(origin) is pending:
-            del self._pending_by_origin[origin]
-
-    def _wait(self, origin: str, pending: "_PendingFetch") -> "gen.Future[Rules]":
-        """Return a Future for one caller, which can be cancelled while others wait."""
-
-        def leave(copy: "gen.Future[Rules]") -> None:
-            pending.waiters -= 1
-            if not pending.waiters:
-                # Removed immediately: the next caller would be cancelled with it.
-                self._end(origin, pending)
-                pending.answer.cancel()
-
-        pending.waiters += 1
-        copy: gen.Future[Rules] = gen.Future()
-        gen.chain_future(pending.answer, copy)
-        copy.add_done_callback(leave)
-        return copy
 
     @gen.coroutine
     def _learn(self, origin: str) -> Generator[Any, Any, Rules]:
@@ -248,14 +218,6 @@ class _CachedRules:
     rules: Rules
     fresh_until: float
     pauses: int
-
-
-@dataclass(slots=True)
-class _PendingFetch:
-    """One fetch of robots.txt, and how many callers wait for it."""
-
-    answer: "gen.Future[Rules]"
-    waiters: int = 0
 
 
 def _unreachable(finding: Finding) -> Rules:

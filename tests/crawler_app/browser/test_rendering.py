@@ -19,6 +19,8 @@ from warcio import ArchiveIterator
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
 from crawler_app.web.render import browser, devtools, pool, settling, tab
+from gencoro.ioloop import IOLoop
+from tests.helpers.site import Site
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium"), reason="needs the program chromium"
@@ -123,22 +125,6 @@ class Rendered:
 @pytest.fixture
 def rendered(site, run_sync, directory):
     return Rendered(site, run_sync, directory)
-
-
-@pytest.fixture
-def records(directory):
-    """Return the URL and the block of each record of a type."""
-
-    def read(kind):
-        path = directory / "archive-00001.warc.gz"
-        with path.open("rb") as file:
-            return [
-                (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
-                for record in ArchiveIterator(file, no_record_parse=True)
-                if record.rec_type == kind
-            ]
-
-    return read
 
 
 def answer_script(site, path, source):
@@ -262,6 +248,12 @@ DOCUMENTS = {
     "stopped": ("stop()", A, ["/a"]),
     "closed": ("close()", A, ["/a"]),
     "back": ("setTimeout(() => history.back(), 100)", A, ["/a"]),
+    "navigation_back": (
+        """const {committed} = navigation.back(); committed.catch(error => {
+        document.body.innerHTML = `<a href=/${error.name}>x</a>` })""",
+        A,
+        ["/InvalidStateError"],
+    ),
     "hostile": ("Element.prototype.attachShadow = JSON.stringify = null", A, ["/a"]),
     "import_map": (
         "",
@@ -353,18 +345,112 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     assert found.pages["/there"].title == "There"  # a redirect: of the same depth
 
 
-def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(site, rendered):
-    script = """
-    let next = 0;
-    const more = () => { if (next < 30) document.getElementById("list").insertAdjacentHTML(
-      "beforeend", `<a style="display: block; height: 300px" href=/i${next++}>x</a>`); };
-    for (let i = 0; i < 5; i++) more();
-    new IntersectionObserver(found => { if (found[0].isIntersecting) {
-      for (let i = 0; i < 5; i++) more(); }}).observe(document.getElementById("end"));
-    """
-    answer_page(site, "/", script, "<div id=list></div><p id=end>end")
+# The pages of one crawl with all options, at which several tests look.
+FULL = {
+    "scrolled": (
+        """let next = 0;
+        const more = () => { if (next < 30) document.getElementById("list").insertAdjacentHTML(
+          "beforeend", `<a style="display: block; height: 300px" href=/i${next++}>x</a>`); };
+        for (let i = 0; i < 5; i++) more();
+        new IntersectionObserver(found => { if (found[0].isIntersecting) {
+          for (let i = 0; i < 5; i++) more(); }}).observe(document.getElementById("end"));""",
+        "<div id=list></div><p id=end>end",
+    ),
+    "posting": (
+        """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
+        .then(text => document.body.innerHTML = text)""",
+        "",
+    ),
+    "made": (
+        """document.title = "Made"; document.body.innerHTML =
+        "<h1>Heading</h1>" + "<p>The text of the page. ".repeat(20)""",
+        "",
+    ),
+}
+BOUND = """<body><script>document.cookie = "own=2";
+fetch("/private/x"); fetch("/left-out"); fetch("/free")</script>"""
 
-    assert len(rendered(max_pages=1, scroll=True).links("/")) == 30
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """Return a crawl with all options: the site, what was found, and the directory."""
+    site, directory = Site(), tmp_path_factory.mktemp("full") / "crawl"
+    for name, (script, body) in FULL.items():
+        answer_page(site, f"/{name}", script, body)
+    site.answer("/robots.txt", b"User-agent: *\nDisallow: /private/")
+    site.answer("/query", b"<a href=/found>x</a>")
+    given = {"Set-Cookie": "given=1; HttpOnly"}
+    site.answer("/bound", BOUND.encode(), headers=given)
+    options = {"scroll": True, "render_post": True, "screenshots": True}
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        found = Rendered(site, loop.run_sync, directory)
+        found(*FULL, "bound", max_depth=0, exclude=("/left-out",), **options)
+    yield site, found, directory
+    site.stop()
+
+
+def records(directory, kind):
+    """Return the URL and the block of each record of a type."""
+    with (directory / "archive-00001.warc.gz").open("rb") as file:
+        return [
+            (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
+            for record in ArchiveIterator(file, no_record_parse=True)
+            if record.rec_type == kind
+        ]
+
+
+def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(full):
+    _, found, _ = full
+
+    assert len(found.links("/scrolled")) == 30
+
+
+def test_data_is_posted_if_that_is_allowed(full):
+    site, found, directory = full
+
+    assert found.links("/posting") == ["/found"]
+    assert site.methods[site.paths.index("/query")] == "POST"
+    assert dict(site.requests)["/query"]["Content-Length"] == "2"
+    requests = records(directory, "request")
+    (request,) = (each for each in requests if each[0].endswith("/query"))
+    assert request[1].startswith(b"POST /query")
+    assert request[1].endswith(b"\r\n\r\n{}")
+
+
+def test_document_and_screenshots_are_kept_and_read_again(full, gencrawl, tmp_path):
+    site, found, directory = full
+
+    url = f"{site.url}made"
+    kept = [each for each in records(directory, "resource") if each[0].endswith(url)]
+    names = [f"urn:{kind}:{url}" for kind in ("view", "thumbnail", "dom")]
+    assert [name for name, _ in kept] == names
+    sizes = []
+    for _, picture in kept[:2]:  # WebP: in the extended format, each less 1
+        assert picture[:4] + picture[8:16] == b"RIFFWEBPVP8X"
+        width, height = (
+            int.from_bytes(picture[at : at + 3], "little") for at in (24, 27)
+        )
+        sizes.append((width + 1, height + 1))
+    assert sizes == [(1280, 720), (640, 360)]
+    assert found.stats["render/pictures"] == 2 * (len(FULL) + 1)
+    report = json.loads(gencrawl("report", directory, "--format", "json").out)
+    counts = {each["kind"]: each["count"] for each in report["problems"]}
+    assert counts["no_description"] == len(FULL) + 1
+    assert counts["no_heading"] == len(FULL)
+    assert counts["no_title"] == 1
+    texts = tmp_path / "texts"
+    gencrawl("export", directory, "--format", "markdown", "--output", texts)
+    assert any("# Heading" in path.read_text() for path in texts.glob("**/*.md"))
+
+
+def test_rules_and_cookies_of_the_crawl_bind_the_browser(full):
+    site, found, _ = full
+
+    asked = {"/robots.txt", "/query", "/free", "/bound", *(f"/{name}" for name in FULL)}
+    assert set(site.paths) == asked
+    assert found.stats["render_refused/robots"] == 1
+    sent = dict(site.requests)["/free"]["Cookie"]
+    assert sorted(sent.split("; ")) == ["given=1", "own=2"]
 
 
 def test_a_browser_that_cannot_start_fails_its_pages(site, rendered, monkeypatch):
@@ -433,53 +519,6 @@ def test_nothing_reaches_the_network_in_any_other_way(
         assert b"--no-sandbox" not in flags
 
 
-def test_data_is_posted_if_that_is_allowed(site, rendered, records):
-    script = """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
-      .then(text => document.body.innerHTML = text)"""
-    answer_page(site, "/", script)
-    site.answer("/query", b"<a href=/found>x</a>")
-
-    found = rendered(max_pages=1, render_post=True)
-
-    assert found.links("/") == ["/found"]
-    assert site.methods[site.paths.index("/query")] == "POST"
-    assert dict(site.requests)["/query"]["Content-Length"] == "2"
-    (request,) = (each for each in records("request") if each[0].endswith("/query"))
-    assert request[1].startswith(b"POST /query")
-    assert request[1].endswith(b"\r\n\r\n{}")
-
-
-def test_document_and_screenshots_are_kept_and_read_again(
-    site, rendered, records, gencrawl, directory
-):
-    script = """document.title = "Made"; document.body.innerHTML =
-    "<h1>Heading</h1>" + "<p>The text of the page. ".repeat(20)"""
-    answer_page(site, "/", script)
-
-    found = rendered(max_pages=1, screenshots=True)
-
-    kept = dict(records("resource"))
-    names = [f"urn:{kind}:{site.url}" for kind in ("dom", "view", "thumbnail")]
-    assert list(kept) == names[1:] + names[:1]
-    sizes = []
-    for name in names[1:]:  # WebP: in the extended format, each less 1
-        picture = kept[name]
-        assert picture[:4] + picture[8:16] == b"RIFFWEBPVP8X"
-        width, height = (
-            int.from_bytes(picture[at : at + 3], "little") for at in (24, 27)
-        )
-        sizes.append((width + 1, height + 1))
-    assert sizes == [(1280, 720), (640, 360)]
-    assert found.stats["render/pictures"] == 2
-    report = json.loads(gencrawl("report", directory, "--format", "json").out)
-    kinds = {each["kind"] for each in report["problems"]}
-    assert "no_description" in kinds
-    assert not {"no_heading", "no_title"} & kinds
-    texts = directory / "texts"
-    gencrawl("export", directory, "--format", "markdown", "--output", texts)
-    assert any("# Heading" in path.read_text() for path in texts.glob("**/*.md"))
-
-
 @pytest.mark.parametrize("options", [["--no-archive", "--render", "auto"], []])
 def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
     command = ["crawl", site.url, "--into", directory, "--screenshots", *options]
@@ -488,21 +527,6 @@ def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
 
     assert ended.status == 2
     assert "--render auto" in ended.err
-
-
-def test_rules_and_cookies_of_the_crawl_bind_the_browser(site, rendered):
-    site.answer("/robots.txt", b"User-agent: *\nDisallow: /private/")
-    script = """document.cookie = "own=2";
-    fetch("/private/x"); fetch("/left-out"); fetch("/free")"""
-    given = {"Set-Cookie": "given=1; HttpOnly"}
-    site.answer("/", f"<script>{script}</script>".encode(), headers=given)
-
-    found = rendered(exclude=("/left-out",))
-
-    assert set(site.paths) == {"/robots.txt", "/", "/free"}
-    assert found.stats["render_refused/robots"] == 1
-    sent = dict(site.requests)["/free"]["Cookie"]
-    assert sorted(sent.split("; ")) == ["given=1", "own=2"]
 
 
 def test_a_check_reports_what_scripts_get_wrong(site, gencrawl):
