@@ -16,14 +16,20 @@ from crawler_app.base.text.escaping import defused, json_text, printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.check.sarif import sarif_of
 from crawler_app.show.findings.finding import Change, CheckSummary, Finding
-from crawler_app.show.findings.grouping import Target, by_target, problem_of
-from crawler_app.show.findings.wording import (
+from crawler_app.show.findings.grouping import (
     MAX_FIRST,
-    first_lines,
+    FirstPlaces,
+    Group,
+    grouped,
+    problem_of,
+)
+from crawler_app.show.findings.wording import (
     fixed_lines,
+    group_lines,
     line_of,
     summary_lines,
     with_severity,
+    words_of,
 )
 
 __all__ = ["FORMATS", "Output"]
@@ -56,18 +62,27 @@ class Output(abc.ABC):
 
 
 class Text(Output):
-    """One line for each finding, in the format of compilers, and the summary."""
+    """A line for the first findings of each cause, in the format of compilers; the summary."""
 
     is_for_programs = False
     lists_accepted = False
 
+    def __init__(self, write: Callable[[str], object]) -> None:
+        super().__init__(write)
+        self._first_places = FirstPlaces()
+
     def add(self, finding: Finding) -> None:
-        self.write(line_of(finding) + "\n")
+        if self._first_places.has(finding):
+            self.write(line_of(finding) + "\n")
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         if findings:
             self.write("\n")
-        lines = [*first_lines(findings), *fixed_lines(summary)]
+        lines = group_lines(findings)
+        if left_out := self._first_places.left_out:
+            places = number(left_out, "more place is", "more places are")
+            lines.append(f"{places} not listed here; --format csv has all.")
+        lines += fixed_lines(summary)
         lines += summary_lines(summary)
         self.write("\n".join(lines) + "\n")
 
@@ -87,7 +102,11 @@ class Json(Output):
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         found = [finding.to_json() for finding in findings]
-        targets = [each.to_json() for each in by_target(findings)]
+        index_by_id = {id(finding): index for index, finding in enumerate(findings)}
+        targets = [
+            each.to_json() | {"findings": [index_by_id[id(f)] for f in each.found]}
+            for each in grouped(findings)
+        ]
         whole = {"summary": summary.to_json(), "findings": found, "targets": targets}
         self.write(json_text(whole, indent=2) + "\n")
 
@@ -120,22 +139,38 @@ class Csv(Output):
 
 
 class GitHub(Output):
-    """Workflow commands, which GitHub shows beside the lines of a pull request."""
+    """Workflow commands, which GitHub shows beside the lines of a pull request.
+
+    It shows ten errors and ten warnings of a step, so more findings are grouped.
+    """
+
+    MAX_ALONE = 10
 
     lists_accepted = False
 
-    def add(self, finding: Finding) -> None:
+    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
+        groups = grouped(findings)
+        if len(findings) <= self.MAX_ALONE:
+            groups = [Group([finding]) for finding in findings]
+        for group in groups:
+            self._write_group(group)
+        level = "error" if summary.incomplete else "notice"
+        lines = "\n".join(summary_lines(summary))
+        self.write(f"::{level}::{_of_command(lines, keeps_lines=True)}\n")
+
+    def _write_group(self, group: Group) -> None:
+        finding = group.first
         file, line, column = finding.file
         fields = {"file": file, "title": finding.meaning}
         if column:
             fields |= {"line": str(line), "col": str(column)}
         shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
-        self.write(f"::{finding.severity} {shown}::{_of_command(line_of(finding))}\n")
-
-    def end(self, findings: list[Finding], summary: CheckSummary) -> None:
-        level = "error" if summary.incomplete else "notice"
-        for line in summary_lines(summary):
-            self.write(f"::{level}::{_of_command(line)}\n")
+        words = line_of(finding)
+        if len(group.found) > 1:
+            words += f"\n{words_of(group)}"
+        self.write(
+            f"::{finding.severity} {shown}::{_of_command(words, keeps_lines=True)}\n"
+        )
 
 
 class Markdown(Output):
@@ -149,7 +184,7 @@ class Markdown(Output):
         lines += map(_in_markdown, fixed_lines(summary))
         if findings:
             lines += ["", "| Places | Reference | Problem |", "| --- | --- | --- |"]
-        lines += map(_row_of, by_target(findings))
+        lines += map(_row_of, grouped(findings))
         self.write("\n".join(lines) + "\n")
 
 
@@ -252,9 +287,11 @@ FORMATS: dict[str, type[Output]] = {
 }
 
 
-def _of_command(text: str, more: str = "") -> str:
+def _of_command(text: str, more: str = "", *, keeps_lines: bool = False) -> str:
     """Escape a value of a workflow command."""
-    text = printable(text)
+    text = (
+        "\n".join(map(printable, text.split("\n"))) if keeps_lines else printable(text)
+    )
     for char in "%\r\n" + more:
         text = text.replace(char, f"%{ord(char):02X}")
     return text
@@ -269,16 +306,17 @@ def _in_markdown(text: str) -> str:
     return text
 
 
-def _row_of(target: Target) -> str:
+def _row_of(group: Group) -> str:
     """Return the row of a table in Markdown."""
-    places = [_in_markdown(each.place) for each in target.found[:MAX_FIRST]]
-    if more := len(target.found) - len(places):
+    places = [_in_markdown(each.place) for each in group.found[:MAX_FIRST]]
+    if more := len(group.found) - len(places):
         places.append(f"and {number(more, 'more reference')}")
-    first = target.found[0]
+    first, more_targets = group.first, group.targets - 1
+    others = f" and {number(more_targets, 'more URL')}" if more_targets else ""
     return (
         f"| {'<br>'.join(places)} "
-        f"| {_in_markdown(first.text)} → {_in_markdown(first.target)} "
-        f"| {_in_markdown(with_severity(first, target.problem))} |"
+        f"| {_in_markdown(first.text)} → {_in_markdown(first.target)}{others} "
+        f"| {_in_markdown(with_severity(first, problem_of(first)))} |"
     )
 
 

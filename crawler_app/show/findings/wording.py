@@ -7,21 +7,21 @@ from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.findings.finding import Change, CheckSummary, Finding
-from crawler_app.show.findings.grouping import by_target, problem_of
+from crawler_app.show.findings.grouping import MAX_FIRST, Group, grouped, problem_of
 from crawler_app.show.findings.kinds import FindingKind
 
 __all__ = [
-    "MAX_FIRST",
-    "first_lines",
     "fixed_lines",
+    "group_lines",
     "headline",
     "line_of",
     "summary_lines",
     "with_severity",
+    "words_of",
 ]
 
 # Longer lists are not read.
-MAX_FIRST = 3
+MAX_GROUPS = 20
 MAX_FIXED = 10
 
 # Of an ISO 8601 time.
@@ -47,18 +47,35 @@ def line_of(finding: Finding) -> str:
     return printable(place + with_severity(finding, words))
 
 
-def first_lines(findings: Iterable[Finding]) -> list[str]:
-    """Return what to fix first: the targets of most findings, if several lead to one.
+def words_of(group: Group) -> str:
+    """Return what a group has in common, and its numbers."""
+    first, targets = group.first, group.targets
+    words = (
+        f"{first.target or first.href}  {with_severity(first, problem_of(first))}: "
+        f"{number(len(group.found), 'reference')} on {number(group.pages, 'page')}"
+    )
+    if targets > 1:
+        words += f", to {number(targets - 1, 'more URL')} as well"
+    text, pages = group.template
+    if pages:
+        words += f'; the same "{text}" on {number(pages, "page")}'
+    return printable(words)
 
-    Which pages most visitors see is not known, so each page counts the same.
+
+def group_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return what to fix first: the causes of most findings, if some have several.
+
+    All that have more places than are shown are among them.  Which pages most visitors see is
+    not known, so each page counts the same.
     """
-    several = [each for each in by_target(findings) if len(each.found) > 1]
-    lines = [
-        f"  {each.target}  {each.problem}: {number(len(each.found), 'reference')} on "
-        f"{number(each.pages, 'page')}"
-        for each in several[:MAX_FIRST]
-    ]
-    return [printable(line) for line in (["Fix first:", *lines] if lines else [])]
+    several = [each for each in grouped(findings) if len(each.found) > 1]
+    long = sum(len(each.found) > MAX_FIRST for each in several)
+    several.sort(key=lambda each: len(each.found) <= MAX_FIRST)
+    count = min(max(long, MAX_FIRST), MAX_GROUPS)
+    lines = [f"  {words_of(each)}" for each in several[:count]]
+    if long > count:
+        lines.append(f"  and {long - count:,} more with many references")
+    return ["Fix first:", *lines] if lines else []
 
 
 def fixed_lines(summary: CheckSummary) -> list[str]:

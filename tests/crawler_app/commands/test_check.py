@@ -457,7 +457,7 @@ def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
     sign = {
         "junit": '<error message="Incomplete: it was ended by --max-pages 1"/>',
         "sarif": '"executionSuccessful": false',
-        "github": "::error::No findings, but the check is incomplete\n",
+        "github": "::error::No findings, but the check is incomplete%0A",
     }
     assert sign[style] in ended.out
 
