@@ -112,7 +112,7 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
         if key not in templates:
             key = _target_key(finding)
         groups.setdefault(key, Group([])).found.append(finding)
-    return sorted(groups.values(), key=lambda group: -group.pages)
+    return sorted(groups.values(), key=lambda g: (-g.pages, _target_of(g.first)))
 
 
 def _target_of(finding: Finding) -> str:

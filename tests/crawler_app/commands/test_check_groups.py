@@ -28,16 +28,16 @@ def test_text_has_a_few_lines_and_the_numbers(built, gencrawl):
     lines = gencrawl("check", "site").out.splitlines()
 
     assert lines.index("") == 3 + 3 + 1
-    first, second = lines[lines.index("Fix first:") + 1 :][:2]
+    footer, bar = lines[lines.index("Fix first:") + 1 :][:2]
     assert re.fullmatch(
         "  site/old.html  404 Not Found: 40 references on 40 pages; "
         'the same "Manual" on 40 pages',
-        first,
+        bar,
     )
     assert re.fullmatch(
         r"  site/\d/imprint.html  404 Not Found: 40 references on 40 pages, "
         'to 3 more URLs as well; the same "Imprint" on 40 pages',
-        second,
+        footer,
     )
     assert "74 more places are not listed here; --format csv has all." in lines
     assert "81 findings: 81 broken" in lines
@@ -48,7 +48,7 @@ def test_github_has_an_annotation_for_each_cause(built, gencrawl):
 
     errors = [line for line in lines if line.startswith("::error file=site/")]
     assert len(errors) == 3
-    assert "%0Asite/old.html  404 Not Found: 40 references on 40 pages" in errors[0]
+    assert "%0Asite/old.html  404 Not Found: 40 references on 40 pages" in errors[1]
     assert len(lines) == 4
     assert lines[3].startswith("::notice::81 findings: 81 broken%0AChecked: ")
 
