@@ -17,7 +17,6 @@ __all__ = [
     "ASKS_FOR_PASSWORD",
     "CONTENT",
     "HOST_FAULTS",
-    "NEVER_CHECKED",
     "PROVISIONAL",
     "RETRYABLE",
     "TRAITS",
@@ -31,6 +30,7 @@ __all__ = [
     "StatusReason",
     "is_broken",
     "meaning_of",
+    "never_checked",
     "reason_of_status",
     "reason_of_word",
     "traits_of",
@@ -389,8 +389,16 @@ def is_broken(reason: AnyReason) -> bool:
 # The note of a page that a start URL has led to.
 ASKS_FOR_PASSWORD = "it asks for a password"
 
-# What neither a crawl nor a check asks for, in words.
-NEVER_CHECKED = "forms that are sent with POST, what scripts add"
+
+def never_checked(*, is_rendered: bool = False) -> str:
+    """Return what neither a crawl nor a check asks for, in words.
+
+    Args:
+        is_rendered: Whether the scripts of every page were run.
+    """
+    scripts = "" if is_rendered else ", what scripts add"
+    return f"forms that are sent with POST{scripts}"
+
 
 # Reasons of URLs that returned a page or a file.
 CONTENT = frozenset(

@@ -21,7 +21,7 @@ from crawler_app.run.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.show.check.check_config import CheckConfig
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS, Output
-from crawler_app.show.check.preparing import check_options, split_values, with_archive
+from crawler_app.show.check.preparing import split_values, with_archive
 from crawler_app.show.findings.wording import summary_lines
 from crawler_app.show.terminal.plain_text import clock_time, phase_of
 from crawler_app.show.terminal.progress_display import ProgressLine
@@ -40,7 +40,6 @@ def check(arguments: argparse.Namespace) -> int:
     values, checked = _values(arguments, has_targets=bool(given))
     if arguments.update_baseline and not checked.baseline:
         raise ConfigError("--update-baseline needs --baseline FILE")
-    options = check_options(checked, writes_baseline=arguments.update_baseline)
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
     is_kept = bool(values.get("into"))
@@ -53,10 +52,10 @@ def check(arguments: argparse.Namespace) -> int:
     line = ProgressLine(sys.stderr if is_shown else None)
     output = FORMATS[checked.format](functools.partial(_write, line))
     with (
-        with_archive(values, options.kinds) as archived,
+        with_archive(values, checked.kinds) as archived,
         verbose_log(arguments),
     ):
-        run = Check(targets, archived, options, output)
+        run = Check(targets, archived, checked, output, arguments.update_baseline)
         run.watch = functools.partial(_watched, line, run)
         status = run_interruptible(lambda: _run(run))
     if status == INTERRUPTED and is_kept:

@@ -27,6 +27,7 @@ from crawler_app.base.models import REACHES
 from crawler_app.base.urls import canonicalize
 
 __all__ = [
+    "ALWAYS",
     "ANY",
     "CLIENTS",
     "NEVER",
@@ -42,8 +43,8 @@ USER_AGENT = f"{PRODUCT}/{__version__}"
 # Implementations of Tornado's AsyncHTTPClient, and the library requests.
 REQUESTS = "requests"
 OWN, ANY, NONE = ASSETS = ("own", "any", "none")
-NEVER = "never"
-RENDERS = (NEVER, "auto", "always")
+NEVER, ALWAYS = "never", "always"
+RENDERS = (NEVER, "auto", ALWAYS)
 
 CLIENTS = ("pooled", "simple", "curl", REQUESTS)
 

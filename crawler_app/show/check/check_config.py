@@ -15,11 +15,7 @@ from crawler_app.show.findings.kinds import DEFAULT_KINDS, OPTIONAL_KINDS, Findi
 __all__ = [
     "CHECK_OPTIONS",
     "FORMAT_NAMES",
-    "ONLY_ERRORS",
-    "ONLY_NEW",
     "CheckConfig",
-    "kinds_in",
-    "restrictions_in",
 ]
 
 # Those of `crawler_app.show.check.output`, which this does not import: --help needs the names only.
@@ -52,6 +48,9 @@ def _require_url(name: str, url: str) -> None:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckConfig:
     """What a check reports, and how.
+
+    >>> CheckConfig(fail_on=("broken, new",)).only_new
+    True
 
     Attributes:
         fail_on: Kinds of findings and restrictions, each alone or several with commas.
@@ -118,27 +117,28 @@ class CheckConfig:
         is_common=True,
     )
 
+    @property
+    def kinds(self) -> tuple[FindingKind, ...]:
+        """The kinds of findings that make a check fail."""
+        kinds = [word for word in self._words if word not in (ONLY_NEW, ONLY_ERRORS)]
+        return tuple(map(FindingKind, kinds)) or DEFAULT_KINDS
+
+    @property
+    def only_new(self) -> bool:
+        """Whether it fails only for findings that were not known; implied by a baseline."""
+        return ONLY_NEW in self._words
+
+    @property
+    def only_errors(self) -> bool:
+        """Whether it fails only for errors."""
+        return ONLY_ERRORS in self._words
+
+    @property
+    def _words(self) -> list[str]:
+        return _split(self.fail_on)
+
 
 CHECK_OPTIONS = options_of(CheckConfig)
-
-
-def kinds_in(fail_on: tuple[str, ...]) -> tuple[FindingKind, ...]:
-    """Return the kinds of findings that make a check fail.
-
-    >>> kinds_in(("broken, fragments",))
-    (<FindingKind.BROKEN: 'broken'>, <FindingKind.FRAGMENT: 'fragments'>)
-    """
-    kinds = [word for word in _split(fail_on) if word not in (ONLY_NEW, ONLY_ERRORS)]
-    return tuple(map(FindingKind, kinds)) or DEFAULT_KINDS
-
-
-def restrictions_in(fail_on: tuple[str, ...]) -> set[str]:
-    """Return what findings must be, beside being of a kind, to make a check fail.
-
-    >>> restrictions_in(("broken, new",))
-    {'new'}
-    """
-    return {ONLY_NEW, ONLY_ERRORS} & {*_split(fail_on)}
 
 
 def _split(words: tuple[str, ...]) -> list[str]:

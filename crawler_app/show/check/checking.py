@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import ALWAYS, NEVER, CrawlConfig
 from crawler_app.base.errors import ConfigError, LoginError
 from crawler_app.base.models import Severity
 from crawler_app.base.patterns import any_of
@@ -21,6 +21,7 @@ from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.monitor import Watched
 from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.results.start_urls import login_hints
+from crawler_app.show.check.check_config import CheckConfig
 from crawler_app.show.check.completeness import STOPPED, why_incomplete
 from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.show.check.local_server import LocalFolder, is_local
@@ -29,41 +30,14 @@ from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.show.check.sources import SourceFinder
 from crawler_app.show.findings.comparison import Comparison, Coverage
 from crawler_app.show.findings.finding import CheckSummary, Finding, soft_404
-from crawler_app.show.findings.kinds import DEFAULT_KINDS, OPTIONAL_KINDS, FindingKind
+from crawler_app.show.findings.kinds import OPTIONAL_KINDS, FindingKind
 from crawler_app.web.fetcher.addresses import is_private_host
 from gencoro import gen
 
-__all__ = ["Check", "CheckOptions"]
+__all__ = ["Check"]
 
 # Of the findings that are listed and kept; about 100 MB, for 200,000 usual ones.
 MAX_FINDINGS_CHARS = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What a check does with its findings.
-
-    Attributes:
-        kinds: The kinds of findings that make it fail.
-        only_errors: Whether it fails only for errors.
-        only_new: Whether it fails only for findings that were not known; implied by a baseline.
-        ignored: Patterns of targets that are left out.
-        baseline: The file of accepted findings; None for none.
-        writes_baseline: Whether to rewrite that file.
-        reads_external: Whether external pages are read, to check fragments.
-        base_url: Where the only folder will be published; empty if that does not matter.
-        sources: The directory with the sources of the site; None for none.
-    """
-
-    kinds: Collection[FindingKind] = DEFAULT_KINDS
-    only_errors: bool = False
-    only_new: bool = False
-    ignored: Sequence[str] = ()
-    baseline: Path | None = None
-    writes_baseline: bool = False
-    reads_external: bool = False
-    base_url: str = ""
-    sources: Path | None = None
 
 
 @dataclass(slots=True)
@@ -73,6 +47,7 @@ class Check:
     Args:
         targets: URLs, and the names of files and folders.
         values: Options of the crawl, by the names of the fields of `CrawlConfig`.
+        writes_baseline: Whether to rewrite the file of accepted findings.
         watch: As for a `Crawler`.
 
     Attributes:
@@ -85,8 +60,9 @@ class Check:
 
     targets: Sequence[str]
     values: Mapping[str, Any]
-    options: CheckOptions
+    options: CheckConfig
     output: Output
+    writes_baseline: bool = False
     watch: Callable[[Watched], AbstractContextManager[object]] | None = None
     findings: list[Finding] = field(default_factory=list)
     summary: CheckSummary = field(default_factory=CheckSummary)
@@ -112,9 +88,9 @@ class Check:
             ConfigError: an option is not allowed, or there is nothing to check.
             OSError: the output cannot be written.
         """
-        if (sources := self.options.sources) is not None:
+        if sources := self.options.sources:
             built = [Path(target) for target in self.targets if is_local(target)]
-            self._finder = SourceFinder(sources, built)
+            self._finder = SourceFinder(Path(sources), built)
         with contextlib.ExitStack() as cleanup:
             config, name_of, served_at = self._served(cleanup)
             tracker = ReferenceTracker(
@@ -122,12 +98,12 @@ class Check:
                 config.seeds,
                 name_of=name_of,
                 served_at=served_at,
-                is_ignored=_matcher(self.options.ignored),
-                reads_external=self.options.reads_external,
+                is_ignored=_matcher(self.options.ignore),
+                reads_external=self.options.external_fragments,
                 note_links=self._note_links,
             )
             self._comparison = Comparison(
-                self.options.baseline,
+                self._baseline,
                 str(config.into or ""),
                 only_new=self.options.only_new,
                 now=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -160,6 +136,10 @@ class Check:
             self._save(config)
         failing = {each.kind for each in self.findings if self._counts(each)}
         return (failing | self._unlisted.keys()).isdisjoint(self.options.kinds)
+
+    @property
+    def _baseline(self) -> Path | None:
+        return Path(self.options.baseline) if self.options.baseline else None
 
     def _counts(self, finding: Finding) -> bool:
         return not self.options.only_errors or finding.severity is Severity.ERROR
@@ -294,7 +274,8 @@ class Check:
         """Write the end of the output."""
         summary = self.summary = tracker.finish()
         summary.accepted = len(self._accepted)
-        summary.is_rendered = config.render != "never"
+        summary.is_rendered = config.render != NEVER
+        summary.is_all_rendered = config.render == ALWAYS
         summary.counts.update(finding.kind.value for finding in self.findings)
         summary.counts.update(self._unlisted)
         summary.unlisted = self._unlisted.total()
@@ -323,8 +304,8 @@ class Check:
 
     def _save(self, config: CrawlConfig) -> None:
         """Write down what is known from now on."""
-        comparison, path = self._comparison, self.options.baseline
-        is_written = comparison.accepts_all or self.options.writes_baseline
+        comparison, path = self._comparison, self._baseline
+        is_written = comparison.accepts_all or self.writes_baseline
         found = [*self.findings, *self._accepted]
         comparison.save(found, path if is_written else None)
         if is_written:

@@ -7,18 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import OWN
-from crawler_app.show.check.check_config import (
-    CHECK_OPTIONS,
-    ONLY_ERRORS,
-    ONLY_NEW,
-    CheckConfig,
-    kinds_in,
-    restrictions_in,
-)
-from crawler_app.show.check.checking import CheckOptions
+from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig
 from crawler_app.show.findings.kinds import FindingKind
 
-__all__ = ["check_options", "split_values", "with_archive"]
+__all__ = ["split_values", "with_archive"]
 
 
 def split_values(given: Mapping[str, Any]) -> tuple[dict[str, Any], CheckConfig]:
@@ -33,24 +25,6 @@ def split_values(given: Mapping[str, Any]) -> tuple[dict[str, Any], CheckConfig]
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values, checked
-
-
-def check_options(
-    checked: CheckConfig, *, writes_baseline: bool = False
-) -> CheckOptions:
-    """Return what a check does with its findings."""
-    restrictions = restrictions_in(checked.fail_on)
-    return CheckOptions(
-        kinds_in(checked.fail_on),
-        ONLY_ERRORS in restrictions,
-        ONLY_NEW in restrictions,
-        checked.ignore,
-        Path(checked.baseline) if checked.baseline else None,
-        writes_baseline,
-        checked.external_fragments,
-        checked.base_url,
-        Path(checked.sources) if checked.sources else None,
-    )
 
 
 @contextlib.contextmanager

@@ -429,6 +429,7 @@ class ReferenceTracker:
                 redirected_to=end.outcome.redirect_to,
                 first_status=group.first_status or end.outcome.status,
                 fragment=end.outcome.fragment or group.fragment,
+                redirects=group.redirects + 1,
             )
             key = _key_of(self._served_at(end.outcome.redirect_to))
         self._waiting.add(key, group)
@@ -439,6 +440,8 @@ class ReferenceTracker:
         if status in PERMANENT:
             links = [each for each in group.mentions if each.use is Use.LINK]
             words = f"moved permanently to {self._name_of(group.redirected_to)}"
+            if group.redirects > 1:
+                words += f", through a chain of {group.redirects} redirects"
             self._find(
                 FindingKind.REDIRECT, group, links, Reason.REDIRECT, words, status
             )

@@ -30,6 +30,7 @@ class References(NamedTuple):
         redirected_to: The target of its redirects so far; empty if there are none.
         first_status: The status of the first of them.
         fragment: That of the last of them; empty for the one of each mention.
+        redirects: Their number.
     """
 
     page: str
@@ -38,6 +39,7 @@ class References(NamedTuple):
     redirected_to: str = ""
     first_status: int | None = None
     fragment: str = ""
+    redirects: int = 0
 
     def fragment_of(self, mention: Mention) -> str:
         """Return the place on the page that a mention leads to."""

@@ -138,6 +138,7 @@ class CheckSummary:
         unread: References to a place on an external page that was not read.
         made_by_script: Pages of which a crawl sees neither text nor links.
         is_rendered: Whether the scripts of such pages were run.
+        is_all_rendered: Whether the scripts of all pages were run.
         is_empty: Whether nothing could be fetched.
         incomplete: Why a part of the site was not checked, although no option leaves it out.
     """
@@ -157,6 +158,7 @@ class CheckSummary:
     unread: int = 0
     made_by_script: int = 0
     is_rendered: bool = False
+    is_all_rendered: bool = False
     is_empty: bool = False
     incomplete: list[str] = field(default_factory=list)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from crawler_app.base.models import Severity
-from crawler_app.base.reasons import NEVER_CHECKED, words_of_scripted
+from crawler_app.base.reasons import never_checked, words_of_scripted
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number
 from crawler_app.show.findings.finding import Change, CheckSummary, Finding
@@ -140,6 +140,7 @@ def summary_lines(summary: CheckSummary) -> list[str]:
     if summary.unread:
         unread = number(summary.unread, "fragment")
         parts.append(f"{unread} on other sites (see --external-fragments)")
-    parts += [*summary.options_off, NEVER_CHECKED]
+    never = never_checked(is_rendered=summary.is_all_rendered)
+    parts += [*summary.options_off, never]
     lines.append(f"Not checked: {'; '.join(parts)}.")
     return [printable(line) for line in lines]

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from crawler_app.base.config import NONE, OWN
+from crawler_app.base.config import ALWAYS, NONE, OWN
 from crawler_app.base.models import Severity, State
 from crawler_app.base.reasons import (
-    NEVER_CHECKED,
     WALLS,
     AnyReason,
     Reason,
     meaning_of,
+    never_checked,
     words_of_scripted,
 )
 from crawler_app.base.text.formatting import cut, number
@@ -216,4 +216,5 @@ def _kinds(report: Report) -> Iterator[str]:
             "host that has a page for every URL",
             "hosts that have a page for every URL",
         )
-    yield f"{NEVER_CHECKED}; {ONLY_BY_CHECK}"
+    is_rendered = report.options.get("render") == ALWAYS
+    yield f"{never_checked(is_rendered=is_rendered)}; {ONLY_BY_CHECK}"

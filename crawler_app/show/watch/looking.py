@@ -11,7 +11,7 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import origin_of
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import Output
-from crawler_app.show.check.preparing import check_options, split_values, with_archive
+from crawler_app.show.check.preparing import split_values, with_archive
 from crawler_app.show.findings.comparison import Key
 from crawler_app.show.findings.finding import Finding
 from crawler_app.show.findings.grouping import problem_of
@@ -89,8 +89,7 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
     """
     given = dict(site)
     targets = given.pop("seeds")
-    values, checked = split_values(given)
-    options = check_options(checked)
+    values, options = split_values(given)
     with with_archive(values, options.kinds) as archived:
         check = Check(targets, archived, options, Output(lambda text: None))
         yield check.run()

@@ -16,7 +16,7 @@ from crawler_app.base.config.units import SECONDS
 from crawler_app.base.config.validators import count, require_path, seconds
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.suggesting import did_you_mean
-from crawler_app.show.check.check_config import CHECK_OPTIONS, ONLY_NEW, restrictions_in
+from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig
 from crawler_app.show.check.local_server import is_local
 from crawler_app.show.check.preparing import split_values
 from crawler_app.show.watch.deciding import MAX_RECENT, Rule
@@ -179,7 +179,7 @@ def _site(table: dict[str, Any], directory: Path) -> dict[str, Any]:
     values = read_table(table, SITE_OPTIONS, directory, "; see gencrawl check --help")
     if not values.get("seeds"):
         raise ConfigError('give a URL: `seeds = "https://docs.example.org/"`')
-    if ONLY_NEW in restrictions_in(values.get("fail_on", ())):
+    if CheckConfig(fail_on=values.get("fail_on", ())).only_new:
         raise ConfigError("fail-on new is what a watch does anyway")
     if not any(map(is_local, values["seeds"])):
         CrawlConfig(

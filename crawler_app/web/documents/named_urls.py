@@ -1,7 +1,7 @@
 """URLs that a page names for programs, and that its forms lead to: a check asks for these too.
 
 Pure.  A browser neither loads nor shows them: previews in social networks (Open Graph), search
-engines (JSON-LD), and forms that are sent with GET.
+engines (JSON-LD), import maps, the sources of quotations, and forms that are sent with GET.
 """
 
 import itertools
@@ -23,6 +23,7 @@ _PROPERTIES = frozenset(
     (
         *("og:audio", "og:image", "og:image:url", "og:image:secure_url", "og:url"),
         *("og:video", "og:video:url", "twitter:image", "twitter:image:src"),
+        "msapplication-tileimage",
     )
 )
 
@@ -56,23 +57,45 @@ def urls_named_in(tree: Tree) -> Iterator[Reference]:
     for element in tree.tags("form"):
         action = element.attr("action")
         method = (element.attr("method") or "get").strip().lower()
-        if action and method not in ("post", "dialog"):
+        if method in ("post", "dialog"):
+            continue
+        if action:
             yield Reference(element, action, Use.LINK, "form", "action")
+        for button in element.select("[formaction]:not([formmethod])"):
+            yield _in_attribute(button, "formaction")
+    for attribute in ("cite", "longdesc"):
+        for element in tree.select(f"[{attribute}]"):
+            yield _in_attribute(element, attribute)
     for element in tree.tags("script"):
-        if (element.attr("type") or "").strip().lower() == "application/ld+json":
-            yield from _in_data(element)
+        kind = (element.attr("type") or "").strip().lower()
+        if kind in _URLS_BY_TYPE:
+            yield from _in_data(element, kind)
 
 
-def _in_data(element: Element) -> Iterator[Reference]:
+def _in_attribute(element: Element, attribute: str) -> Reference:
+    value = (element.attr(attribute) or "").strip()
+    return Reference(element, value, Use.LINK, element.tag, attribute)
+
+
+def _in_data(element: Element, kind: str) -> Iterator[Reference]:
     try:
         data = json.loads(element.text)
     except (ValueError, RecursionError):
         return
-    for url in itertools.islice(_urls_in(data, MAX_DEPTH), MAX_URLS):
-        yield Reference(element, url, Use.LINK, "JSON-LD", "")
+    name, urls_in = _URLS_BY_TYPE[kind]
+    for url in itertools.islice(urls_in(data), MAX_URLS):
+        yield Reference(element, url, Use.LINK, name, "")
 
 
-def _urls_in(data: Any, depth: int, key: str = "") -> Iterator[str]:
+def _modules_in(data: Any) -> Iterator[str]:
+    """Yield the URLs of an import map, without prefixes of URLs."""
+    imports = data.get("imports") if isinstance(data, dict) else None
+    for url in imports.values() if isinstance(imports, dict) else ():
+        if isinstance(url, str) and not url.endswith("/"):
+            yield url
+
+
+def _urls_in(data: Any, depth: int = MAX_DEPTH, key: str = "") -> Iterator[str]:
     if isinstance(data, str):
         if key in _KEYS and data.strip().lower().startswith(("http", "/")):
             yield data.strip()
@@ -82,3 +105,10 @@ def _urls_in(data: Any, depth: int, key: str = "") -> Iterator[str]:
     elif depth and isinstance(data, dict):
         for name, value in data.items():
             yield from _urls_in(value, depth - 1, name)
+
+
+# What a block of data is called, and the URLs in it.
+_URLS_BY_TYPE = {
+    "application/ld+json": ("JSON-LD", _urls_in),
+    "importmap": ("import map", _modules_in),
+}

@@ -542,6 +542,7 @@ def test_a_check_reports_what_scripts_get_wrong(site, gencrawl):
     assert found["script_request"]["target"] == f"{site.url}gone"
     assert "TypeError" in found["script_exception"]["meaning"]
     assert ended.status == 3
+    assert "\nNot checked: forms that are sent with POST.\n" in ended.err
 
 
 @pytest.mark.parametrize("is_shared", [False, True])

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.reasons import NEVER_CHECKED
+from crawler_app.base.reasons import never_checked
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import open_stores
 from crawler_app.show.report.verdict import ONLY_BY_CHECK
@@ -46,7 +46,7 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     ended = cli("report")
 
     wrote = f"Wrote {crawled}/report.html and report.csv"
-    told = f"Not checked: {NEVER_CHECKED}; {ONLY_BY_CHECK}.\n{wrote}\n"
+    told = f"Not checked: {never_checked()}; {ONLY_BY_CHECK}.\n{wrote}\n"
     assert ended == (0, "", told)
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import pytest
 
 from crawler_app.run.directory import CrawlDirectory
-from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.check_config import CheckConfig
+from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import Output
 from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.show.findings.kinds import ProblemKind as Kind
@@ -183,6 +184,29 @@ REFERENCES = {
         FindingKind.BROKEN,
         "/gone",
     ),
+    "modules": (
+        Page(
+            '<script type=importmap>{"imports": {"a": "/gone", "b/": "/b/"}}</script>'
+        ),
+        FindingKind.BROKEN,
+        "/gone",
+    ),
+    "quotation": (Page("<q cite=/gone>x</q>"), FindingKind.BROKEN, "/gone"),
+    "description": (
+        Page("<img src=/i.png?1 alt=x width=1 height=1 longdesc=/gone>"),
+        FindingKind.BROKEN,
+        "/gone",
+    ),
+    "button": (
+        Page("<form><button formaction=/gone>x</button></form>"),
+        FindingKind.BROKEN,
+        "/gone",
+    ),
+    "tile": (
+        Page(head="<meta name=msapplication-TileImage content=/gone>"),
+        FindingKind.BROKEN,
+        "/gone",
+    ),
     "logo": (Page(head=LD.format('{"logo": "/gone"}')), FindingKind.BROKEN, "/gone"),
     "header": (
         Page(headers={"Link": "</gone>; rel=preload; as=style"}),
@@ -205,7 +229,8 @@ REFERENCES = {
 }
 GOOD = Page(
     "<a href=tel:+49-30-1234567>x</a> <a href='#x'>x</a> <p id=x>"
-    "<form method=post action=/never></form><a href=/twin><svg><title>T</title></svg></a>",
+    "<form method=post action=/never><button formaction=/never>x</button></form>"
+    "<form><button formmethod=post formaction=/never>x</button></form><a href=/twin><svg><title>T</title></svg></a>",
     head=canonical("/good")
     + alternate(en_GB="/good", x_default="/good")
     + LD.format("{}"),
@@ -239,7 +264,7 @@ def checked(tmp_path_factory):
     site.answer("/robots.txt", rules.encode(), headers={"Content-Type": "text/plain"})
     into = str(tmp_path_factory.mktemp("crawl") / "crawl")
     values = {"into": into, "external": True, "assets": "own", "index": False}
-    options = CheckOptions(kinds=tuple(FindingKind))
+    options = CheckConfig(fail_on=tuple(FindingKind))
     check = Check([site.url], values, options, Output(lambda text: None))
     loop = IOLoop(make_current=False)
     try:

@@ -6,8 +6,8 @@ import pytest
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Category, Reason, traits_of
-from crawler_app.show.check.check_config import FORMAT_NAMES
-from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.check_config import FORMAT_NAMES, CheckConfig
+from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.show.findings.kinds import FindingKind
@@ -30,7 +30,7 @@ def test_output_that_cannot_be_written_ends_the_check(site, run_sync):
     def write(text):
         raise BrokenPipeError
 
-    check = Check([site.url], OPTIONS, CheckOptions(), FORMATS["jsonl"](write))
+    check = Check([site.url], OPTIONS, CheckConfig(), FORMATS["jsonl"](write))
 
     with pytest.raises(BrokenPipeError):
         run_sync(check.run)
@@ -41,7 +41,7 @@ def test_cancelled_check_prints_its_findings(site, run_sync):
     site.page("/", "gone", "held")
     site.hold("/held")
     written = []
-    check = Check([site.url], OPTIONS, CheckOptions(), FORMATS["text"](written.append))
+    check = Check([site.url], OPTIONS, CheckConfig(), FORMATS["text"](written.append))
 
     @gen.coroutine
     def main():

@@ -5,7 +5,8 @@ import pytest
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Reason
 from crawler_app.show.check import checking, reference_tracker, waiting
-from crawler_app.show.check.checking import Check, CheckOptions
+from crawler_app.show.check.check_config import CheckConfig
+from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.store.frontier import memory
@@ -22,7 +23,7 @@ def saw_page(tracker, name, markup):
 
 def checked(site, run_sync):
     written = []
-    check = Check([site.url], OPTIONS, CheckOptions(), FORMATS["text"](written.append))
+    check = Check([site.url], OPTIONS, CheckConfig(), FORMATS["text"](written.append))
     assert run_sync(check.run) is False
     return "".join(written)
 

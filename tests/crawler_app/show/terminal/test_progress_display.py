@@ -9,7 +9,7 @@ import pytest
 
 from crawler_app.base.models import State
 from crawler_app.base.progress import ITEMS_PER_STEP, in_steps
-from crawler_app.base.reasons import NEVER_CHECKED
+from crawler_app.base.reasons import never_checked
 from crawler_app.run.crawl import monitor
 from crawler_app.show.terminal.plain_text import line_of
 from crawler_app.show.terminal.progress_display import Steps, show_crawl
@@ -212,7 +212,7 @@ def test_progress_of_a_check_is_erased_at_the_end(
         "",
         "1 finding: 1 broken",
         "Checked: 2 references in 2 documents, to 3 URLs.",
-        f"Not checked: {NEVER_CHECKED}.",
+        f"Not checked: {never_checked()}.",
     ]
 
 
