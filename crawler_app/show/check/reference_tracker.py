@@ -9,28 +9,21 @@ references than pairs of a page and a URL.
 """
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, Severity, State
-from crawler_app.base.reasons import (
-    PROVISIONAL,
-    RETRYABLE,
-    Reason,
-    is_broken,
-    meaning_of,
-)
-from crawler_app.base.text.formatting import number
+from crawler_app.base.reasons import PROVISIONAL, Reason, meaning_of
 from crawler_app.base.urls import (
-    dedup_key,
     host_of,
     is_loopback,
     is_mixed_content,
-    is_of_directory,
     join_or_nothing,
     without_fragment,
 )
+from crawler_app.show.check.ends import End, Ends, is_unchecked, key_of
+from crawler_app.show.check.offline import Unreached
+from crawler_app.show.check.places import Places
 from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.show.findings.finding import CheckSummary, Finding
 from crawler_app.show.findings.kinds import (
@@ -39,38 +32,15 @@ from crawler_app.show.findings.kinds import (
     FindingKind,
     missing_place,
 )
-from crawler_app.web.documents.fragments import (
-    Ids,
-    fragment_of,
-    has_name,
-    has_place,
-    is_scripted,
-    names_place,
-)
-from crawler_app.web.documents.malformed import REPAIRED, is_missing, problem_in
+from crawler_app.web.documents.malformed import REPAIRED, is_missing
 from crawler_app.web.documents.outline import Mention, Outline, words_of
 from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.resolving import LinkResolver
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
 
 __all__ = ["ReferenceTracker"]
-
-# Failures of an external URL that this machine's own network may have caused; they are kept
-# back until another site answers.
-MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK)
-MIN_OFFLINE_HOSTS = 2
-MAX_NAMED_HOSTS = 3
-
-# Pages that another check might read, with a longer wait, more room or another limit.
-MISSED = RETRYABLE | {Reason.TOO_MANY_URLS, Reason.TOO_MANY_ALIKE}
-
-# Targets that are cached by the reference as written and its directory: about 30 MB.
-MAX_TARGETS = 100_000
-MAX_TARGET_CHARS = 300
-
-# Of all pages together: 64 MB.
-MAX_IDS = 8_000_000
 
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
@@ -87,13 +57,6 @@ class _Resolved(NamedTuple):
     target: str
     key: int
     problem: str
-
-
-class _End(NamedTuple):
-    """The outcome of a URL that does not simply work."""
-
-    outcome: Outcome
-    role: Role
 
 
 class ReferenceTracker:
@@ -137,24 +100,14 @@ class ReferenceTracker:
         self._name_of = name_of
         self._served_at = served_at
         self._is_ignored = is_ignored
-        self._reads_external = reads_external
         self._note_links = note_links
-        # None for a URL that works.
-        self._end_by_key: dict[int, _End | None] = {}
+        self._ends = Ends()
         self._waiting = WaitingReferences()
-        self._ids_by_key: dict[int, Ids] = {}
-        self._ids_left = MAX_IDS
-        # Pages whose ids are not known, because they or all pages together have too many.
-        self._cut_keys: set[int] = set()
-        self._target_by_link: dict[tuple[str, str], _Resolved] = {}
-        # Pages outside the scope: those that are there, those that were read, and the
-        # references to a place on one that was not.
-        self._external_by_key: dict[int, str] = {}
-        self._read_keys: set[int] = set()
-        self._unread_by_key: dict[int, list[References]] = {}
-        self._is_online = False
-        self._unreached = WaitingReferences()
-        self._unreached_end_by_url: dict[str, _End] = {}
+        self._unreached = Unreached()
+        self._places = Places(
+            self._find_missing, self.summary, reads_external=reads_external
+        )
+        self._resolver = LinkResolver(self._resolved)
         # Hashes of the names of targets that do not tell whether they work.
         self._undecided: set[int] = set()
 
@@ -171,18 +124,11 @@ class ReferenceTracker:
             self._rendered.add(url)
         base = join_or_nothing(url, outline.base) or url
         if has_ids:
-            self._note_ids(_key_of(url), None if outline.is_partial else outline.ids)
+            self._places.add(key_of(url), None if outline.is_partial else outline.ids)
         by_link = outline.by_link()
         self._note_links(self._name_of(url), by_link)
         for link, mentions in by_link.items():
-            self._take(url, link, mentions, self._target_of(base, link))
-
-    def _note_ids(self, key: int, ids: Collection[str] | None) -> None:
-        if ids is None or len(ids) > self._ids_left:
-            self._cut_keys.add(key)
-            return
-        self._ids_left -= len(ids)
-        self._ids_by_key[key] = Ids(ids)
+            self._take(url, link, mentions, self._resolver.find(base, link))
 
     def saw_problems(self, url: str, problems: "Sequence[ScriptProblem]") -> None:
         """Report what the scripts of a rendered page get wrong."""
@@ -211,7 +157,7 @@ class ReferenceTracker:
         """Record the URLs that a sitemap lists."""
         for url in urls:
             link = without_fragment(url)
-            found = self._target_of(sitemap, link)
+            found = self._resolver.find(sitemap, link)
             self._take(sitemap, link, [_ENTRY._replace(value=url)], found)
 
     def saw_refusal(self, candidate: Candidate) -> None:
@@ -222,39 +168,34 @@ class ReferenceTracker:
 
     def wants_places(self, url: str) -> bool:
         """Return whether a reference to an external page has a fragment to be checked."""
-        key = _key_of(url)
-        if not self._reads_external or key in self._read_keys:
-            return False
-        return key in self._unread_by_key or any(
-            has_name(group.fragment_of(mention))
-            for group in self._waiting.of(key)
-            for mention in group.mentions
-        )
+        key = key_of(url)
+        return self._places.are_wanted(key, self._waiting.of(key))
 
     def saw_places(self, url: str, ids: Collection[str] | None) -> None:
         """Record the ids on an external page; None if it could not be read."""
-        key = _key_of(url)
-        self._read_keys.add(key)
-        if ids is not None:
-            self._note_ids(key, ids)
+        self._places.add_read(key_of(url), ids)
 
     def unread(self) -> Collection[str]:
         """Return the external pages that exist and are still to be read."""
-        return {self._external_by_key[key] for key in self._unread_by_key}
+        return self._places.unread()
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Record the outcome of a URL, and check the references that wait for it."""
         self.summary.made_by_script += outcome.reason == Reason.MADE_BY_SCRIPT
         if outcome.status is not None and not is_loopback(host_of(url)):
             self._go_online()
-        key = _key_of(url)
+        key = key_of(url)
         is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
-        end = None if is_there else _End(outcome, role)
-        is_first = key not in self._end_by_key
-        self._end_by_key[key] = end
+        end = None if is_there else End(outcome, role)
+        is_first = key not in self._ends
+        self._ends[key] = end
         if is_there and role is Role.EXTERNAL:
-            self._external_by_key[key] = url
-        self._settle_unread(key, end)
+            self._places.add_external(key, url)
+        for group in self._places.pop_unread(key):
+            if end is None:
+                self._places.check(group, key)
+            else:
+                self._settle(group, key)
         waiting = self._waiting.pop(key)
         if (
             not waiting
@@ -267,45 +208,10 @@ class ReferenceTracker:
         for each in waiting:
             self._settle(each, key)
 
-    def _settle_unread(self, key: int, end: _End | None) -> None:
-        """Check the fragments of references to a page that has been read."""
-        for each in self._unread_by_key.pop(key, ()):
-            if end is None:
-                self._check_fragments(each, key)
-            else:
-                self._settle(each, key)
-
-    def _may_be_offline(self, group: References, end: _End) -> bool:
-        """Keep back what this machine's own network may have caused."""
-        if self._is_online or end.outcome.reason not in MAYBE_OFFLINE:
-            return False
-        url = group.redirected_to or group.target
-        self._unreached_end_by_url[url] = end
-        self._unreached.add(_key_of(url), group)
-        return True
-
     def _go_online(self) -> None:
         """Report what was kept back, because the network works."""
-        self._is_online = True
-        for url, end in self._unreached_end_by_url.items():
-            for group in self._unreached.pop(_key_of(url)):
-                self._find_broken(group, end)
-        self._unreached_end_by_url.clear()
-
-    def _note_unreached(self) -> int:
-        """Note in one line that no other site was reached; return the number of URLs."""
-        urls = self._unreached_end_by_url
-        hosts = sorted(set(map(host_of, urls)))
-        if len(hosts) < MIN_OFFLINE_HOSTS:
-            self._go_online()
-            return 0
-        named = ", ".join(hosts[:MAX_NAMED_HOSTS])
-        self.summary.incomplete.append(
-            f"this machine seems to be offline: none of {number(len(hosts), 'other host')} "
-            f"could be reached ({named} ...), so {number(len(urls), 'external URL')} could "
-            "not be checked"
-        )
-        return len(urls)
+        for group, end in self._unreached.released():
+            self._find_broken(group, end)
 
     def _elsewhere(self, url: str) -> Mention:
         """Return a stand-in for the reference to a URL that no document refers to."""
@@ -314,25 +220,24 @@ class ReferenceTracker:
 
     def finish(self) -> CheckSummary:
         """Return the summary; references that still wait were not checked."""
-        summary = self.summary
-        unreached = self._note_unreached()
-        summary.unread += sum(
-            len(group.mentions)
-            for groups in self._unread_by_key.values()
-            for group in groups
-        )
-        unchecked = summary.unchecked
-        ends = [e for e in self._end_by_key.values() if e and _is_unchecked(e.outcome)]
-        unchecked.update(meaning_of(end.outcome.reason) for end in ends)
+        summary, ends = self.summary, self._ends
+        complaint, unreached = self._unreached.complaint()
+        if complaint:
+            summary.incomplete.append(complaint)
+        else:
+            self._go_online()
+        self._places.count_unread()
+        unchecked = [end.outcome.reason for end in ends.unchecked()]
+        summary.unchecked.update(map(meaning_of, unchecked))
         if not summary.incomplete:  # otherwise the walls may be its cause
-            summary.incomplete += _unread_pages(ends)
+            summary.incomplete += ends.missed_pages()
         if waiting := len(self._waiting):
-            unchecked[
+            summary.unchecked[
                 "not fetched, because the crawl follows no such link or has ended"
             ] = waiting
         self._waiting.close()
         self._unreached.close()
-        summary.urls = len(self._end_by_key) - len(ends) - unreached
+        summary.urls = len(ends) - len(unchecked) - unreached
         return summary
 
     def is_undecided(self, target: str) -> bool:
@@ -342,8 +247,8 @@ class ReferenceTracker:
     def is_there(self, url: str) -> bool:
         """Return whether a URL works, if need be through redirects."""
         seen: set[int] = set()
-        while (key := _key_of(url)) in self._end_by_key and key not in seen:
-            end = self._end_by_key[key]
+        while (key := key_of(url)) in self._ends and key not in seen:
+            end = self._ends[key]
             if end is None:
                 return True
             if end.outcome.reason != Reason.REDIRECT:
@@ -390,37 +295,24 @@ class ReferenceTracker:
         self._find(FindingKind.MALFORMED, group, missing, "malformed", words)
         return [each for each in mentions if each not in missing]
 
-    def _target_of(self, base: str, link: str) -> _Resolved:
-        """Return where a reference without a fragment leads."""
-        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
-        found = self._target_by_link.get(place)
-        if found is None:
-            # An empty reference is the document itself.
-            url = join_or_nothing(base, link) if link else base
-            url = self._served_at(url)
-            key = _key_of(url) if url else 0
-            found = _Resolved(url, key, problem_in(base, link))
-            if len(link) > MAX_TARGET_CHARS:
-                return found
-            if len(self._target_by_link) >= MAX_TARGETS:
-                self._target_by_link.clear()
-            self._target_by_link[place] = found
-        return found
+    def _resolved(self, url: str, problem: str) -> _Resolved:
+        url = self._served_at(url)
+        return _Resolved(url, key_of(url) if url else 0, problem)
 
     def _settle(self, group: References, key: int) -> None:
         """Follow redirects to a known outcome, or wait for an unknown one."""
         seen: set[int] = set()
-        while key in self._end_by_key:
-            end = self._end_by_key[key]
+        while key in self._ends:
+            end = self._ends[key]
             if end is None:
                 self._check_places(group, key)
                 return
             if key in seen:
-                self._find_broken(group, _End(_LOOP, end.role))
+                self._find_broken(group, End(_LOOP, end.role))
                 return
             seen.add(key)
             if end.outcome.reason != Reason.REDIRECT:
-                if _is_unchecked(end.outcome):
+                if is_unchecked(end.outcome):
                     self._undecided.add(hash(self._name_of(group.target)))
                 else:
                     self._find_broken(group, end)
@@ -431,7 +323,7 @@ class ReferenceTracker:
                 fragment=end.outcome.fragment or group.fragment,
                 redirects=group.redirects + 1,
             )
-            key = _key_of(self._served_at(end.outcome.redirect_to))
+            key = key_of(self._served_at(end.outcome.redirect_to))
         self._waiting.add(key, group)
 
     def _check_places(self, group: References, key: int) -> None:
@@ -445,43 +337,20 @@ class ReferenceTracker:
             self._find(
                 FindingKind.REDIRECT, group, links, Reason.REDIRECT, words, status
             )
-        self._check_fragments(group, key)
+        self._places.check(group, key)
 
-    def _check_fragments(self, group: References, key: int) -> None:
-        ids = self._ids_by_key.get(key)
-        is_external = key in self._external_by_key
-        if ids is None:
-            if key in self._cut_keys:
-                named = sum(names_place(m, fragment_of(m)) for m in group.mentions)
-                self.summary.unchecked["places on pages that are too large"] += named
-            elif is_external:
-                self._note_unread(group, key)
-            return
-        for mention in group.mentions:
-            fragment = group.fragment_of(mention)
-            if hash(fragment) in ids or not names_place(mention, fragment):
-                continue
-            if has_place(ids, fragment) or is_external and is_scripted(ids, fragment):
-                continue
-            words = missing_place(fragment)
-            self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
+    def _find_missing(self, group: References, mention: Mention, fragment: str) -> None:
+        """Report a reference to a place that its page does not have."""
+        words = missing_place(fragment)
+        self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
-    def _note_unread(self, group: References, key: int) -> None:
-        """Wait until an external page is read, or count its fragments as unchecked."""
-        named = [m for m in group.mentions if names_place(m, group.fragment_of(m))]
-        if not self._reads_external:
-            self.summary.unread += len(named)
-        elif named and key not in self._read_keys:
-            kept = group._replace(mentions=named)
-            self._unread_by_key.setdefault(key, []).append(kept)
-
-    def _find_broken(self, group: References, end: _End) -> None:
+    def _find_broken(self, group: References, end: End) -> None:
         outcome, kind = end.outcome, FindingKind.BROKEN
         url = group.redirected_to or group.target
         # What is deeper than --max-depth is checked in the same way as what is external.
         if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
             kind = FindingKind.EXTERNAL
-            if self._may_be_offline(group, end):
+            if self._unreached.keeps(group, end):
                 return
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
@@ -527,27 +396,3 @@ _LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
 @functools.cache  # one for the many URLs of a trap
 def _skipped(refusal: Reason) -> Outcome:
     return Outcome(State.EXCLUDED, refusal)
-
-
-def _key_of(url: str) -> int:
-    return hash(dedup_key(url))
-
-
-def _unread_pages(ends: Iterable[_End]) -> list[str]:
-    """Return how many pages of the site were missed, by reason."""
-    count_by_meaning = Counter(
-        meaning_of(end.outcome.reason)
-        for end in ends
-        if end.outcome.reason in MISSED and not end.role.is_non_page
-    )
-    return [
-        f"{number(count, 'page')} of the site could not be read: {meaning}"
-        for meaning, count in count_by_meaning.most_common()
-    ]
-
-
-def _is_unchecked(outcome: Outcome) -> bool:
-    """Return whether a URL has ended without a result that tells whether it works."""
-    if outcome.state is State.EXCLUDED:
-        return True
-    return outcome.state is State.FAILED and not is_broken(outcome.reason)

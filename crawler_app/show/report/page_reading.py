@@ -20,7 +20,6 @@ from crawler_app.base.reasons import CONTENT, Reason
 from crawler_app.base.urls import (
     dedup_key,
     is_mixed_content,
-    is_of_directory,
     join_or_nothing,
     without_fragment,
 )
@@ -49,19 +48,17 @@ from crawler_app.show.report.temp_tables import (
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, names_place
 from crawler_app.web.documents.html import Page, parse_html
-from crawler_app.web.documents.malformed import is_missing, problem_in
+from crawler_app.web.documents.malformed import is_missing
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Mention, outline_of, words_of
 from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
 from crawler_app.web.documents.references import LOADED_USES, Use
 from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.resolving import LinkResolver
 from crawler_app.web.documents.sitemap import parse_sitemap
 from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader", "Observer", "picture_faults"]
-
-# Links whose targets are cached, by directory: about 30 MB.
-MAX_FOUND = 100_000
 
 # Ids of pages that are kept, so that most links to them are checked at once: 15 MB.
 MAX_IDS = 200_000
@@ -148,7 +145,7 @@ class DocumentReader:
         self._agent = agent
         self._observer = observer
         self._links_only = observer is not None and observer.links_only
-        self._found_by_link: dict[tuple[str, str], _ResolvedLink] = {}
+        self._resolver = LinkResolver(self._resolved)
         self._documents = 0
         self._ids_by_page: dict[int, frozenset[int]] = {}
         self._ids = 0
@@ -290,7 +287,7 @@ class DocumentReader:
             link = without_fragment(mention.value)
             found = found_by_link.get(link)
             if found is None:
-                found = found_by_link[link] = self._find(base, link)
+                found = found_by_link[link] = self._resolver.find(base, link)
             if mention.element != "link":
                 numbers.add(found.number)
             elif mention.use is not Use.LINK:  # visitors cannot follow the others
@@ -389,19 +386,11 @@ class DocumentReader:
                 row = LinkRow(subject, document, line, text, href, "")
                 self._tables.add_rows("link", [row])
 
-    def _find(self, base: str, link: str) -> _ResolvedLink:
-        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
-        found = self._found_by_link.get(place)
-        if found is None:
-            url = join_or_nothing(base, link) if link else base
-            number = number_of(dedup_key(url))
-            end = self._targets.end_by_number.get(number, number)
-            target = self._targets.target_by_number.get(number)
-            found = _ResolvedLink(end, url, target, problem_in(base, link))
-            if len(self._found_by_link) >= MAX_FOUND:
-                self._found_by_link.clear()
-            self._found_by_link[place] = found
-        return found
+    def _resolved(self, url: str, problem: str) -> _ResolvedLink:
+        number = number_of(dedup_key(url))
+        end = self._targets.end_by_number.get(number, number)
+        target = self._targets.target_by_number.get(number)
+        return _ResolvedLink(end, url, target, problem)
 
     def _take_refresh(self, document: DocumentRow, base: str, fetched: Fetched) -> None:
         refresh = parse_refresh(fetched.headers.get("Refresh", ""))

@@ -4,12 +4,13 @@ import pytest
 
 from crawler_app.base.models import Outcome, Role, State
 from crawler_app.base.reasons import Reason
-from crawler_app.show.check import checking, reference_tracker, waiting
+from crawler_app.show.check import checking, places, waiting
 from crawler_app.show.check.check_config import CheckConfig
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.store.frontier import memory
+from crawler_app.web.documents import resolving
 from crawler_app.web.documents.outline import outline_of
 from tests.helpers.memory import peak_below
 
@@ -45,7 +46,7 @@ def test_references_are_found_in_their_order_wherever_they_wait(max_bytes, monke
 
 def test_references_that_wait_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(waiting, "MAX_BYTES", 100_000)
-    monkeypatch.setattr(reference_tracker, "MAX_TARGETS", 100)
+    monkeypatch.setattr(resolving, "MAX_LINKS", 100)
     tracker = ReferenceTracker(lambda finding: None)
     with peak_below(3_000_000):  # of 13 MB
         for page in range(20):
@@ -56,7 +57,7 @@ def test_references_that_wait_do_not_fill_the_memory(monkeypatch):
 
 
 def test_places_on_pages_with_too_many_ids_are_not_checked(monkeypatch):
-    monkeypatch.setattr(reference_tracker, "MAX_IDS", 3)
+    monkeypatch.setattr(places, "MAX_IDS", 3)
     found = []
     tracker = ReferenceTracker(found.append)
     saw_page(tracker, "a", b"<p id=1><p id=2><a href=#x>x</a><a href=b#x>y</a>")

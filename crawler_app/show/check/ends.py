@@ -1,0 +1,54 @@
+"""How URLs have ended, by the hashes of their keys, which take less memory.  Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crawler_app.base.models import Outcome, Role, State
+from crawler_app.base.reasons import RETRYABLE, Reason, is_broken, meaning_of
+from crawler_app.base.text.formatting import number
+from crawler_app.base.urls import dedup_key
+
+__all__ = ["End", "Ends", "is_unchecked", "key_of"]
+
+# Pages that another check might read, with a longer wait, more room or another limit.
+MISSED = RETRYABLE | {Reason.TOO_MANY_URLS, Reason.TOO_MANY_ALIKE}
+
+
+class End(NamedTuple):
+    """The outcome of a URL that does not simply work."""
+
+    outcome: Outcome
+    role: Role
+
+
+class Ends(dict[int, End | None]):
+    """The ends by the keys of their URLs; None for a URL that works."""
+
+    def unchecked(self) -> Iterator[End]:
+        """Yield the ends that do not tell whether the URL works."""
+        return (end for end in self.values() if end and is_unchecked(end.outcome))
+
+    def missed_pages(self) -> list[str]:
+        """Return how many pages of the site were missed, by reason."""
+        count_by_meaning = Counter(
+            meaning_of(end.outcome.reason)
+            for end in self.unchecked()
+            if end.outcome.reason in MISSED and not end.role.is_non_page
+        )
+        return [
+            f"{number(count, 'page')} of the site could not be read: {meaning}"
+            for meaning, count in count_by_meaning.most_common()
+        ]
+
+
+def key_of(url: str) -> int:
+    """Return the hash of the key of a URL."""
+    return hash(dedup_key(url))
+
+
+def is_unchecked(outcome: Outcome) -> bool:
+    """Return whether a URL has ended without a result that tells whether it works."""
+    if outcome.state is State.EXCLUDED:
+        return True
+    return outcome.state is State.FAILED and not is_broken(outcome.reason)
