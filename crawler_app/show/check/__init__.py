@@ -5,7 +5,12 @@ they lead to::
 
     check_config         what a check reports, and how                         pure
     checking             runs a crawl with a tracker
-      reference_tracker  pairs references and ends, and reports what is wrong  pure
+      own_folders        the folders that it serves, and the names of their pages
+      reference_tracker  pairs references with the ends of their URLs
+      ends               how URLs have ended                                  pure
+      places             the places on pages that fragments name              pure
+      offline            what this machine's own network may have caused
+      reporting          makes findings of references                         pure
       waiting            references that wait for the ends of their URLs, on disk
       completeness       why a check has not seen the whole site              pure
     preparing            defaults, and a place for pages that are read again

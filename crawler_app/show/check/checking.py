@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import ALWAYS, NEVER, CrawlConfig
-from crawler_app.base.errors import ConfigError, LoginError
+from crawler_app.base.errors import LoginError
 from crawler_app.base.models import Severity
 from crawler_app.base.patterns import any_of
 from crawler_app.base.text.formatting import number
@@ -23,9 +23,9 @@ from crawler_app.run.crawler import Crawler, Result
 from crawler_app.run.results.start_urls import login_hints
 from crawler_app.show.check.check_config import CheckConfig
 from crawler_app.show.check.completeness import STOPPED, why_incomplete
-from crawler_app.show.check.folder_ports import adopt_seeds, ports_in, save_ports
-from crawler_app.show.check.local_server import LocalFolder, is_local
+from crawler_app.show.check.local_server import is_local
 from crawler_app.show.check.output import Output
+from crawler_app.show.check.own_folders import OwnFolders
 from crawler_app.show.check.reference_tracker import ReferenceTracker
 from crawler_app.show.check.sources import SourceFinder
 from crawler_app.show.findings.comparison import Comparison, Coverage
@@ -56,6 +56,7 @@ class Check:
         notes: Further messages to show at the end.
         internal_errors: The number of URLs that failed because of a bug in the crawler.
         coverage: What it has seen; None until `run` has ended.
+        folders: Those that it serves; set by `run`.
     """
 
     targets: Sequence[str]
@@ -69,12 +70,10 @@ class Check:
     notes: list[str] = field(default_factory=list)
     internal_errors: int = 0
     coverage: Coverage | None = None
+    folders: OwnFolders = field(init=False)
     _accepted: list[Finding] = field(default_factory=list)
-    _own_name_by_name: dict[str, str] = field(default_factory=dict)
-    _name_by_own_name: dict[str, str] = field(default_factory=dict)
     _comparison: Comparison = field(init=False)
     _finder: SourceFinder | None = None
-    _own_hosts: set[str] = field(default_factory=set)
     _crawler: Crawler | None = None
     _failure: OSError | None = None
     _chars_left: int = field(default_factory=lambda: MAX_FINDINGS_CHARS)
@@ -91,13 +90,15 @@ class Check:
         if sources := self.options.sources:
             built = [Path(target) for target in self.targets if is_local(target)]
             self._finder = SourceFinder(Path(sources), built)
+        folders = self.folders = OwnFolders(self.targets, self.options.base_url)
+        name_of = folders.name_of
         with contextlib.ExitStack() as cleanup:
-            config, name_of, served_at = self._served(cleanup)
+            config = self._config(cleanup)
             tracker = ReferenceTracker(
                 self._report,
                 config.seeds,
                 name_of=name_of,
-                served_at=served_at,
+                served_at=folders.served_at,
                 is_ignored=_matcher(self.options.ignore),
                 reads_external=self.options.external_fragments,
                 note_links=self._note_links,
@@ -107,7 +108,7 @@ class Check:
                 str(config.into or ""),
                 only_new=self.options.only_new,
                 now=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-                key_of=self.key_of,
+                key_of=self.folders.key_of,
             )
             self.output.begin()
             try:
@@ -115,7 +116,7 @@ class Check:
                     config,
                     watch=self.watch,
                     observer=tracker,
-                    own_hosts=self._own_hosts,
+                    own_hosts=folders.hosts,
                 )
                 result: Result = yield self._crawler.run()
             except (asyncio.CancelledError, LoginError) as exc:
@@ -144,62 +145,26 @@ class Check:
     def _counts(self, finding: Finding) -> bool:
         return not self.options.only_errors or finding.severity is Severity.ERROR
 
-    def _served(
-        self, cleanup: contextlib.ExitStack
-    ) -> tuple[CrawlConfig, Callable[[str], str], Callable[[str], str]]:
-        """Serve the folders.
-
-        Returns:
-            The configuration of the crawl, a function that returns the name to show for a
-            URL, and one that returns where a URL is served.
-        """
-        base_url = self.options.base_url
-        folders = [LocalFolder(Path(t), base_url) for t in self.targets if is_local(t)]
-        seeds = [target for target in self.targets if not is_local(target)]
-        for target in seeds:
-            if "://" not in target:
-                raise ConfigError(
-                    f"there is no file or folder {target!r}; a URL begins with https://"
-                )
-        if base_url and (seeds or len(folders) > 1):
-            raise ConfigError("a base URL is that of one folder; check it alone")
+    def _config(self, cleanup: contextlib.ExitStack) -> CrawlConfig:
+        """Serve the folders; return the configuration of the crawl."""
+        folders = self.folders
+        has_folders = bool(folders.folders)
         values = dict(self.values)
-        into = Path(values["into"]) if folders and values.get("into") else None
-        names = [folder.name for folder in folders]
-        ports = ports_in(into, names) if into else {}
-        if folders and not seeds:
+        into = Path(values["into"]) if has_folders and values.get("into") else None
+        if has_folders and not folders.urls:
             values.update(robots=False)  # they are your own
-        for folder in folders:
-            cleanup.enter_context(folder.served(ports.get(folder.name, 0)))
-            seeds += folder.seeds()
-
-        def name_of(url: str) -> str:
-            for folder in folders:
-                if (name := folder.name_of(url)) != url:
-                    own_name = folder.own_name_of(url)
-                    self._own_name_by_name[name] = own_name
-                    self._name_by_own_name[own_name] = name
-                    return name
-            return url
-
-        def served_at(url: str) -> str:
-            for folder in folders:
-                url = folder.served_at(url)
-            return url
-
-        config = CrawlConfig(**values | {"seeds": tuple(seeds)})
-        self._own_hosts = {host_of(folder.url) for folder in folders}
-        if folders and config.deny_private is None:
+        seeds = *folders.urls, *folders.serve(cleanup, into)
+        config = CrawlConfig(**values | {"seeds": seeds})
+        if has_folders and config.deny_private is None:
             # Others may have written what its pages link to, so only its own port is open.
-            others = {host_of(seed) for seed in config.seeds} - self._own_hosts
-            others |= {host_of(canonicalize(base_url))} if base_url else set()
+            others = {host_of(seed) for seed in config.seeds} - folders.hosts
+            if base_url := self.options.base_url:
+                others.add(host_of(canonicalize(base_url)))
             is_denied = not any(map(is_private_host, others))
             config = dataclasses.replace(config, deny_private=is_denied)
-        if into and ports:
-            adopt_seeds(into, config.seeds)
-        elif into:
-            save_ports(into, {folder.name: folder.port for folder in folders})
-        return config, name_of, served_at
+        if into:
+            folders.remember(into, config.seeds)
+        return config
 
     def _report(self, finding: Finding) -> None:
         if finding.kind in OPTIONAL_KINDS and finding.kind not in self.options.kinds:
@@ -225,14 +190,13 @@ class Check:
 
     def _note_links(self, page: str, references: Collection[str]) -> None:
         if self._finder is not None:
-            page = self._own_name_by_name.get(page, page)
-            self._finder.note_links(page, references)
+            self._finder.note_links(self.folders.own_name(page), references)
 
     def _at_source(self, finding: Finding) -> Finding:
         """Return a finding with its place in the sources, if that is known."""
         if self._finder is None or not finding.page:
             return finding
-        _, page, href, target, _ = self.key_of(finding)
+        _, page, href, target, _ = self.folders.key_of(finding)
         place = self._finder.locate(page, href, target, finding.text)
         if place is None:
             return finding
@@ -251,24 +215,6 @@ class Check:
         module = importlib.import_module("crawler_app.show.check.page_findings")
         for finding in module.problems_of_pages(config, name_of):
             self._report(finding)
-
-    def key_of(self, finding: Finding) -> tuple[str, ...]:
-        """Return the key, which does not depend on the working directory."""
-        kind, page, href, target, reason = finding.key
-        own_name = self._own_name_by_name
-        return (
-            kind,
-            own_name.get(page, page),
-            href,
-            own_name.get(target, target),
-            reason,
-        )
-
-    def _with_names(self, finding: Finding) -> Finding:
-        """Return a finding that was read from a file with the names of this check."""
-        page = self._name_by_own_name.get(finding.page, finding.page)
-        target = self._name_by_own_name.get(finding.target, finding.target)
-        return dataclasses.replace(finding, page=page, target=target)
 
     def _finish(self, tracker: ReferenceTracker, config: CrawlConfig) -> None:
         """Write the end of the output."""
@@ -292,10 +238,10 @@ class Check:
                 summary.incomplete or summary.is_empty or summary.unlisted
             ),
             unseen_kinds=unseen,
-            key_of=self.key_of,
+            key_of=self.folders.key_of,
         )
         summary.fixed = [
-            self._with_names(each) for each in self._comparison.fixed(self.coverage)
+            self.folders.named(each) for each in self._comparison.fixed(self.coverage)
         ]
         changes = (each.change for each in (*found, *summary.fixed) if each.change)
         summary.changes.update(changes)

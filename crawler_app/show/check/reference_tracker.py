@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler_app.base.models import Candidate, Outcome, Role, Severity, State
+from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL, Reason, meaning_of
 from crawler_app.base.urls import (
     host_of,
@@ -24,16 +24,16 @@ from crawler_app.base.urls import (
 from crawler_app.show.check.ends import End, Ends, is_unchecked, key_of
 from crawler_app.show.check.offline import Unreached
 from crawler_app.show.check.places import Places
+from crawler_app.show.check.reporting import Reporter
 from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.show.findings.finding import CheckSummary, Finding
 from crawler_app.show.findings.kinds import (
     PERMANENT,
     REFERENCE_IS_EMPTY,
     FindingKind,
-    missing_place,
 )
 from crawler_app.web.documents.malformed import REPAIRED, is_missing
-from crawler_app.web.documents.outline import Mention, Outline, words_of
+from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.references import Use
 from crawler_app.web.documents.resolving import LinkResolver
 
@@ -93,9 +93,8 @@ class ReferenceTracker:
         note_links: Callable[[str, Collection[str]], object] = lambda page, links: None,
     ) -> None:
         self.summary = CheckSummary()
-        self._report = report
+        self._reporter = Reporter(report, name_of)
         self._seeds = frozenset(seeds)
-        self._rendered: set[str] = set()
         self._own_hosts = frozenset(map(host_of, seeds))
         self._name_of = name_of
         self._served_at = served_at
@@ -105,7 +104,7 @@ class ReferenceTracker:
         self._waiting = WaitingReferences()
         self._unreached = Unreached()
         self._places = Places(
-            self._find_missing, self.summary, reads_external=reads_external
+            self._reporter.find_missing, self.summary, reads_external=reads_external
         )
         self._resolver = LinkResolver(self._resolved)
         # Hashes of the names of targets that do not tell whether they work.
@@ -121,7 +120,7 @@ class ReferenceTracker:
         """Record a document's references and ids."""
         self.summary.pages += 1
         if outline.is_rendered:
-            self._rendered.add(url)
+            self._reporter.rendered.add(url)
         base = join_or_nothing(url, outline.base) or url
         if has_ids:
             self._places.add(key_of(url), None if outline.is_partial else outline.ids)
@@ -133,25 +132,8 @@ class ReferenceTracker:
     def saw_problems(self, url: str, problems: "Sequence[ScriptProblem]") -> None:
         """Report what the scripts of a rendered page get wrong."""
         for each in problems:
-            target = each.url or url
-            if self._is_ignored(target):
-                continue
-            is_here = each.url == url
-            place = f"{each.url}:{each.line}:{each.column}: " if each.line else ""
-            finding = Finding(
-                FindingKind.SCRIPT,
-                self._name_of(url),
-                each.line if is_here else 0,
-                each.column if is_here else 0,
-                "script",
-                target,
-                self._name_of(target),
-                None,
-                f"script_{each.kind}",
-                each.text if is_here else place + each.text,
-                rendered=True,
-            )
-            self._report(finding)
+            if not self._is_ignored(each.url or url):
+                self._reporter.find_script(url, each)
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
         """Record the URLs that a sitemap lists."""
@@ -272,7 +254,9 @@ class ReferenceTracker:
             mentions = self._without_missing(page, mentions, target)
         group = References(page, mentions, target)
         if problem:
-            self._find(FindingKind.MALFORMED, group, mentions, "malformed", problem)
+            self._reporter.find(
+                FindingKind.MALFORMED, group, mentions, "malformed", problem
+            )
             if problem not in REPAIRED:
                 group = group._replace(mentions=())  # one fault, one finding
         if not target or not mentions:
@@ -280,7 +264,9 @@ class ReferenceTracker:
         if is_mixed_content(page, target):
             needed = [each for each in group.mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
-            self._find(FindingKind.MIXED, group, needed, "mixed_content", words)
+            self._reporter.find(
+                FindingKind.MIXED, group, needed, "mixed_content", words
+            )
             links = [each for each in group.mentions if each.use is Use.LINK]
             group = group._replace(mentions=links)
         self._settle(group, key)
@@ -292,7 +278,7 @@ class ReferenceTracker:
         missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
         group = References(page, missing, target)
         words = REFERENCE_IS_EMPTY
-        self._find(FindingKind.MALFORMED, group, missing, "malformed", words)
+        self._reporter.find(FindingKind.MALFORMED, group, missing, "malformed", words)
         return [each for each in mentions if each not in missing]
 
     def _resolved(self, url: str, problem: str) -> _Resolved:
@@ -334,15 +320,10 @@ class ReferenceTracker:
             words = f"moved permanently to {self._name_of(group.redirected_to)}"
             if group.redirects > 1:
                 words += f", through a chain of {group.redirects} redirects"
-            self._find(
+            self._reporter.find(
                 FindingKind.REDIRECT, group, links, Reason.REDIRECT, words, status
             )
         self._places.check(group, key)
-
-    def _find_missing(self, group: References, mention: Mention, fragment: str) -> None:
-        """Report a reference to a place that its page does not have."""
-        words = missing_place(fragment)
-        self._find(FindingKind.FRAGMENT, group, [mention], "no_such_id", words)
 
     def _find_broken(self, group: References, end: End) -> None:
         outcome, kind = end.outcome, FindingKind.BROKEN
@@ -356,38 +337,7 @@ class ReferenceTracker:
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"
         status = outcome.status
-        self._find(kind, group, group.mentions, outcome.reason, words, status)
-
-    def _find(
-        self,
-        kind: FindingKind,
-        group: References,
-        mentions: Iterable[Mention],
-        reason: str,
-        meaning: str,
-        status: int | None = None,
-    ) -> None:
-        """Report some of the references of a group."""
-        page, _, target, redirected_to, *_ = group
-        is_mild = kind is FindingKind.REDIRECT or meaning in REPAIRED
-        severity = Severity.WARNING if is_mild else Severity.ERROR
-        for mention in mentions:
-            finding = Finding(
-                kind,
-                self._name_of(page) if page else "",
-                mention.line,
-                mention.column,
-                words_of(mention),
-                mention.value,
-                self._name_of(target) if target else mention.value,
-                status,
-                reason,
-                meaning,
-                self._name_of(redirected_to) if redirected_to else "",
-                page in self._rendered,
-                severity,
-            )
-            self._report(finding)
+        self._reporter.find(kind, group, group.mentions, outcome.reason, words, status)
 
 
 _LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)

@@ -100,7 +100,7 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
     is_maybe_offline = bool(reasons) and reasons <= {*MAYBE_OFFLINE}
     summary = check.summary
     return Look(
-        sightings_of(wanted, check.key_of),
+        sightings_of(wanted, check.folders.key_of),
         check.coverage.is_fixed,
         not (summary.is_empty and is_maybe_offline),
         one_line("; ".join(summary.incomplete), MAX_CHARS),

@@ -398,7 +398,7 @@ def peak_of_report(make_crawl, pages):
 
 
 def test_memory_does_not_grow_with_the_pages(make_crawl, monkeypatch):
-    monkeypatch.setattr("crawler_app.show.report.page_reading.MAX_FOUND", 50)
+    monkeypatch.setattr("crawler_app.web.documents.resolving.MAX_LINKS", 50)
     monkeypatch.setattr("crawler_app.show.report.temp_tables.MAX_COUNTS", 50)
     peak_of_report(make_crawl, 10)  # what is made once
 
