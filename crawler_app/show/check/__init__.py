@@ -20,6 +20,7 @@ they lead to::
     sources              where findings are in the sources of the site
     output               findings for people and programs, in several formats  pure
       sarif              the format of code scanners                           pure
+      escapes            makes any text harmless in them                       pure
 
 Rule: a finding is reported once, as soon as it is certain.
 """

@@ -9,11 +9,17 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from crawler_app.base.models import Severity
-from crawler_app.base.text.escaping import defused, json_text, printable
+from crawler_app.base.text.escaping import defused, json_text
 from crawler_app.base.text.formatting import number
+from crawler_app.show.check.escapes import (
+    in_markdown,
+    in_xml,
+    of_command,
+    xml_attribute,
+)
 from crawler_app.show.check.sarif import sarif_of
 from crawler_app.show.findings.finding import Change, CheckSummary, Finding
 from crawler_app.show.findings.grouping import (
@@ -82,8 +88,7 @@ class Text(Output):
         if left_out := self._first_places.left_out:
             places = number(left_out, "more place is", "more places are")
             lines.append(f"{places} not listed here; --format csv has all.")
-        lines += fixed_lines(summary)
-        lines += summary_lines(summary)
+        lines += fixed_lines(summary) + summary_lines(summary)
         self.write("\n".join(lines) + "\n")
 
 
@@ -145,7 +150,6 @@ class GitHub(Output):
     """
 
     MAX_ALONE = 10
-
     lists_accepted = False
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
@@ -156,7 +160,7 @@ class GitHub(Output):
             self._write_group(group)
         level = "error" if summary.incomplete else "notice"
         lines = "\n".join(summary_lines(summary))
-        self.write(f"::{level}::{_of_command(lines, keeps_lines=True)}\n")
+        self.write(f"::{level}::{of_command(lines)}\n")
 
     def _write_group(self, group: Group) -> None:
         finding = group.first
@@ -164,13 +168,11 @@ class GitHub(Output):
         fields = {"file": file, "title": finding.meaning}
         if column:
             fields |= {"line": str(line), "col": str(column)}
-        shown = ",".join(f"{k}={_of_command(v, ':,')}" for k, v in fields.items() if v)
+        shown = ",".join(f"{k}={of_command(v, ':,')}" for k, v in fields.items() if v)
         words = line_of(finding)
         if len(group.found) > 1:
             words += f"\n{words_of(group)}"
-        self.write(
-            f"::{finding.severity} {shown}::{_of_command(words, keeps_lines=True)}\n"
-        )
+        self.write(f"::{finding.severity} {shown}::{of_command(words)}\n")
 
 
 class Markdown(Output):
@@ -180,8 +182,8 @@ class Markdown(Output):
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         first, *others = summary_lines(summary)
-        lines = [f"## {_in_markdown(first)}", "", *map(_in_markdown, others)]
-        lines += map(_in_markdown, fixed_lines(summary))
+        lines = [f"## {in_markdown(first)}", "", *map(in_markdown, others)]
+        lines += map(in_markdown, fixed_lines(summary))
         if findings:
             lines += ["", "| Places | Reference | Problem |", "| --- | --- | --- |"]
         lines += map(_row_of, grouped(findings))
@@ -208,34 +210,39 @@ class JUnit(Output):
         for error in errors:
             self.write(
                 '<testcase classname="gencrawl" name="whole check">'
-                f"<error message={_attribute(error)}/></testcase>\n"
+                f"<error message={xml_attribute(error)}/></testcase>\n"
             )
         if not (findings or errors or summary.fixed):
             self.write('<testcase classname="gencrawl" name="no findings"/>\n')
-        lines = escape(_in_xml("\n".join(summary_lines(summary))))
+        lines = escape(in_xml("\n".join(summary_lines(summary))))
         self.write(f"<system-out>{lines}</system-out>\n</testsuite>\n</testsuites>\n")
 
     def _write_case(self, finding: Finding) -> None:
         """Write a test that fails, is skipped if it is accepted, or passes if it is fixed."""
-        message = _attribute(with_severity(finding, problem_of(finding)))
+        message = xml_attribute(with_severity(finding, problem_of(finding)))
         if finding.change == Change.FIXED:
             result = ""
         elif finding.is_accepted:
             result = f"<skipped message={message}/>"
         else:
             result = (
-                f"<failure type={_attribute(finding.reason)} message={message}>"
-                f"{escape(_in_xml(line_of(finding)))}</failure>"
+                f"<failure type={xml_attribute(finding.reason)} message={message}>"
+                f"{escape(in_xml(line_of(finding)))}</failure>"
             )
         self.write(
-            f"<testcase classname={_attribute(finding.file[0] or finding.text)} "
-            f"name={_attribute(f'{finding.place} {finding.href}')}>{result}</testcase>\n"
+            f"<testcase classname={xml_attribute(finding.file[0] or finding.text)} "
+            f"name={xml_attribute(f'{finding.place} {finding.href}')}>{result}</testcase>\n"
         )
 
 
 class CodeClimate(Output):
     """The report of Code Climate, which GitLab shows beside the lines of a merge request."""
 
+    LEVEL_BY_SEVERITY = {
+        Severity.ERROR: "major",
+        Severity.WARNING: "minor",
+        Severity.NOTICE: "info",
+    }
     lists_accepted = False
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
@@ -248,7 +255,7 @@ class CodeClimate(Output):
                 "description": line_of(finding),
                 "check_name": finding.kind,
                 "fingerprint": mark,
-                "severity": LEVEL_BY_SEVERITY[finding.severity],
+                "severity": self.LEVEL_BY_SEVERITY[finding.severity],
                 "location": {
                     "path": file or finding.target,
                     "lines": {"begin": max(line, 1)},
@@ -267,13 +274,6 @@ class Sarif(Output):
         self.write(json_text(whole, indent=2) + "\n")
 
 
-# Of Code Climate.
-LEVEL_BY_SEVERITY = {
-    Severity.ERROR: "major",
-    Severity.WARNING: "minor",
-    Severity.NOTICE: "info",
-}
-
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
     "json": Json,
@@ -287,45 +287,15 @@ FORMATS: dict[str, type[Output]] = {
 }
 
 
-def _of_command(text: str, more: str = "", *, keeps_lines: bool = False) -> str:
-    """Escape a value of a workflow command."""
-    text = (
-        "\n".join(map(printable, text.split("\n"))) if keeps_lines else printable(text)
-    )
-    for char in "%\r\n" + more:
-        text = text.replace(char, f"%{ord(char):02X}")
-    return text
-
-
-def _in_markdown(text: str) -> str:
-    text = printable(text).replace("\\", "\\\\")
-    for char in "|<>[]*_`":
-        text = text.replace(
-            char, f"\\{char}" if char not in "<>" else f"&#{ord(char)};"
-        )
-    return text
-
-
 def _row_of(group: Group) -> str:
     """Return the row of a table in Markdown."""
-    places = [_in_markdown(each.place) for each in group.found[:MAX_FIRST]]
+    places = [in_markdown(each.place) for each in group.found[:MAX_FIRST]]
     if more := len(group.found) - len(places):
         places.append(f"and {number(more, 'more reference')}")
     first, more_targets = group.first, group.targets - 1
     others = f" and {number(more_targets, 'more URL')}" if more_targets else ""
     return (
         f"| {'<br>'.join(places)} "
-        f"| {_in_markdown(first.text)} → {_in_markdown(first.target)}{others} "
-        f"| {_in_markdown(with_severity(first, problem_of(first)))} |"
+        f"| {in_markdown(first.text)} → {in_markdown(first.target)}{others} "
+        f"| {in_markdown(with_severity(first, problem_of(first)))} |"
     )
-
-
-def _in_xml(text: str) -> str:
-    """Replace characters that XML does not allow."""
-    return "".join(
-        c if c in "\t\n" or c >= " " and c not in "\ufffe\uffff" else "?" for c in text
-    )
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_in_xml(printable(text)))

@@ -8,7 +8,6 @@ The references of a document to one URL are treated together: a manual has many 
 references than pairs of a page and a URL.
 """
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +20,7 @@ from crawler_app.base.urls import (
     join_or_nothing,
     without_fragment,
 )
-from crawler_app.show.check.ends import End, Ends, is_unchecked, key_of
+from crawler_app.show.check.ends import LOOP, End, Ends, is_unchecked, key_of, skipped
 from crawler_app.show.check.offline import Unreached
 from crawler_app.show.check.places import Places
 from crawler_app.show.check.reporting import Reporter
@@ -29,10 +28,9 @@ from crawler_app.show.check.waiting import References, WaitingReferences
 from crawler_app.show.findings.finding import CheckSummary, Finding
 from crawler_app.show.findings.kinds import (
     PERMANENT,
-    REFERENCE_IS_EMPTY,
     FindingKind,
 )
-from crawler_app.web.documents.malformed import REPAIRED, is_missing
+from crawler_app.web.documents.malformed import REPAIRED
 from crawler_app.web.documents.outline import Mention, Outline
 from crawler_app.web.documents.references import Use
 from crawler_app.web.documents.resolving import LinkResolver
@@ -110,8 +108,6 @@ class ReferenceTracker:
         # Hashes of the names of targets that do not tell whether they work.
         self._undecided: set[int] = set()
 
-    # -- called by the crawl --------------------------------------------------------------
-
     def served_at(self, url: str) -> str:
         """Return where a URL is served for the check."""
         return self._served_at(url)
@@ -146,7 +142,7 @@ class ReferenceTracker:
         """Record a skipped URL, unless the skip is provisional."""
         refusal = candidate.refusal
         if refusal is not None and refusal not in PROVISIONAL:
-            self.saw_end(candidate.url, _skipped(refusal), candidate.role)
+            self.saw_end(candidate.url, skipped(refusal), candidate.role)
 
     def wants_places(self, url: str) -> bool:
         """Return whether a reference to an external page has a fragment to be checked."""
@@ -228,18 +224,7 @@ class ReferenceTracker:
 
     def is_there(self, url: str) -> bool:
         """Return whether a URL works, if need be through redirects."""
-        seen: set[int] = set()
-        while (key := key_of(url)) in self._ends and key not in seen:
-            end = self._ends[key]
-            if end is None:
-                return True
-            if end.outcome.reason != Reason.REDIRECT:
-                return False
-            seen.add(key)
-            url = self._served_at(end.outcome.redirect_to)
-        return False
-
-    # -- references -----------------------------------------------------------------------
+        return self._ends.is_there(url, self._served_at)
 
     def _take(
         self, page: str, link: str, mentions: Sequence[Mention], found: _Resolved
@@ -250,36 +235,21 @@ class ReferenceTracker:
         target, key, problem = found
         mentions = [m for m in mentions if not self._is_ignored(target or m.value)]
         self.summary.ignored += count - len(mentions)
-        if link.strip() in ("", "#"):
-            mentions = self._without_missing(page, mentions, target)
         group = References(page, mentions, target)
+        if link.strip() in ("", "#"):
+            group = self._reporter.find_empty(group)
+        if not group.mentions:
+            return
         if problem:
             self._reporter.find(
-                FindingKind.MALFORMED, group, mentions, "malformed", problem
+                FindingKind.MALFORMED, group, group.mentions, "malformed", problem
             )
             if problem not in REPAIRED:
                 group = group._replace(mentions=())  # one fault, one finding
-        if not target or not mentions:
-            return
         if is_mixed_content(page, target):
-            needed = [each for each in group.mentions if each.use is not Use.LINK]
-            words = "an https page does not load this over http"
-            self._reporter.find(
-                FindingKind.MIXED, group, needed, "mixed_content", words
-            )
-            links = [each for each in group.mentions if each.use is Use.LINK]
-            group = group._replace(mentions=links)
-        self._settle(group, key)
-
-    def _without_missing(
-        self, page: str, mentions: Sequence[Mention], target: str
-    ) -> Sequence[Mention]:
-        """Report the references that may not be empty; return the others."""
-        missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
-        group = References(page, missing, target)
-        words = REFERENCE_IS_EMPTY
-        self._reporter.find(FindingKind.MALFORMED, group, missing, "malformed", words)
-        return [each for each in mentions if each not in missing]
+            group = self._reporter.find_mixed(group)
+        if target:
+            self._settle(group, key)
 
     def _resolved(self, url: str, problem: str) -> _Resolved:
         url = self._served_at(url)
@@ -294,7 +264,7 @@ class ReferenceTracker:
                 self._check_places(group, key)
                 return
             if key in seen:
-                self._find_broken(group, End(_LOOP, end.role))
+                self._find_broken(group, End(LOOP, end.role))
                 return
             seen.add(key)
             if end.outcome.reason != Reason.REDIRECT:
@@ -314,35 +284,16 @@ class ReferenceTracker:
 
     def _check_places(self, group: References, key: int) -> None:
         """Report links that a permanent redirect led here; check the fragments."""
-        status = group.first_status
-        if status in PERMANENT:
-            links = [each for each in group.mentions if each.use is Use.LINK]
-            words = f"moved permanently to {self._name_of(group.redirected_to)}"
-            if group.redirects > 1:
-                words += f", through a chain of {group.redirects} redirects"
-            self._reporter.find(
-                FindingKind.REDIRECT, group, links, Reason.REDIRECT, words, status
-            )
+        if group.first_status in PERMANENT:
+            self._reporter.find_moved(group)
         self._places.check(group, key)
 
     def _find_broken(self, group: References, end: End) -> None:
-        outcome, kind = end.outcome, FindingKind.BROKEN
+        kind = FindingKind.BROKEN
         url = group.redirected_to or group.target
         # What is deeper than --max-depth is checked in the same way as what is external.
         if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
             kind = FindingKind.EXTERNAL
             if self._unreached.keeps(group, end):
                 return
-        words = meaning_of(outcome.reason)
-        if outcome.error and not outcome.status:
-            words += f" ({outcome.error})"
-        status = outcome.status
-        self._reporter.find(kind, group, group.mentions, outcome.reason, words, status)
-
-
-_LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
-
-
-@functools.cache  # one for the many URLs of a trap
-def _skipped(refusal: Reason) -> Outcome:
-    return Outcome(State.EXCLUDED, refusal)
+        self._reporter.find_broken(kind, group, end.outcome)

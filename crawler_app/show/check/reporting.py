@@ -3,12 +3,18 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from crawler_app.base.models import Severity
+from crawler_app.base.models import Outcome, Severity
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.show.check.waiting import References
 from crawler_app.show.findings.finding import Finding
-from crawler_app.show.findings.kinds import FindingKind, missing_place
-from crawler_app.web.documents.malformed import REPAIRED
+from crawler_app.show.findings.kinds import (
+    REFERENCE_IS_EMPTY,
+    FindingKind,
+    missing_place,
+)
+from crawler_app.web.documents.malformed import REPAIRED, is_missing
 from crawler_app.web.documents.outline import Mention, words_of
+from crawler_app.web.documents.references import Use
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
@@ -64,6 +70,41 @@ class Reporter:
                 severity,
             )
             self._report(finding)
+
+    def find_broken(
+        self, kind: FindingKind, group: References, outcome: Outcome
+    ) -> None:
+        """Report references to a URL that does not work."""
+        words = meaning_of(outcome.reason)
+        if outcome.error and not outcome.status:
+            words += f" ({outcome.error})"
+        reason, status = outcome.reason, outcome.status
+        self.find(kind, group, group.mentions, reason, words, status)
+
+    def find_moved(self, group: References) -> None:
+        """Report the links that lead to a permanent redirect."""
+        links = [each for each in group.mentions if each.use is Use.LINK]
+        words = f"moved permanently to {self._name_of(group.redirected_to)}"
+        if group.redirects > 1:
+            words += f", through a chain of {group.redirects} redirects"
+        status, reason = group.first_status, Reason.REDIRECT
+        self.find(FindingKind.REDIRECT, group, links, reason, words, status)
+
+    def find_empty(self, group: References) -> References:
+        """Report the references that may not be empty; return the others."""
+        missing = [m for m in group.mentions if is_missing(m.value, m.use, m.element)]
+        words = REFERENCE_IS_EMPTY
+        self.find(FindingKind.MALFORMED, group, missing, "malformed", words)
+        others = [each for each in group.mentions if each not in missing]
+        return group._replace(mentions=others)
+
+    def find_mixed(self, group: References) -> References:
+        """Report what an https page loads over http; return the links, which may do so."""
+        needed = [each for each in group.mentions if each.use is not Use.LINK]
+        words = "an https page does not load this over http"
+        self.find(FindingKind.MIXED, group, needed, "mixed_content", words)
+        links = [each for each in group.mentions if each.use is Use.LINK]
+        return group._replace(mentions=links)
 
     def find_missing(self, group: References, mention: Mention, fragment: str) -> None:
         """Report a reference to a place that its page does not have."""
