@@ -8,7 +8,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 from xml.sax.saxutils import escape
 
 from crawler_app.base.models import Severity
@@ -82,9 +82,7 @@ class Text(Output):
             self.write(line_of(finding) + "\n")
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
-        if findings:
-            self.write("\n")
-        lines = group_lines(findings)
+        lines = ["", *group_lines(findings)] if findings else []
         if left_out := self._first_places.left_out:
             places = number(left_out, "more place is", "more places are")
             lines.append(f"{places} not listed here; --format csv has all.")
@@ -238,7 +236,7 @@ class JUnit(Output):
 class CodeClimate(Output):
     """The report of Code Climate, which GitLab shows beside the lines of a merge request."""
 
-    LEVEL_BY_SEVERITY = {
+    LEVEL_BY_SEVERITY: ClassVar[dict[Severity, str]] = {
         Severity.ERROR: "major",
         Severity.WARNING: "minor",
         Severity.NOTICE: "info",
