@@ -124,11 +124,21 @@ def _target_key(finding: Finding) -> Hashable:
 
 
 def _reference_key(finding: Finding) -> Hashable:
-    """Return what the same reference has on each page; another key where no page has it."""
+    """Return what the same reference has on each page; another key where no page has it.
+
+    One that is wrong as written, as a canonical URL with the path of a file, may name its page:
+    the same one stands in the same column.
+    """
     if not finding.page or finding.text == "page":
         return _target_key(finding)
+    is_malformed = finding.kind is FindingKind.MALFORMED
     return (
-        *(finding.href, finding.text, finding.kind, problem_of(finding)),
+        *(
+            finding.column if is_malformed else finding.href,
+            finding.text,
+            finding.kind,
+            problem_of(finding),
+        ),
         finding.change,
     )
 

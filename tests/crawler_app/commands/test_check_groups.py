@@ -92,3 +92,19 @@ def test_new_places_are_shown_beside_known_ones(built, gencrawl):
     assert [line for line in ended.out.splitlines() if "(new)" in line] == [
         'site/index.html:1:9: "Manual" -> site/old.html  404 Not Found (new)'
     ]
+
+
+def test_malformed_reference_that_names_its_page_is_one_cause(
+    tmp_path, monkeypatch, gencrawl
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    for name in "abcde":
+        page = tmp_path / "site" / f"{name}.html"
+        page.write_text(f"<link rel=canonical href=file:///home/{name}.html>")
+
+    lines = gencrawl("check", "site").out.splitlines()
+
+    assert lines.index("") == 3
+    assert "5 references on 5 pages, to 4 more URLs as well" in lines[5]
+    assert "2 more places are not listed here; --format csv has all." in lines
