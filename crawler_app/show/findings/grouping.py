@@ -45,10 +45,11 @@ class Group:
 
     @property
     def template(self) -> tuple[str, int]:
-        """The text that most pages have in common, and their number; 0 if these are few."""
+        """The text that most of the pages have in common, and their number; 0 if they are few."""
         texts = Counter(text for _, text in {(f.page, f.text) for f in self.found})
         text, pages = texts.most_common(1)[0]
-        return (text, pages) if pages > MAX_FIRST else ("", 0)
+        is_same = pages > MAX_FIRST and 2 * pages > self.pages
+        return (text, pages) if is_same else ("", 0)
 
     def to_json(self) -> dict[str, Any]:
         """Return what they have in common, and their numbers."""
