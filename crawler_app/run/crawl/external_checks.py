@@ -113,7 +113,8 @@ class ExternalChecker:
             and not self._wants_places(claim.url)
         ):
             fetched = yield from self._head(claim)
-            if fetched is not None:
+            # A link with a fragment may have been found meanwhile.
+            if fetched is not None and not self._wants_places(claim.url):
                 return fetched
         return (yield from self._get(claim.url))
 

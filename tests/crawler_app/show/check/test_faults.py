@@ -258,3 +258,34 @@ def test_external_fragments_are_checked_on_request(
     assert {each["kind"] for each in findings} == {"fragments"}
     asked = list(zip(other.methods, other.paths, strict=True))[asked_before:]
     assert asked.count(("GET", "/there")) == 1
+
+
+def when_asked(site, path, call):
+    """Call something when a site is asked for a path."""
+    respond = site.respond
+
+    async def call_and_respond(handler):
+        if handler.request.path == path:
+            call()
+        await respond(handler)
+
+    site.respond = call_and_respond
+
+
+def test_external_page_is_read_if_its_fragment_is_found_while_it_is_asked_for(
+    site, other, check
+):
+    site.page("/", f"{other.url}there", "/second")
+    site.page("/second", f"{other.url}there#nowhere", "/third")
+    site.page("/third")
+    other.answer("/there", b"<p>x</p>")
+    other.hold("/there")
+    site.hold("/second")
+    when_asked(other, "/there", lambda: site.let_go("/second"))
+    when_asked(site, "/third", lambda: other.let_go("/there"))
+
+    status, findings = check(site.url, "--external-fragments")
+
+    assert [each["kind"] for each in findings] == ["fragments"]
+    assert other.methods[-2:] == ["HEAD", "GET"]
+    assert status == 3
