@@ -86,7 +86,11 @@ def test_headers_in_continued_lines_are_left_out_and_bodies_stay():
     assert removed == {"Set-Cookie": 1}
 
 
-@pytest.mark.parametrize("data", [gzip.compress(b"WARC/1.1")[:-3], b"no gzip at all"])
+@pytest.mark.parametrize(
+    "data",
+    [gzip.compress(b"WARC/1.1")[:-3], b"no gzip at all"],
+    ids=["cut_short", "no_gzip"],
+)
 def test_damaged_archive_is_not_shared(data):
     with pytest.raises(ArchiveError):
         list(SharedFile(SECRET_HEADERS, Counter()).pieces([data]))
