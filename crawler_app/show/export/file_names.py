@@ -21,6 +21,7 @@ __all__ = [
     "NamedFile",
     "file_names",
     "href_between",
+    "wanted_name",
 ]
 
 # What is not on the main host is below this directory.
@@ -106,19 +107,21 @@ def file_names(files: Collection[NamedFile], main_host: str) -> dict[str, str]:
     {'http://a.test/A': 'A.html', 'http://a.test/a': 'a~0babca87.html',
     'http://b.test:81/': 'hosts/b.test_81/index.html'}
     """
-    wanted = {each.url: _wanted_name(each, main_host) for each in files}
+    wanted = {each.url: wanted_name(each, main_host) for each in files}
     digests = {each.url: each.digest for each in files}
     directories = {
         directory for name in wanted.values() for directory in _directories_of(name)
     }
     taken: dict[str, tuple[str, str]] = {}
+    first_by_file: dict[tuple[str, str], str] = {}
     for url, name in sorted(wanted.items()):
         this = name, digests[url] or url
+        first = first_by_file.setdefault(this, url)
         # Again and again, as the marked name may be that of another URL.
         while (key := _key_of(name)) in directories or (
             taken.setdefault(key, this) != this
         ):
-            name = _marked(name, url)
+            name = _marked(name, first)
         wanted[url] = name
     return wanted
 
@@ -134,8 +137,12 @@ def href_between(page: str, file: str) -> str:
     return quote(path, safe=_SAFE_IN_HREF)
 
 
-def _wanted_name(file: NamedFile, main_host: str) -> str:
-    """Return the name of a file as if there were no others."""
+def wanted_name(file: NamedFile, main_host: str = "") -> str:
+    """Return the name of a file as if there were no others.
+
+    >>> wanted_name(NamedFile("http://a.test/docs/", MARKDOWN), "a.test")
+    'docs/index.md'
+    """
     parts = urlsplit(file.url)
     *directories, last = [_legal(segment) for segment in parts.path.split("/")[1:]]
     stem, suffix = posixpath.splitext(last or "index")

@@ -11,9 +11,12 @@ _URL = re.compile(rf"[{_SPACE},]*+([^{_SPACE}]++)")
 # A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
 # where its last try failed (python/cpython#106052).
 _DESCRIPTORS = re.compile(r"(?:[^(),]++|\([^)]*+(?:\)|\Z)|\)|(?!))*+,?")
-_DESCRIPTOR = re.compile(rf"(?:[^{_SPACE}(]|\([^)]*+(?:\)|\Z)|(?!))++")
+_WIDTH, _HEIGHT = "[0-9]+w", "[0-9]+h"
+_DENSITY = r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x"
+# A width, a width and a height, a density, or nothing.
 _VALID = re.compile(
-    r"[0-9]+[wh]|-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x"
+    rf"[{_SPACE}]*+(?:{_WIDTH}(?:[{_SPACE}]++{_HEIGHT})?"
+    rf"|{_HEIGHT}[{_SPACE}]++{_WIDTH}|{_DENSITY})?[{_SPACE}]*+"
 )
 
 
@@ -45,16 +48,5 @@ def candidates_in(value: str) -> Iterator[ImageCandidate]:
         descriptors = _DESCRIPTORS.match(value, at)
         assert descriptors is not None
         at = descriptors.end()
-        words = _DESCRIPTOR.findall(descriptors[0].removesuffix(","))
-        yield ImageCandidate(url, found.start(1), _are_valid(words))
-
-
-def _are_valid(descriptors: list[str]) -> bool:
-    """Return whether descriptors are a width, a width and a height, or a density."""
-    kinds = sorted(word[-1] for word in descriptors)
-    return all(map(_VALID.fullmatch, descriptors)) and kinds in (
-        [],
-        ["w"],
-        ["h", "w"],
-        ["x"],
-    )
+        is_valid = _VALID.fullmatch(descriptors[0].removesuffix(",")) is not None
+        yield ImageCandidate(url, found.start(1), is_valid)

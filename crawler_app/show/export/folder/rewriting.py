@@ -21,12 +21,12 @@ from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.references import (
     MAX_DEPTH,
     REFERRING,
+    Reference,
     Use,
     references_of,
     refresh_in,
 )
 from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.srcset import candidates_in
 from crawler_app.web.documents.tree import SPACE, Tree, tree_of
 
 __all__ = ["Refer", "rewritten_css", "rewritten_page"]
@@ -123,24 +123,30 @@ def _edits(tree: Tree, url: str, refer: Refer, depth: int) -> Iterator[_Edit]:
     bases = [each.value for each in references if each.use is Use.BASE]
     base = join_or_nothing(url, bases[0]) if bases else ""
     replace = partial(refer, base or url)
-    places: dict[tuple[int, str], Element] = {}
+    places: dict[tuple[int, str], tuple[Element, list[Reference]]] = {}
     for each in references:
-        places.setdefault((tree.offset_of(each.element), each.attribute), each.element)
+        place = tree.offset_of(each.element), each.attribute
+        places.setdefault(place, (each.element, []))[1].append(each)
     for name, attribute in _ACTIONS.items():
         for element in tree.tags(name):
-            places.setdefault((tree.offset_of(element), attribute), element)
-    for (at, attribute), element in places.items():
-        yield from _edits_of(tree, at, element, attribute, replace, depth)
+            places.setdefault((tree.offset_of(element), attribute), (element, []))
+    for (_, attribute), (element, found) in places.items():
+        yield from _edits_of(tree, element, attribute, found, replace, depth)
     for element in tree.tags("meta"):
         if (element.attr("http-equiv") or "").lower() == "content-security-policy":
             yield from _emptied(tree, tree.offset_of(element), "content")
 
 
 def _edits_of(
-    tree: Tree, at: int, element: Element, name: str, replace: _Replace, depth: int
+    tree: Tree,
+    element: Element,
+    name: str,
+    found: list[Reference],
+    replace: _Replace,
+    depth: int,
 ) -> Iterator[_Edit]:
-    """Yield the edits of what an attribute refers to, or a style sheet."""
-    attributes, end = _attributes_at(tree.source, at)
+    """Yield the edits of an attribute or a style sheet, for the references found in it."""
+    attributes, end = _attributes_at(tree.source, tree.offset_of(element))
     if not name:
         text = element.text
         new = rewritten_css(text, replace)
@@ -153,7 +159,7 @@ def _edits_of(
     if element.tag == "base":
         yield _Edit(place.before, place.end, "")
         return
-    new = _new_value(element, name, value, replace, depth)
+    new = _new_value(element, name, value, found, replace, depth)
     if new is None or new == value:
         return
     yield _Edit(place.start, place.end, f'{place.name}="{html.escape(new)}"')
@@ -164,12 +170,17 @@ def _edits_of(
 
 
 def _new_value(
-    element: Element, name: str, value: str, replace: _Replace, depth: int
+    element: Element,
+    name: str,
+    value: str,
+    found: list[Reference],
+    replace: _Replace,
+    depth: int,
 ) -> str | None:
     if name == "style":
         return rewritten_css(value, replace, is_attribute=True)
     if name in _SRCSETS:
-        return _rewritten_srcset(value, replace)
+        return _rewritten_srcset(value, found, replace)
     if name == "srcdoc":
         if depth >= MAX_DEPTH:
             return None
@@ -183,14 +194,14 @@ def _new_value(
     return replace(value)
 
 
-def _rewritten_srcset(value: str, replace: _Replace) -> str:
+def _rewritten_srcset(value: str, images: list[Reference], replace: _Replace) -> str:
     pieces: list[str] = []
     at = 0
-    for image in candidates_in(value):
-        new = replace(image.url)
+    for image in images:
+        new = replace(image.value)
         if new is not None:
-            pieces += value[at : image.at], _escaped(_NOT_IN_SRCSET, new)
-            at = image.at + len(image.url)
+            pieces += value[at : image.offset], _escaped(_NOT_IN_SRCSET, new)
+            at = image.offset + len(image.value)
     return "".join((*pieces, value[at:]))
 
 

@@ -1,7 +1,7 @@
 """The pages of a crawl, read from its archive, with what is known of them."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -15,7 +15,12 @@ from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.run.results.summary import is_page
-from crawler_app.show.export.file_names import MARKDOWN, NamedFile, file_names
+from crawler_app.show.export.file_names import (
+    MARKDOWN,
+    NamedFile,
+    file_names,
+    wanted_name,
+)
 from crawler_app.show.export.replacing import warn_of_unread
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.html import parse_html
@@ -97,7 +102,7 @@ class CrawledPages:
         target_by_url: dict[str, str] = {}
         for record in self._records("naming files"):
             if _is_text_page(record):
-                files.append(NamedFile(record.url, MARKDOWN))
+                files.append(_file_of(record))
             elif record.outcome is not None and record.outcome.redirect_to:
                 target_by_url[record.url] = record.outcome.redirect_to
         end_by_key = Redirects(target_by_url).end_by_key
@@ -114,15 +119,15 @@ class CrawledPages:
     def __iter__(self) -> Iterator[PageContent]:
         """Yield the pages, and warn of those that the archive does not have.
 
+        Of ``/docs/`` and ``/docs/index.html``, only the first if they say the same.
+
         Raises:
             ArchiveError: a table of captures cannot be read.
         """
         with self._crawl.responses(self._config.max_body_bytes) as archived:
             if archived is None:
                 return
-            for record in self._records("exporting pages"):
-                if not _is_text_page(record):
-                    continue
+            for record in _without_twins(self._records("exporting pages")):
                 page = self._page_of(record, archived)
                 if self._with_empty or len(page.body):
                     self.title = self.title or page.title
@@ -180,6 +185,22 @@ class CrawledPages:
 def _is_text_page(record: UrlRecord) -> bool:
     outcome = record.outcome
     return outcome is not None and is_page(outcome) and not outcome.redirect_to
+
+
+def _without_twins(records: Iterable[UrlRecord]) -> Iterator[UrlRecord]:
+    """Yield the pages; of those with one name that say the same, the first."""
+    seen: set[tuple[str, str]] = set()
+    for record in filter(_is_text_page, records):
+        file = _file_of(record)
+        this = wanted_name(file), file.digest or file.url
+        if this not in seen:
+            seen.add(this)
+            yield record
+
+
+def _file_of(record: UrlRecord) -> NamedFile:
+    digest = record.outcome.digest if record.outcome is not None else ""
+    return NamedFile(record.url, MARKDOWN, digest)
 
 
 def _description_of(fetched: Fetched, content_type: str) -> str:

@@ -128,3 +128,11 @@ def test_urls_with_the_same_name_share_a_file_if_they_say_the_same():
 
     assert [names[each.url] for each in files] == ["index.html"] * 2
     assert names[other.url].startswith("index~")
+
+
+def test_file_that_two_urls_share_may_have_a_mark():
+    files = [NamedFile(f"{HOST}/{name}", MARKDOWN, "x") for name in ("a", "a.html")]
+
+    names = file_names([*files, NamedFile(f"{HOST}/a.md/b", MARKDOWN)], "a.test")
+
+    assert names[files[0].url] == names[files[1].url] != "a.md"

@@ -17,6 +17,11 @@ LOADED = {
     "<img src='a b.png' alt='<img src=x>'>": ["a b.png"],
     "<IMG SRC=a SRCSET='b 1x, c 2x'>": ["a", "b", "c"],
     "<img srcset='a 100w, b 2q, c'>": ["a", "c"],
+    "<img srcset='a 1w  2h, b 2h 1w, c 2h, d 1w 1x, e 1w2h, f -.5e1x '>": [
+        "a",
+        "b",
+        "f",
+    ],
     "<picture><source srcset='a, b 2x'><img src=c></picture>": ["a", "b", "c"],
     "<image src=a>": ["a"],
     "<input type=Image src=a><input src=b>": ["a"],

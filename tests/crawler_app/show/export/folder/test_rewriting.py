@@ -31,6 +31,8 @@ def refer(base, reference):
             "<img srcset='/a,b 1x,/c 2x' sizes=50vw>",
             '<img srcset="../a%2Cb 1x,../c 2x" sizes=50vw>',
         ),
+        # Browsers ignore an image with such a descriptor.
+        ("<img srcset='/a 2q, /c 2x'>", '<img srcset="/a 2q, ../c 2x">'),
         ("<p style='a: url( /x )'>", '<p style="a: url( ../x )">'),
         (
             "<style>@import '/x';a{b:url(/y)}</style>",

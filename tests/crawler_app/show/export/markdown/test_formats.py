@@ -84,6 +84,26 @@ def test_full_text_has_all_pages(crawled, site):
     assert f"[about]({site.url}old#why)" in text
 
 
+def test_page_beside_its_index_file_is_one(site, cli, tmp_path):
+    page = (
+        f"<title>T</title><p>{STORY}<a href=/docs/index.html>x</a><a href=/docs/other>"
+    )
+    for path in ("/docs/", "/docs/index.html", "/docs/other"):
+        site.answer(path, page.encode())
+    site.page("/", "/docs/")
+    assert cli("crawl").status == 0
+    out = tmp_path / "out"
+
+    assert cli("export", "--format", "markdown", "--output", out).status == 0
+    listed = cli("export", "--format", "llms").out
+
+    files = {str(each.relative_to(out)) for each in out.rglob("*.md")}
+    assert files == {"index.md", "docs/index.md", "docs/other.md"}
+    text = (out / "docs/index.md").read_text()
+    assert f'url: "{site.url}docs/"' in text and "[x](index.md)" in text
+    assert "index.html" not in listed and "docs/other" in listed
+
+
 def test_only_the_directory_of_an_export_is_replaced(crawled, tmp_path):
     mine, out = tmp_path / "mine", tmp_path / "out"
     mine.mkdir()
