@@ -152,7 +152,8 @@ class _Content:
 
     Attributes:
         captures: In the order of the file.
-        place_by_key: Where the newest response of each URL is.
+        places_by_key: Where the newest response of each URL is, and where its body is, which
+            another record has if it is a revisit.
         first_at_by_key: When it was captured first, in seconds since the epoch.
         outcome_by_key: The URL, its outcome, and the time of that.
 
@@ -162,23 +163,25 @@ class _Content:
 
     def __init__(self, path: Path, pieces: Sequence[_Piece], on_step: OnStep) -> None:
         self.captures: list[Capture] = []
-        self.place_by_key: dict[str, int] = {}
+        self.places_by_key: dict[str, tuple[int, int]] = {}
         self.first_at_by_key: dict[str, int] = {}
         self.outcome_by_key: dict[str, tuple[str, Outcome, int]] = {}
         # Of the payloads, which revisits refer to.
         self._place_by_digest: dict[str, int] = {}
         total = megabytes(path.stat().st_size)
-        with path.open("rb") as file:
+        with path.open("rb") as file, path.open("rb") as bodies:
             for number, piece in enumerate(pieces):
                 for member in members_in(file, path, piece.start, end=piece.end):
                     # A record of another kind, or a damaged one.
                     with contextlib.suppress(ArchiveError, UrlError, ValueError):
-                        self._add(number, piece, member)
+                        self._add(number, piece, member, bodies)
                     on_step("reading MB", megabytes(member.offset), total)
         if not self.outcome_by_key:
             raise ConfigError(f"{path} has no response of a web server")
 
-    def _add(self, number: int, piece: _Piece, member: Member) -> None:
+    def _add(
+        self, number: int, piece: _Piece, member: Member, bodies: BinaryIO
+    ) -> None:
         record = member.record
         if record.kind not in KINDS:
             return
@@ -197,22 +200,37 @@ class _Content:
                 *(member.offset - piece.start, member.length, b""),
             )
         )
-        place = member.offset
+        place: int | None = member.offset
         if kind == RESPONSE:
-            self._place_by_digest.setdefault(digest, place)
+            self._place_by_digest.setdefault(digest, member.offset)
         else:
-            place = self._place_by_digest.get(digest, place)
-        if facts.status != 304 and not url.endswith("/robots.txt"):
-            self._take(url, at, place, fetched_from(url, head, payload, MAX_BODY_BYTES))
+            place = self._place_by_digest.get(digest)
+        if facts.status == 304 or url.endswith("/robots.txt"):
+            return
+        fetched = fetched_from(url, head, payload, MAX_BODY_BYTES)
+        if kind == REVISIT and place is not None:
+            fetched.body = _fetched_at(bodies, place, url, MAX_BODY_BYTES).body
+        self._take(at, member.offset, place, fetched)
 
-    def _take(self, url: str, at: int, place: int, fetched: Fetched) -> None:
-        """Note the response of a URL, unless there is a newer one."""
-        key = dedup_key(url)
+    def _take(self, at: int, place: int, body: int | None, fetched: Fetched) -> None:
+        """Note the response of a URL, unless there is a newer one.
+
+        Args:
+            body: Where the record with its body is; None if the file does not have it.
+        """
+        key = dedup_key(fetched.url)
         first_at = self.first_at_by_key.get(key, at)
         self.first_at_by_key[key] = min(first_at, at)
-        if key not in self.outcome_by_key or at >= self.outcome_by_key[key][2]:
-            self.place_by_key[key] = place
-            self.outcome_by_key[key] = url, _outcome_of(fetched), at
+        if key in self.outcome_by_key and at < self.outcome_by_key[key][2]:
+            return
+        self.places_by_key.pop(key, None)
+        outcome = _outcome_of(fetched)
+        if body is not None:
+            self.places_by_key[key] = place, body
+        elif outcome.state is State.DONE:
+            # Of a page that is not there nothing can be said, such as that it has no title.
+            outcome.content_type = outcome.digest = ""
+        self.outcome_by_key[key] = fetched.url, outcome, at
 
 
 class _ForeignResponses:
@@ -224,13 +242,18 @@ class _ForeignResponses:
         self._max_body_bytes = max_body_bytes
 
     def find(self, url: str) -> Fetched | None:
-        offset = self._content.place_by_key.get(dedup_key(url))
-        if offset is None:
+        places = self._content.places_by_key.get(dedup_key(url))
+        if places is None:
             return None
+        place, body = places
         try:
             with self._path.open("rb") as file:
-                block = read_member(file, offset).record.block
-            return fetched_from(url, *split_block(block), self._max_body_bytes)
+                fetched = _fetched_at(file, place, url, self._max_body_bytes)
+                if body != place:
+                    fetched.body = _fetched_at(
+                        file, body, url, self._max_body_bytes
+                    ).body
+            return fetched
         except (ArchiveError, OSError):
             return None
 
@@ -239,6 +262,16 @@ class _ForeignResponses:
 
     def last_changed(self, url: str) -> float | None:
         return None  # only the newest response of each URL is known
+
+
+def _fetched_at(file: BinaryIO, offset: int, url: str, max_body_bytes: int) -> Fetched:
+    """Return the response in the record at an offset.
+
+    Raises:
+        ArchiveError: it is damaged, or too large.
+    """
+    block = read_member(file, offset).record.block
+    return fetched_from(url, *split_block(block), max_body_bytes)
 
 
 def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> Fetched:

@@ -258,6 +258,35 @@ def test_wacz_and_directory_say_the_same(gencrawl, crawl, tmp_path):
     assert {one.partition(",")[0], other.partition(",")[0]} == {"crawl", "copy.wacz"}
 
 
+def test_revisit_has_the_body_of_the_record_it_refers_to(
+    gencrawl, site, directory, cli, tmp_path
+):
+    page = f"<title>Twin</title><link rel=canonical href=c><p>{'long ' * 99}<a href=a>A"
+    html(site, "/", "<title>Home</title><a href=/x/>X</a><a href=/y/>Y</a>")
+    html(site, "/x/", page)
+    html(site, "/y/", page)
+    assert cli("crawl").status == 0
+    query = "SELECT url, title, canonical, bytes FROM pages ORDER BY url"
+
+    def answer(source, query):
+        return gencrawl("sql", source, "-q", query).out.splitlines()[1:]
+
+    file = directory / "archive-00001.warc.gz"
+    assert answer(file, query)[1:] == [
+        f"{site.url}{each}/,Twin,{site.url}{each}/c,{len(page)}" for each in "xy"
+    ]
+    assert (
+        answer(file, "SELECT DISTINCT kind FROM findings WHERE kind='no_title'") == []
+    )
+
+    # What another archive has is not known here, and not a page without a title.
+    later = tmp_path / "later"
+    known = ("--dedupe-against", directory, "--into", later, "-q")
+    assert gencrawl("crawl", site.url, *known).status == 0
+    file = later / "archive-00001.warc.gz"
+    assert answer(file, "SELECT url FROM pages") == [site.url]
+
+
 @pytest.mark.skipif(not shutil.which("wget"), reason="wget is not here")
 def test_warc_of_wget_is_read(gencrawl, site, tmp_path):
     html(site, "/", "<title>Home</title><a href=/a>A</a>")
