@@ -25,7 +25,7 @@ crawl writes to, and closes it in order; `losses` finds what was lost since the 
 `stored` is read access to a crawl, `union` searches the indexes of several processes, and
 `server_crawl` the directories of workers on many machines; `moving` turns a directory into
 that of a worker; `archived` reads the archived responses, and `foreign` the WARC and WACZ
-files of other programs.
+files of other programs, whose records `foreign_files` finds.
 
 A worker may keep what it fetches in object storage: `staging` is its directory then,
 `uploading` empties it, `table_snapshot` copies its tables, `remote` reads the storage, and

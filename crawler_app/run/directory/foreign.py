@@ -9,12 +9,9 @@ Rule: the file is not trusted; a damaged record, or one that is too large, is sk
 import contextlib
 import datetime
 import functools
-import re
-import struct
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import (
@@ -35,12 +32,17 @@ from crawler_app.base.urls import (
     redirect_target,
 )
 from crawler_app.run.directory.archived import Responses
+from crawler_app.run.directory.foreign_files import (
+    Piece,
+    fetched_at,
+    fetched_from,
+    pieces_of,
+)
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl
 from crawler_app.run.directory.union import UnionIndex
 from crawler_app.store.archive.block import facts_of, split_block
 from crawler_app.store.archive.captures import RESPONSE, REVISIT, Capture
-from crawler_app.store.archive.gzip_members import Member, members_in, read_member
-from crawler_app.store.archive.replay import decoded_body, headers_of
+from crawler_app.store.archive.gzip_members import Member, members_in
 from crawler_app.store.archive.totals import ArchiveSummary
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.documents.html import parse_html
@@ -50,28 +52,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ForeignCrawl"]
 
-# Of the name of a file.
-SUFFIXES = (".warc.gz", ".wacz")
-
-# In a zip file, before the name of an entry: its length, and that of another field.
-_LOCAL_HEADER = struct.Struct("<26xHH")
-
 MAX_BODY_BYTES = CrawlConfig.max_body_bytes
 
 # Of records, and of captures.
 KINDS = {"response": RESPONSE, "revisit": REVISIT}
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]*\r\n")
-
-
-class _Piece(NamedTuple):
-    """A WARC file, or its place in a WACZ file."""
-
-    name: str
-    start: int
-    end: int
 
 
 class ForeignCrawl(StoredCrawl):
@@ -88,7 +74,7 @@ class ForeignCrawl(StoredCrawl):
     def __init__(self, path: Path, on_step: OnStep = no_step) -> None:
         self.path = path.absolute().parent
         self._file = path
-        self._pieces = _pieces_of(path)
+        self._pieces = pieces_of(path)
         self._on_step = on_step
 
     @functools.cached_property
@@ -161,7 +147,7 @@ class _Content:
         ConfigError: there is no response.
     """
 
-    def __init__(self, path: Path, pieces: Sequence[_Piece], on_step: OnStep) -> None:
+    def __init__(self, path: Path, pieces: Sequence[Piece], on_step: OnStep) -> None:
         self.captures: list[Capture] = []
         self.places_by_key: dict[str, tuple[int, int]] = {}
         self.first_at_by_key: dict[str, int] = {}
@@ -179,9 +165,7 @@ class _Content:
         if not self.outcome_by_key:
             raise ConfigError(f"{path} has no response of a web server")
 
-    def _add(
-        self, number: int, piece: _Piece, member: Member, bodies: BinaryIO
-    ) -> None:
+    def _add(self, number: int, piece: Piece, member: Member, bodies: BinaryIO) -> None:
         record = member.record
         if record.kind not in KINDS:
             return
@@ -209,7 +193,7 @@ class _Content:
             return
         fetched = fetched_from(url, head, payload, MAX_BODY_BYTES)
         if kind == REVISIT and place is not None:
-            fetched.body = _fetched_at(bodies, place, url, MAX_BODY_BYTES).body
+            fetched.body = fetched_at(bodies, place, url, MAX_BODY_BYTES).body
         self._take(at, member.offset, place, fetched)
 
     def _take(self, at: int, place: int, body: int | None, fetched: Fetched) -> None:
@@ -248,9 +232,9 @@ class _ForeignResponses:
         place, body = places
         try:
             with self._path.open("rb") as file:
-                fetched = _fetched_at(file, place, url, self._max_body_bytes)
+                fetched = fetched_at(file, place, url, self._max_body_bytes)
                 if body != place:
-                    fetched.body = _fetched_at(
+                    fetched.body = fetched_at(
                         file, body, url, self._max_body_bytes
                     ).body
             return fetched
@@ -262,44 +246,6 @@ class _ForeignResponses:
 
     def last_changed(self, url: str) -> float | None:
         return None  # only the newest response of each URL is known
-
-
-def _fetched_at(file: BinaryIO, offset: int, url: str, max_body_bytes: int) -> Fetched:
-    """Return the response in the record at an offset.
-
-    Raises:
-        ArchiveError: it is damaged, or too large.
-    """
-    block = read_member(file, offset).record.block
-    return fetched_from(url, *split_block(block), max_body_bytes)
-
-
-def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> Fetched:
-    """Return an archived response of another program.
-
-    Raises:
-        ArchiveError: it cannot be decoded, or is too large.
-    """
-    facts = facts_of(head)
-    if facts.is_chunked:
-        payload = _dechunked(payload)
-    body = decoded_body(payload, facts.content_encoding, max_body_bytes)
-    # Some programs store the decoded body with the head as it was.
-    octets = payload if body is None else body
-    return Fetched(url, facts.status, headers_of(head), octets, 0.0)
-
-
-def _dechunked(payload: bytes) -> bytes:
-    """Return a body without the framing of its chunks; unchanged if it has none."""
-    pieces: list[bytes] = []
-    at = 0
-    while chunk := _CHUNK.match(payload, at):
-        size = int(chunk[1], 16)
-        if not size:
-            return b"".join(pieces)
-        pieces.append(payload[chunk.end() : chunk.end() + size])
-        at = chunk.end() + size + 2
-    return payload
 
 
 def _outcome_of(fetched: Fetched) -> Outcome:
@@ -320,38 +266,3 @@ def _outcome_of(fetched: Fetched) -> Outcome:
         base = join_or_nothing(fetched.url, page.base) or fetched.url
         outcome.canonical = page.canonical and join_or_nothing(base, page.canonical)
     return outcome
-
-
-def _pieces_of(path: Path) -> list[_Piece]:
-    """Return the WARC files in a file.
-
-    Raises:
-        ConfigError: there is none, or one is compressed in a way that hides its records.
-    """
-    if path.name.endswith(".warc.gz"):
-        return [_Piece(path.name, 0, path.stat().st_size)]
-    if not path.name.endswith(SUFFIXES):
-        raise ConfigError(
-            f"{path} is neither the directory of a crawl nor a WARC file (.warc.gz) or "
-            "WACZ file (.wacz); `warcio recompress` compresses a WARC file by records"
-        )
-    try:
-        with zipfile.ZipFile(path) as package, path.open("rb") as file:
-            return [
-                _piece_of(entry, file)
-                for entry in package.infolist()
-                if entry.filename.endswith(".warc.gz")
-            ]
-    except (zipfile.BadZipFile, struct.error) as exc:
-        raise ConfigError(f"{path} is not a WACZ file: {exc}") from None
-
-
-def _piece_of(entry: zipfile.ZipInfo, file: BinaryIO) -> _Piece:
-    if entry.compress_type != zipfile.ZIP_STORED:
-        raise ConfigError(
-            f"{entry.filename} is compressed a second time in the WACZ file"
-        )
-    file.seek(entry.header_offset)
-    name_bytes, extra_bytes = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    start = entry.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes
-    return _Piece(entry.filename, start, start + entry.file_size)
