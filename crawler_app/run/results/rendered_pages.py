@@ -75,10 +75,14 @@ def render_words(total: RenderedPage) -> str:
 
     >>> render_words(RenderedPage(3, 1200, 50, 1800, 60, 10, 2))
     '2 had 3 more links and 1,200 more words; 50 requests, CPU 1.80 s of Chromium and 60 ms'
+    >>> render_words(RenderedPage(requests=50, chromium_ms=1800, python_ms=60, pages=10))
+    'none had more links or words; 50 requests, CPU 1.80 s of Chromium and 60 ms'
     """
+    counts = [(total.links, "more link"), (total.words, "more word")]
+    gains = " and ".join(number(count, noun) for count, noun in counts if count)
+    gain = f"{total.gained:,} had {gains}" if gains else "none had more links or words"
     return (
-        f"{total.gained:,} had {number(total.links, 'more link')} and "
-        f"{number(total.words, 'more word')}; {number(total.requests, 'request')}, CPU "
+        f"{gain}; {number(total.requests, 'request')}, CPU "
         f"{seconds(total.chromium_ms / 1000)} of Chromium and "
         f"{seconds(total.python_ms / 1000)}"
     )
