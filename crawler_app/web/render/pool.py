@@ -1,7 +1,8 @@
 """Browsers and their tabs: started when they are needed, shared, recycled, restarted.
 
 Rule: a page that fails costs itself only.  If its browser ends, perhaps for another page, it is
-rendered again in the next one; a tab in which anything went wrong is closed.
+rendered again in the next one; a tab in which anything went wrong is closed.  A page that failed
+has a browser to itself the next time: those beside it may have held it up.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from tornado.locks import Condition, Lock
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.browser import Browser, start_browser
-from crawler_app.web.render.devtools import BrowserGoneError
+from crawler_app.web.render.devtools import BrowserGoneError, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
 
@@ -35,13 +36,13 @@ MAX_BROWSERS_PER_PAGE = 3
 
 
 class _Seat:
-    """The place of one browser, and how many pages it renders now."""
+    """The place of one browser, and how many of its tabs are taken."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.browser: Browser | None = None
         self.tabs: list[Tab] = []
-        self.under_way = self.pages = 0
+        self.taken = self.pages = 0
 
 
 class BrowserPool:
@@ -51,18 +52,17 @@ class BrowserPool:
         program: The path of Chromium.
         browsers: How many may run at a time.
         fetch: Makes the requests of the pages.
-
-    Attributes:
-        restarts: How many browsers had to be replaced.
     """
 
     def __init__(self, program: str, browsers: int, fetch: FetchForBrowser) -> None:
-        self.restarts = 0
         self._program = program
         self._fetch = fetch
         self._seats = [_Seat() for _ in range(browsers)]
+        # First come, first served: who needs a whole browser is not passed by others.
+        self._turn = Lock()
         self._changed = Condition()
         self._waiting = 0
+        self._failed_urls: set[str] = set()
         self._is_closed = False
 
     def render(self, fetched: Fetched, **options: bool) -> Subgenerator[Rendering]:
@@ -71,18 +71,19 @@ class BrowserPool:
         Raises:
             RenderError: the page cannot be rendered, or no browser be started.
         """
-        seat = yield from self._taken()
+        url = fetched.url
+        tabs = TABS_PER_BROWSER if url in self._failed_urls else 1
+        seat = yield from self._taken(tabs)
         try:
-            for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
-                try:
-                    return (yield from self._render_in(seat, fetched, options))
-                except BrowserGoneError:
-                    if not tries_left or self._is_closed:
-                        raise
-            raise AssertionError
+            rendering = yield from self._render_in(seat, fetched, options)
+        except RenderError:
+            self._failed_urls.add(url)
+            raise
         finally:
-            seat.under_way -= 1
+            seat.taken -= tabs
             self._changed.notify()
+        self._failed_urls.discard(url)
+        return rendering
 
     def close(self) -> None:
         """End all browsers; pages that are being rendered fail."""
@@ -93,33 +94,39 @@ class BrowserPool:
                 seat.browser.wait()
             seat.tabs.clear()
 
-    def _taken(self) -> Subgenerator[_Seat]:
-        """Wait for a browser that has a tab to spare."""
+    def _taken(self, tabs: int) -> Subgenerator[_Seat]:
+        """Wait for a browser that has so many tabs to spare."""
         self._waiting += 1
         try:
-            while True:
-                seat = min(self._seats, key=lambda each: each.under_way)
-                if seat.under_way < TABS_PER_BROWSER:
-                    seat.under_way += 1
-                    return seat
-                yield self._changed.wait()
+            with (yield self._turn.acquire()):
+                while True:
+                    seat = min(self._seats, key=lambda each: each.taken)
+                    if seat.taken + tabs <= TABS_PER_BROWSER:
+                        seat.taken += tabs
+                        return seat
+                    yield self._changed.wait()
         finally:
             self._waiting -= 1
 
     def _render_in(
         self, seat: _Seat, fetched: Fetched, options: dict[str, bool]
     ) -> Subgenerator[Rendering]:
-        browser = yield from self._running(seat)
-        try:
-            with self._tab(seat, browser) as tab:
-                if not tab.pages:
-                    yield from tab.open()
-                rendering = yield from tab.render(fetched, **options)
-                rendering.chromium_s, rendering.python_s = yield from browser.spent_s()
-                return rendering
-        except BrowserGoneError:
-            browser.is_broken = True
-            raise
+        """Render a page, in the next browser if one ends."""
+        for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
+            browser = yield from self._running(seat)
+            try:
+                with self._tab(seat, browser) as tab:
+                    if not tab.pages:
+                        yield from tab.open()
+                    rendering = yield from tab.render(fetched, **options)
+                    spent = yield from browser.spent_s()
+                    rendering.chromium_s, rendering.python_s = spent
+                    return rendering
+            except BrowserGoneError:
+                browser.is_broken = True
+                if not tries_left or self._is_closed:
+                    raise
+        raise AssertionError
 
     @contextlib.contextmanager
     def _tab(self, seat: _Seat, browser: Browser) -> Iterator[Tab]:
@@ -153,7 +160,6 @@ class BrowserPool:
     def _start(self, seat: _Seat) -> Subgenerator[None]:
         """Start a browser, in place of one that has ended or is broken."""
         if seat.browser is not None:
-            self.restarts += 1
             seat.browser.end()
             loop = asyncio.get_running_loop()
             yield loop.run_in_executor(None, seat.browser.wait)

@@ -19,6 +19,7 @@ from warcio import ArchiveIterator
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
 from crawler_app.web.render import browser, devtools, pool, settling, tab
+from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.site import Site
 
@@ -631,11 +632,47 @@ def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeyp
     monkeypatch.setattr(pool, "PAGES_PER_LOOK", 2)
     monkeypatch.setattr(pool, "MAX_BROWSER_BYTES", 1)
     app(site, {"/": [f"/p{n}" for n in range(3)], **{f"/p{n}": [] for n in range(3)}})
+    started = []
+    start = pool.start_browser
+    monkeypatch.setattr(
+        pool, "start_browser", lambda program: started.append(program) or start(program)
+    )
 
     found = rendered(concurrency=1)
 
     assert len(found.pages) == 4
-    assert found.crawler._crawl._parts.renderer._pool.restarts
+    assert len(started) > 1
+
+
+def test_a_page_that_failed_has_a_browser_to_itself_the_next_time(
+    site, rendered, monkeypatch
+):
+    names = [f"/p{n}" for n in range(9)]
+    app(site, {"/": names, **{name: [] for name in names}})
+    render = tab.Tab.render
+    under_way, beside_by_try = [], []
+
+    def render_or_fail(self, fetched, **options):
+        if is_failing := fetched.url.endswith("/p0"):
+            beside_by_try.append(set(under_way))
+        under_way.append(fetched.url)
+        try:
+            if is_failing and len(beside_by_try) == 1:
+                yield gen.sleep(0.3)
+                raise devtools.RenderError("held up")
+            rendering = yield from render(self, fetched, **options)
+            if is_failing:
+                beside_by_try.append(set(under_way) - {fetched.url})
+            return rendering
+        finally:
+            under_way.remove(fetched.url)
+
+    monkeypatch.setattr(tab.Tab, "render", render_or_fail)
+    found = rendered()
+
+    assert len(found.pages) == 10
+    _, before, after = beside_by_try
+    assert not before | after
 
 
 def test_no_browser_outlives_a_crawl_that_is_killed_and_resumed(
