@@ -5,9 +5,12 @@ of its host, the patterns, private addresses, cookies, retries, limits; and it i
 else reaches the network.  Used by `crawler_app.run.crawl.rendering`.
 """
 
+import dataclasses
 from collections.abc import Callable
+from functools import partial
 
 from crawler_app.base.errors import FetchError, UrlError
+from crawler_app.base.http_headers import different_values
 from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import RETRYABLE, Reason, meaning_of, reason_of_status
 from crawler_app.base.subgenerator import Subgenerator
@@ -40,7 +43,7 @@ class BrowserRequests:
     def __init__(
         self, context: RunContext, fetching: Fetching, permission: Permission
     ) -> None:
-        config = context.config
+        config = self._config = context.config
         self._context = context
         self._fetching = fetching
         self._permission = permission
@@ -62,30 +65,24 @@ class BrowserRequests:
             raise self._refusal(Reason.BAD_REQUEST, str(exc)) from None
         self._require_allowed(request, url)
         headers = self._headers(request, url)
-        is_document = request.kind == "Document"
-        if (
-            is_document
-            or request.method != "GET"
-            or {"authorization", "range"} & headers.keys()
-        ):
-            return (yield from self._exchange(request, url, headers, on_wait))
+        request = dataclasses.replace(request, url=url, headers=headers)
+        make = partial(self._exchange, request, on_wait)
+        is_shared = request.method == "GET" and request.kind != "Document"
+        if not is_shared or {"authorization", "range"} & headers.keys():
+            return (yield from make())
         # Where a server allows one origin only, the response to another differs.
         key = (url, headers["origin"]) if "origin" in headers else url
-        return (
-            yield from self._kept.fetch(
-                key, lambda: self._exchange(request, url, headers, on_wait)
-            )
-        )
+        return (yield from self._kept.fetch(key, make))
 
     def _require_allowed(self, request: BrowserRequest, url: str) -> None:
         is_safe = request.method in SAFE_METHODS
-        if not is_safe and not self._context.config.render_post:
+        if not is_safe and not self._config.render_post:
             raise self._refusal(
                 Reason.BAD_REQUEST, f"{request.method} may change something"
             )
         if self._scope.excludes(url):
             raise self._refusal(Reason.EXCLUDED_BY_PATTERN)
-        if self._context.config.is_logged_in and logs_out(url):
+        if self._config.is_logged_in and logs_out(url):
             raise self._refusal(Reason.LOGS_OUT)
         # A frame is a page of its own; that of another site is not a part of this crawl.
         if request.kind == "Document" and self._scope.check_asset(url).refusal:
@@ -98,7 +95,7 @@ class BrowserRequests:
     def _headers(self, request: BrowserRequest, url: str) -> dict[str, str]:
         """Return the headers of a request, with cookies that a script has set."""
         headers = dict(request.headers)
-        if request.cookie and self._context.config.cookies:
+        if request.cookie and self._config.cookies:
             pairs = _cookie_pairs(self._fetching.cookies_for(url))
             for name, pair in _cookie_pairs(request.cookie).items():
                 # What a server has set may be newer in the crawl, and what a script has is not there.
@@ -109,29 +106,23 @@ class BrowserRequests:
 
     def note_cookies(self, fetched: Fetched) -> None:
         """Note what a server has set in the browser."""
-        get_list = getattr(fetched.headers, "get_list", None)
-        for line in get_list("Set-Cookie") if get_list else ():
+        for line in different_values(fetched.headers, "Set-Cookie"):
             self._served_cookies[line.partition(";")[0].strip()] = None
         while len(self._served_cookies) > MAX_SERVED_COOKIES:
             del self._served_cookies[next(iter(self._served_cookies))]
 
     def _exchange(
-        self,
-        request: BrowserRequest,
-        url: str,
-        headers: dict[str, str],
-        on_wait: Callable[[], None],
+        self, request: BrowserRequest, on_wait: Callable[[], None]
     ) -> Subgenerator[Fetched]:
         """Make a request as often as it may be tried."""
-        if not (yield from self._permission.allows(url)):
+        if not (yield from self._permission.allows(request.url)):
             raise self._refusal(Reason.ROBOTS)
-        config, method = self._context.config, request.method
-        most_tries = config.tries if method in SAFE_METHODS else 1
+        most_tries = self._config.tries if request.method in SAFE_METHODS else 1
         for tries in range(1, most_tries + 1):
             try:
-                fetched = yield from self._fetch_once(request, url, headers)
+                fetched = yield from self._fetch_once(request)
                 self.note_cookies(fetched)
-                if self._context.hosts.gap_s(host_of(url)):
+                if self._context.hosts.gap_s(host_of(request.url)):
                     on_wait()
                 if reason_of_status(fetched.status) not in RETRYABLE:
                     return fetched
@@ -139,27 +130,25 @@ class BrowserRequests:
                 if not exc.is_passing or tries == most_tries:
                     raise
             if tries < most_tries:
-                pause_s = politeness.retry_at(0.0, tries, config.retry_pause_s)
-                yield gen.sleep(pause_s)
+                yield gen.sleep(
+                    politeness.retry_at(0.0, tries, self._config.retry_pause_s)
+                )
                 on_wait()
         return fetched
 
-    def _fetch_once(
-        self, request: BrowserRequest, url: str, headers: dict[str, str]
-    ) -> Subgenerator[Fetched]:
-        if request.kind in ASSET_KINDS and "origin" not in headers:
-            fetched, _ = yield from self._fetching.fetch_changed(url)
+    def _fetch_once(self, request: BrowserRequest) -> Subgenerator[Fetched]:
+        if request.kind in ASSET_KINDS and "origin" not in request.headers:
+            fetched, _ = yield from self._fetching.fetch_changed(request.url)
             return fetched
-        return (
-            yield from self._fetching.fetch(
-                url,
-                headers,
-                method=request.method,
-                body=request.body,
-                # What is replayed is looked up without these.
-                is_archived=request.method not in ("HEAD", "OPTIONS"),
-            )
+        fetched = yield from self._fetching.fetch(
+            request.url,
+            request.headers,
+            method=request.method,
+            body=request.body,
+            # What is replayed is looked up without these.
+            is_archived=request.method not in ("HEAD", "OPTIONS"),
         )
+        return fetched
 
 
 def _cookie_pairs(header: str) -> dict[str, str]:

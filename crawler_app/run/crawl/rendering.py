@@ -54,7 +54,7 @@ class PageRenderer:
         self._context = context
         self._fetching = fetching
         self._observer = observer
-        self._choice = None if config.render == "always" else RenderChoice()
+        self._choice = RenderChoice(is_always=config.render == "always")
         self._requests = BrowserRequests(context, fetching, permission)
         self._pool = BrowserPool(chromium_path(), config.browsers, self._requests.fetch)
 
@@ -77,8 +77,7 @@ class PageRenderer:
         """
         if not has_scripts(fetched.body):
             return None
-        choice = self._choice
-        if choice is not None and not choice.wants(fetched.url, len(page.text)):
+        if not self._choice.wants(fetched.url, len(page.text)):
             return None
         self._requests.note_cookies(fetched)
         began_at = time.monotonic()
@@ -104,7 +103,7 @@ class PageRenderer:
 
     def take_missed(self) -> list[str]:
         """Return the pages that are to be fetched again, to be rendered."""
-        return [] if self._choice is None else self._choice.take_missed()
+        return self._choice.take_missed()
 
     def learn(
         self,
@@ -137,9 +136,8 @@ class PageRenderer:
         for name, count in cost._asdict().items():
             self._context.stats.add(f"render/{name}", count)
         outcome.add_note(cost.note)
-        if self._choice is not None:
-            was_empty = texts[0] < NEARLY_EMPTY_CHARS
-            self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)
+        was_empty = texts[0] < NEARLY_EMPTY_CHARS
+        self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = ending.digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED

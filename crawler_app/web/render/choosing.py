@@ -63,6 +63,9 @@ def shape_of(url: str) -> str:
 class RenderChoice:
     """Decides page by page, and learns from each that was rendered.
 
+    Args:
+        is_always: Whether each page is rendered.
+
     >>> choice = RenderChoice()
     >>> choice.wants("http://a.test/", text_chars=0)
     True
@@ -73,7 +76,8 @@ class RenderChoice:
     False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_always: bool = False) -> None:
+        self._is_always = is_always
         self._pages_by_host: Counter[str] = Counter()
         # Samples taken, for each host and each shape, unless they have gained something.
         self._samples_by_host: Counter[str] = Counter()
@@ -92,7 +96,7 @@ class RenderChoice:
         """
         host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
-        if shape in self._gaining_shapes:
+        if self._is_always or shape in self._gaining_shapes:
             return True
         if (
             text_chars < NEARLY_EMPTY_CHARS

@@ -27,18 +27,6 @@ class KeptResponses:
         self._kept: OrderedDict[Hashable, Fetched] = OrderedDict()
         self._fetches = SharedCalls[Fetched]()
 
-    def _put(self, key: Hashable, fetched: Fetched) -> None:
-        """Keep a response, unless it is large or its server says not to."""
-        size = len(fetched.body)
-        control = fetched.headers.get("Cache-Control", "")
-        if size > self._max_bytes // 8 or "no-store" in control:
-            return
-        self._kept[key] = fetched
-        self._bytes += size
-        while self._bytes > self._max_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self._bytes -= len(oldest.body)
-
     def fetch(
         self, key: Hashable, fetch: Callable[[], Subgenerator[Fetched]]
     ) -> Subgenerator[Fetched]:
@@ -59,6 +47,13 @@ class KeptResponses:
     def _begin(
         self, key: Hashable, fetch: Callable[[], Subgenerator[Fetched]]
     ) -> Generator[Any, Any, Fetched]:
+        """Fetch a response, and keep it unless it is large or its server says not to."""
         fetched = yield from fetch()
-        self._put(key, fetched)
+        control = fetched.headers.get("Cache-Control", "")
+        if len(fetched.body) <= self._max_bytes // 8 and "no-store" not in control:
+            self._kept[key] = fetched
+            self._bytes += len(fetched.body)
+        while self._bytes > self._max_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.body)
         return fetched

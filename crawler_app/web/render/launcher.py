@@ -51,7 +51,9 @@ def main() -> None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
-        _reap()
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
         shutil.rmtree(home, ignore_errors=True)
     sys.exit(status)
 
@@ -99,12 +101,6 @@ def _wait(pid: int) -> int:
     poll.poll()
     found, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if found else 0
-
-
-def _reap() -> None:
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
 
 
 if __name__ == "__main__":

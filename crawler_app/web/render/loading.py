@@ -110,12 +110,12 @@ class Rendering:
             gone = self._devtools.is_lost
             error = BrowserGoneError if gone else RenderError
             self.error = self.error or error("the page crashed its tab")
-        elif (problem := problem_of(method, params)) is not None:
-            self._add_problem(problem)
+        else:
+            self._add_problem(problem_of(method, params))
         self._changed.notify_all()
 
-    def _add_problem(self, problem: ScriptProblem) -> None:
-        if len(self.problems) < MAX_PROBLEMS:
+    def _add_problem(self, problem: ScriptProblem | None) -> None:
+        if problem is not None and len(self.problems) < MAX_PROBLEMS:
             self.problems[problem] = None
 
     def leave(self) -> None:
@@ -134,26 +134,30 @@ class Rendering:
         is_new = self._is_new(params["request"])
         self.settling.begin_request(is_new=is_new)
         try:
-            fetched = yield from self._response(params)
-            if fetched is None:
-                refuse(self._devtools, params, session)
-            else:
-                self._devtools.tell(
-                    "Fetch.fulfillRequest",
-                    session,
-                    fetched.body,
-                    requestId=params["requestId"],
-                    responseCode=fetched.status,
-                    responseHeaders=fields_of(fetched),
-                )
-        except FetchError as exc:
-            refuse(self._devtools, params, session)
-            if problem := request_problem(params, str(exc)):
-                self._add_problem(problem)
+            yield from self._respond(params, session)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
             if self.settling.is_quiet:
                 self._changed.notify_all()
+
+    def _respond(self, params: dict[str, Any], session: str) -> Subgenerator[None]:
+        error = ""
+        try:
+            fetched = yield from self._response(params)
+        except FetchError as exc:
+            fetched, error = None, str(exc)
+        if fetched is None:
+            refuse(self._devtools, params, session)
+        else:
+            answer = {
+                "requestId": params["requestId"],
+                "responseCode": fetched.status,
+                "responseHeaders": fields_of(fetched),
+            }
+            self._devtools.tell("Fetch.fulfillRequest", session, fetched.body, **answer)
+            if fetched.status >= 400:
+                error = f"status {fetched.status}"
+        self._add_problem(request_problem(params, error))
 
     def _is_new(self, request: dict[str, Any]) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""
@@ -164,7 +168,7 @@ class Rendering:
     def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""
         request = BrowserRequest.of(params)
-        if not request.is_needed:
+        if request is None:
             return None
         if request.kind == "Document" and params["frameId"] == self._frame:
             self._navigations += 1
@@ -176,10 +180,6 @@ class Rendering:
         fetched = yield from self._fetch(
             request, lambda: self.settling.extend(time.monotonic())
         )
-        if fetched.status >= 400 and (
-            problem := request_problem(params, f"status {fetched.status}")
-        ):
-            self._add_problem(problem)
         return fetched
 
     def _is_reload(self, request: BrowserRequest) -> bool:

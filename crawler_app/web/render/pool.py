@@ -150,23 +150,19 @@ class BrowserPool:
         seat.tabs.append(tab)
 
     def _running(self, seat: _Seat) -> Subgenerator[Browser]:
-        """Return the browser of a seat, which is started if there is none that is usable."""
+        """Return the browser of a seat; a new one if it has ended or is broken."""
         with (yield seat.lock.acquire()):
-            if seat.browser is None or not seat.browser.is_usable:
-                yield from self._start(seat)
-            assert seat.browser is not None
+            old = seat.browser
+            if old is not None:
+                if old.is_usable:
+                    return old
+                old.end()
+                yield asyncio.get_running_loop().run_in_executor(None, old.wait)
+            seat.tabs.clear()
+            seat.browser = None
+            if not self._is_closed:
+                seat.browser = yield from start_browser(self._program)
+            if self._is_closed or seat.browser is None:
+                self.close()
+                raise BrowserGoneError("the crawl has ended")
             return seat.browser
-
-    def _start(self, seat: _Seat) -> Subgenerator[None]:
-        """Start a browser, in place of one that has ended or is broken."""
-        if seat.browser is not None:
-            seat.browser.end()
-            loop = asyncio.get_running_loop()
-            yield loop.run_in_executor(None, seat.browser.wait)
-        seat.tabs.clear()
-        seat.browser = None
-        if not self._is_closed:
-            seat.browser = yield from start_browser(self._program)
-        if self._is_closed:
-            self.close()
-            raise BrowserGoneError("the crawl has ended")

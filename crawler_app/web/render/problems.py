@@ -55,20 +55,19 @@ def request_problem(params: dict[str, Any], text: str) -> ScriptProblem | None:
     """Return the problem of a request that failed, if a script has made it.
 
     What elements load is in the document, and the crawl checks it itself.
+
+    Args:
+        text: Why it failed; empty if it did not.
     """
-    if params["resourceType"] not in ("Fetch", "XHR"):
+    if not text or params["resourceType"] not in ("Fetch", "XHR"):
         return None
     request = params["request"]
     return ScriptProblem("request", f"{request['method']}: {text}", request["url"])
 
 
 def _placed(kind: str, text: str, place: dict[str, Any]) -> ScriptProblem:
-    url = place.get("url", "")
-    if not url:
-        return ScriptProblem(kind, _line(text))
+    text = " ".join(text.split())[:MAX_CHARS]
+    if not (url := place.get("url", "")):
+        return ScriptProblem(kind, text)
     line, column = place["lineNumber"] + 1, place["columnNumber"] + 1
-    return ScriptProblem(kind, _line(text), url, line, column)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())[:MAX_CHARS]
+    return ScriptProblem(kind, text, url, line, column)

@@ -66,22 +66,22 @@ class BrowserRequest:
         headers: Without those that the crawl sets.
         cookie: The Cookie header of the browser; empty for none.
         body: None for a method that has none.
-        is_needed: Whether the page may not be read as it is without it.
     """
 
     url: str
     method: str
     kind: str
-    is_needed: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
     cookie: str = ""
     body: bytes | None = None
 
     @classmethod
-    def of(cls, params: dict[str, Any]) -> "BrowserRequest":
-        """Return the request of an event ``Fetch.requestPaused``."""
+    def of(cls, params: dict[str, Any]) -> "BrowserRequest | None":
+        """Return the request of an event ``Fetch.requestPaused``; None if no page needs it."""
         request = params["request"]
         headers = {k.lower(): v for k, v in request["headers"].items()}
+        if _is_spared(params["resourceType"], headers):
+            return None
         own = {
             name: value
             for name, value in headers.items()
@@ -93,7 +93,6 @@ class BrowserRequest:
             request["url"].partition("#")[0],
             request["method"],
             params["resourceType"],
-            not _is_spared(params["resourceType"], headers),
             own,
             headers.get("cookie", ""),
             body if request["method"] in ("PATCH", "POST", "PUT") else None,

@@ -28,6 +28,7 @@ MAX_SCREENS = 100
 
 # The window: 16 to 9, as that of browsertrix, whose thumbnails are of half this width too.
 WIDTH, HEIGHT = 1280, 720
+SCREEN = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
 
 # A whole element, and what may hold the text of its tags; no other has "<" in it.
 _NOSCRIPT = re.compile(
@@ -85,13 +86,7 @@ class Tab:
                 ADD_SCRIPT, source=page_script.READER, worldName=page_script.WORLD
             ),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
-            self._ask(
-                "Emulation.setDeviceMetricsOverride",
-                width=WIDTH,
-                height=HEIGHT,
-                deviceScaleFactor=1,
-                mobile=False,
-            ),
+            self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
             self._ask("Fetch.enable", **PAUSE_ALL),
         ]
