@@ -100,7 +100,10 @@ class Watcher:
                 is_fine = False
                 continue
             has_answer = has_answer or look.has_answer
-            if look.has_answer:
+            if look.has_answer and not (look.urls or look.sightings):  # a wall
+                self._note_void(name, at, look.caveat)
+                is_fine = False
+            elif look.has_answer:
                 self._take(name, look, at)
             else:
                 silent.append((name, look, at))

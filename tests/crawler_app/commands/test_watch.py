@@ -103,6 +103,17 @@ def test_offline_machine_and_walls_tell_nothing(
     assert told(receiver) == []
 
 
+def test_site_behind_a_wall_is_not_checked(site, receiver, gencrawl, file):
+    site.answer("/", status=403, headers={"cf-mitigated": "challenge"})
+
+    ended = gencrawl("watch", file, "--once")
+
+    assert ended.status == 1
+    assert "docs: not checked: " in ended.err
+    assert "a bot wall answered" in ended.err
+    assert told(receiver) == []
+
+
 def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
     site.page("/", times=1)
     site.page("/", "/gone")

@@ -121,5 +121,6 @@ def redacted(text: str, *secrets: str) -> str:
     'no route to https://a.test/hook/***'
     """
     for secret in filter(None, secrets):
-        text = text.replace(secret, "***")
+        # Errors quote what has control characters, as repr does.
+        text = text.replace(secret, "***").replace(repr(secret)[1:-1], "***")
     return text

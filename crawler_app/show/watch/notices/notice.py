@@ -92,6 +92,8 @@ def line_of(event: Event) -> str:
     words, place = cut(event.words, MAX_CHARS), cut(event.place, MAX_CHARS)
     if not event.target:
         return words
+    if event.kind == "mended":  # perhaps no page refers to it any longer
+        return f"{cut(event.target, MAX_CHARS)}: {words}"
     where = f"on {place}" if place else ""
     if event.urls > 1:
         links, urls = number(event.places, "link"), number(event.urls, "URL")

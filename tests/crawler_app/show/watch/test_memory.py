@@ -40,7 +40,11 @@ def test_what_a_check_does_not_know_changes_nothing(memory):
     noted(memory, 2, sighting("a"))
 
     assert noted(memory, 3, unknown={"a"}) == []
-    assert kinds(noted(memory, 4)) == ["mended"]
+    (mended,) = noted(memory, 4)
+    assert line_of(mended) == (
+        "a: works again, or is no longer referred to (was: 404 Not Found)"
+    )
+    assert mended.kind == "mended"
 
 
 def test_host_that_does_not_answer_is_one_thing_to_tell(memory):

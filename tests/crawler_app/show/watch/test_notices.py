@@ -19,7 +19,7 @@ from aiosmtpd.smtp import AuthResult
 from crawler_app.show.watch.deciding import Rule
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.notices.by_apprise import Apprise
-from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.channel import Channel, redacted
 from crawler_app.show.watch.notices.issue import GitHub, GitLab
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
@@ -170,6 +170,14 @@ def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypa
 
     assert "503" in memory.channels["team"].error
     assert "hush" not in memory.channels["team"].error
+
+
+def test_error_that_quotes_a_secret_does_not_show_it():
+    secret = "hush\n1234"
+
+    assert redacted(f"a control character: {secret!r}", secret) == (
+        "a control character: '***'"
+    )
 
 
 FORGES = {
