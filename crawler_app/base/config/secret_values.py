@@ -57,6 +57,12 @@ def secrets_in(path: str) -> dict[str, str]:
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", "") or "it is not text in UTF-8"
         raise ConfigError(f"cannot read the secrets in {path}: {why}") from None
-    lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    secret_by_name = {}
+    for at, line in enumerate(map(str.strip, text.splitlines()), 1):
+        if not line or line.startswith("#"):
+            continue
+        name, sign, value = line.partition("=")
+        if not sign:
+            raise ConfigError(f"line {at} of {path} is not NAME=VALUE")
+        secret_by_name[name.strip()] = value.strip()
+    return secret_by_name

@@ -138,8 +138,8 @@ class Memory:
             raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
         except (ValueError, TypeError, LookupError, AttributeError) as exc:
             raise ConfigError(
-                f"{path} is not a memory of this version of gencrawl watch: {exc}; move it "
-                "away, and the next check is the first one"
+                f"{path} is not a memory of this version of gencrawl watch: {exc}; use the "
+                "version that wrote it, or move it away, and the next check is the first one"
             ) from None
 
     def _read(self, whole: dict[str, Any]) -> None:

@@ -205,7 +205,8 @@ def _list_of(notice: Notice) -> str:
     left = MAX_CHARS
     for at, event in enumerate(notice.dead):
         since = time_of_day(event.since)
-        line = f"- {event.site}: {_code(line_of(event))} since {since}"
+        how = ", comes and goes" * (event.kind == "flapping")
+        line = f"- {event.site}: {_code(line_of(event))}{how} since {since}"
         left -= len(line) + 1
         if left < 0:
             lines.append(f"- and {len(notice.dead) - at:,} more")

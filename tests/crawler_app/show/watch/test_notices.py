@@ -207,6 +207,9 @@ def test_issue_is_kept_current(receiver, told, memory, forge):
     assert issue["state"] == "closed"
     told(config, sighting("http://a.test/3"))
     assert issue["state"] in ("open", "reopened")
+    assert "comes and goes" not in issue[text]
+    told(config, sighting("http://a.test/2"))
+    assert "`, comes and goes since" in issue[text]
     assert receiver.tokens <= {"hush-1234", "Bearer hush-1234"}
     assert "hush" not in json.dumps(receiver.issues)
 

@@ -109,6 +109,15 @@ def test_secret_is_in_the_environment_or_a_private_file(tmp_path):
         channel.with_secrets({})
 
 
+def test_line_of_secrets_without_a_value_is_named_and_not_shown(tmp_path):
+    path = tmp_path / "secrets"
+    path.touch(0o600)
+    path.write_text("# of the tracker\nTOKEN hush\n")
+
+    with pytest.raises(ConfigError, match="^line 2 of .*/secrets is not NAME=VALUE$"):
+        secrets_in(str(path))
+
+
 def at(day, hour, minute=0):
     return datetime(2026, 11, day, hour, minute).timestamp()
 
