@@ -9,7 +9,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from crawler_app.base.storage.tables import cache_home
 from crawler_app.show.browse.player import PACKAGE
 
-__all__ = ["replay_package", "shown_in_replay"]
+__all__ = ["PATIENCE_S", "replay_package", "shown_in_replay"]
 
 # A busy machine takes long to start the worker that replays.
 PATIENCE_S = 90

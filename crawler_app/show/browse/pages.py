@@ -5,7 +5,13 @@ from urllib.parse import urlencode
 
 from crawler_app.store.index import Hit, SearchResult
 
-__all__ = ["hits_page", "replay_page", "sentence_page"]
+__all__ = [
+    "STARTING_PAGE",
+    "STARTING_SCRIPT",
+    "hits_page",
+    "replay_page",
+    "sentence_page",
+]
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
@@ -24,6 +30,17 @@ replay-web-page {{ height: 100% }} li {{ margin: 1rem 0 }} small {{ overflow-wra
 <form action="search"><input name="q" type="search" value="{query}" aria-label="Search"
 placeholder="Search the pages"><button>Search</button></form>
 <a href="report">Report</a></header>
+"""
+
+# Instead of the page of the service worker, if its frame asks for that before the worker runs.
+STARTING_PAGE = """<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>Starting</title>
+<p>The player is starting.</p><script src="starting.js"></script>
+"""
+STARTING_SCRIPT = """
+// Not if the worker has been asked: it would pass the request on again.
+if (!performance.getEntriesByType("navigation")[0].workerStart)
+  navigator.serviceWorker.ready.then(() => location.reload());
 """
 
 

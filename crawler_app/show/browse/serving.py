@@ -26,7 +26,13 @@ from crawler_app.base.errors import (
     StorageError,
 )
 from crawler_app.base.text.formatting import sentence
-from crawler_app.show.browse.pages import hits_page, replay_page, sentence_page
+from crawler_app.show.browse.pages import (
+    STARTING_PAGE,
+    STARTING_SCRIPT,
+    hits_page,
+    replay_page,
+    sentence_page,
+)
 from crawler_app.show.browse.sparse_file import SparseFile
 from crawler_app.show.dashboard.address import LOOPBACK, is_own_name
 from crawler_app.show.dashboard.searcher import Searcher
@@ -114,6 +120,7 @@ def _application(browsed: Browsed, token: str) -> Application:
         ("", _ReplayHandler),
         (r"crawl\.wacz", _WaczHandler),
         (r"replay/(ui\.js|sw\.js)", _PlayerHandler),
+        (r"replay/(starting\.js)?", _StartingHandler),
         ("search", _SearchHandler),
         ("report", _ReportHandler),
     )
@@ -168,6 +175,13 @@ class _PlayerHandler(_Handler):
         self.set_header("Content-Type", "text/javascript; charset=utf-8")
         self.set_header("Content-Security-Policy", WORKER_POLICY)
         self.finish(self.browsed.player[name])
+
+
+class _StartingHandler(_Handler):
+    def get(self, script: str | None) -> None:
+        if script:
+            self.set_header("Content-Type", "text/javascript; charset=utf-8")
+        self.finish(STARTING_SCRIPT if script else STARTING_PAGE)
 
 
 class _WaczHandler(_Handler):

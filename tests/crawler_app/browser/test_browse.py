@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.helpers.chromium_page import requested_urls
-from tests.helpers.replay_package import replay_package, shown_in_replay
+from tests.helpers.replay_package import PATIENCE_S, replay_package, shown_in_replay
 from tests.helpers.scripts import start_python
 
 PAGE = b"""<!doctype html><title>Home</title><h1 id=h>An event loop</h1>
@@ -47,3 +48,15 @@ def test_archive_is_shown_without_a_request_to_the_outside(chromium, browsed):
     asked = requested_urls(chromium)
     assert len(asked) > 5
     assert {urlsplit(url).netloc for url in asked} == {urlsplit(browsed).netloc}
+
+
+def test_player_whose_worker_starts_late_waits_for_it(chromium, browsed):
+    chromium.get(f"{browsed}replay/?source={browsed}crawl.wacz")
+    before = chromium.page_source
+    chromium.execute_script("navigator.serviceWorker.register('sw.js?serveIndex=1')")
+
+    # The worker answers with the player.
+    WebDriverWait(chromium, PATIENCE_S).until(
+        lambda browser: browser.find_elements(By.TAG_NAME, "replay-app-main")
+    )
+    assert "The player is starting." in before
