@@ -34,7 +34,7 @@ from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
 
 FOLDS = 5
 
-# Of all pages together, as if each were so many blocks: the weight against the ridge.
+# What the blocks of one page weigh together, beside the penalty of the ridge.
 PAGE_WEIGHT = 2000
 
 _TAGS = tuple(scoring._POINTS_BY_TAG)

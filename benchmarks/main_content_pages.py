@@ -15,7 +15,7 @@ from crawler_app.show.export.markdown.rendering import text_lines
 from crawler_app.web.main_content import main_content
 from crawler_app.web.main_content.blocks import Block, page_of
 
-# A block is as much content as its words are in runs of so many words of the truth.
+# The score of a block is the share of its words in runs of this length that the truth has too.
 RUN_WORDS = 5
 
 _WORD = re.compile(r"\w+")

@@ -18,6 +18,7 @@ __all__ = [
     "create",
     "is_disk_fault",
     "is_locked",
+    "is_private",
     "open_regular",
     "read_limited",
     "refusal",
@@ -93,6 +94,15 @@ def read_limited(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     if len(octets) > max_bytes:
         raise OSError(errno.EFBIG, f"it has more than {max_bytes} bytes", str(path))
     return octets
+
+
+def is_private(path: str | os.PathLike[str]) -> bool:
+    """Return whether group and others may do nothing with a file, as libpq wants it for a key.
+
+    Raises:
+        OSError: the file cannot be looked at.
+    """
+    return not os.stat(path).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
 def create(path: Path, mode: int = 0o666) -> TextIO:

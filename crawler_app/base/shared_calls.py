@@ -62,7 +62,7 @@ class SharedCalls(Generic[T]):
 
     def _begin(self, key: Hashable, answer: "gen.Future[T]") -> _Call[T]:
         call = self._call_by_key[key] = _Call(answer)
-        # Whoever asks after the end begins another, while those who waited are still told.
+        # Who asks once it has ended begins a new call, even before all waiters are told.
         gen.future_add_done_callback(answer, lambda _: self._end(key, call))
         return call
 

@@ -41,7 +41,7 @@ class LoginSite(Site):
         handler.set_header("Content-Type", "text/html; charset=utf-8")
         cookies = SimpleCookie(handler.request.headers.get("Cookie", ""))
         is_due = self.forgets_after and len(self.requests) >= self.forgets_after[0]
-        if is_due and path.startswith("/p"):  # not while somebody logs in
+        if is_due and path.startswith("/p"):  # not during a login
             self.forgets_after.pop(0)
             self.sessions.clear()
         session = cookies["sid"].value if "sid" in cookies else ""

@@ -4,12 +4,10 @@ Rule: they are in the environment, or in a file that only its owner can read, an
 """
 
 import re
-import stat
 from collections.abc import Mapping
-from pathlib import Path
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import read_limited
+from crawler_app.base.safe_files import is_private, read_limited
 
 __all__ = ["REFERENCE", "filled", "secrets_in"]
 
@@ -50,8 +48,7 @@ def secrets_in(path: str) -> dict[str, str]:
     if not path:
         return {}
     try:
-        mode = Path(path).stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if not is_private(path):
             raise ConfigError(f"{path} can be read by others; chmod 600 it")
         text = read_limited(path, MAX_SECRETS_BYTES).decode()
     except (OSError, ValueError) as exc:

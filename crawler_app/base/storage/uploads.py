@@ -9,14 +9,13 @@ refer to any other file.
 
 import functools
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crawler_app.base.errors import ArchiveError
-from crawler_app.base.safe_files import create, open_regular
+from crawler_app.base.safe_files import open_regular, replace_text
 from crawler_app.base.storage.objects import Objects
 
 __all__ = ["Uploads", "load_uploads", "objects_at", "save_uploads"]
@@ -79,14 +78,8 @@ def save_uploads(directory: Path, uploads: Uploads) -> None:
     Raises:
         OSError: the disk is full, or has failed.
     """
-    path = directory / UPLOADS_NAME
-    new = path.with_suffix(".new")
-    with create(new) as file:
-        json.dump(asdict(uploads), file)
-        file.flush()
-        # The files that it names are removed next, and could not be found without it.
-        os.fsync(file.fileno())
-    new.replace(path)
+    # The files that it names are removed next, and could not be found without it.
+    replace_text(directory / UPLOADS_NAME, json.dumps(asdict(uploads)))
 
 
 @functools.lru_cache(maxsize=64)

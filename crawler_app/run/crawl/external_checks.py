@@ -18,8 +18,9 @@ from crawler_app.run.crawl.ending import Ending, Finish, Retry
 from crawler_app.run.crawl.external_cache import ExternalCache
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.web.documents.reader import Reader
+from crawler_app.web.httpclient.response import REDIRECTS
 from crawler_app.web.walls import is_wall
 
 __all__ = ["ExternalChecker"]

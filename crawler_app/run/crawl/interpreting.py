@@ -42,7 +42,7 @@ from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.ending import Ending, Finish
 from crawler_app.run.crawl.observer import CrawlObserver
-from crawler_app.run.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.index_writer import IndexWriter
@@ -57,6 +57,7 @@ from crawler_app.web.documents.references import Asset, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.documents.xhtml import is_xhtml, is_xml
+from crawler_app.web.httpclient.response import REDIRECTS
 from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall

@@ -21,6 +21,7 @@ from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.web import politeness
 from crawler_app.web.documents.forms import Form, csrf_token_in, forms_in
+from crawler_app.web.httpclient.response import REDIRECTS
 from gencoro import gen
 
 __all__ = ["Exchange", "LogIn"]
@@ -262,7 +263,7 @@ class LogIn:
 
 def _redirected(answer: Fetched) -> str:
     """Return where a response redirects to; empty if it does not."""
-    if answer.status not in (301, 302, 303, 307, 308):
+    if answer.status not in REDIRECTS:
         return ""
     return join_or_nothing(answer.url, answer.headers.get("Location", ""))
 

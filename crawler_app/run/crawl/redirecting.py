@@ -22,9 +22,7 @@ from crawler_app.run.crawl.ending import Ending, Finish, Respell
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.refresh import followed_refresh
 
-__all__ = ["REDIRECTS", "RedirectReader"]
-
-REDIRECTS = (301, 302, 303, 307, 308)
+__all__ = ["RedirectReader"]
 
 # A page that takes its visitors elsewhere within this time is a redirect to them; one that
 # takes longer is a page of a slide show.

@@ -2,7 +2,7 @@
 
 Rule 1: a response that looks like that of a visitor is neither archived nor read before it is
 known whether the session was lost.  Signs are a redirect to the login page, 401, 403, and a page
-without the mark; one request for a known page then decides for all that wait.
+without the mark; one request for a known page then decides for all requests that wait.
 
 Rule 2: no secret leaves this module: the exchanges of a login are not archived, and errors name
 the page and the field, never a value.

@@ -14,7 +14,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, redirect_target
 from crawler_app.run.crawl.context import RunContext
-from crawler_app.run.crawl.redirecting import REDIRECTS
+from crawler_app.web.httpclient.response import REDIRECTS
 from crawler_app.web.walls import is_wall
 from gencoro import gen
 

@@ -46,6 +46,7 @@ from crawler_app.store.archive.gzip_members import Member, members_in
 from crawler_app.store.archive.totals import ArchiveSummary
 from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.web.documents.html import parse_html
+from crawler_app.web.httpclient.response import REDIRECTS
 
 if TYPE_CHECKING:
     from crawler_app.run.directory import CrawlDirectory
@@ -56,8 +57,6 @@ MAX_BODY_BYTES = CrawlConfig.max_body_bytes
 
 # Of records, and of captures.
 KINDS = {"response": RESPONSE, "revisit": REVISIT}
-
-REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
 class ForeignCrawl(StoredCrawl):

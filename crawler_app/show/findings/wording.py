@@ -65,7 +65,7 @@ def words_of(group: Group) -> str:
 def group_lines(findings: Iterable[Finding]) -> list[str]:
     """Return what to fix first: the causes of most findings, if some have several.
 
-    All that have more places than are shown are among them.  Which pages most visitors see is
+    Each cause with more places than are shown is among them.  Which pages most visitors see is
     not known, so each page counts the same.
     """
     several = [each for each in grouped(findings) if len(each.found) > 1]

@@ -1,15 +1,11 @@
 """Files with private keys, which only their owner may read."""
 
-import os
 import shlex
-import stat
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.safe_files import is_private
 
 __all__ = ["require_private"]
-
-# As libpq has it: group and others may do nothing.
-OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def require_private(flag: str, path: str) -> None:
@@ -22,7 +18,7 @@ def require_private(flag: str, path: str) -> None:
         ConfigError: they may.
         OSError: the file cannot be looked at.
     """
-    if os.stat(path).st_mode & OF_OTHERS:
+    if not is_private(path):
         raise ConfigError(
             f"the private key in {flag} {path} may be read by other users of this machine; "
             f"chmod 600 {shlex.quote(path)}"

@@ -95,7 +95,7 @@ class BrowserPool:
             seat.tabs.clear()
 
     def _taken(self, tabs: int) -> Subgenerator[_Seat]:
-        """Wait for a browser that has so many tabs to spare."""
+        """Wait for a browser with this number of free tabs, and take them."""
         self._waiting += 1
         try:
             with (yield self._turn.acquire()):

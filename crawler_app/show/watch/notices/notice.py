@@ -109,7 +109,7 @@ class Notice:
 
     Attributes:
         id: Stays the same if it is sent again.
-        source: Identifies the watch and the channel; nobody knows it before the first notice.
+        source: Identifies the watch and the channel; it cannot be known before the first notice.
         made_at: When it was made.
         events: What it tells.
         dead: The findings that are dead at the moment, for an issue.
