@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import SCOPE, CrawlConfig
+from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import ConfigError, LoginError
 from crawler_app.base.models import CrawledPage, Link, UrlRecord
 from crawler_app.base.postgres_driver import postgres_module
@@ -266,6 +267,8 @@ class Crawler:
                 saved.seeds
             )  # a mistyped start URL spends no directory
         self._require_same_processes(saved.processes)
+        if not self._resumes:
+            self._note_other_options(saved)
         cleanup.enter_context(directory)
         if config.processes > 1:
             self._is_recrawl = not self._resumes
@@ -280,6 +283,23 @@ class Crawler:
             logger.warning(
                 "The crawl in that directory is unfinished.  Starting a new one; `resume` "
                 "would have continued it."
+            )
+
+    def _note_other_options(self, last: CrawlConfig) -> None:
+        """Warn if the last crawl in the directory was to fetch other URLs than this one."""
+        options = (each for each in options_of(CrawlConfig) if each.group == SCOPE)
+        values = (
+            (each.key, getattr(last, each.name), getattr(self.config, each.name))
+            for each in options
+        )
+        other = [
+            f"{key} ({_shown(a)}, now {_shown(b)})" for key, a, b in values if a != b
+        ]
+        if other and self._observer is None:
+            logger.warning(
+                "The last crawl in that directory had other options, which a new crawl does "
+                "not take over: %s.",
+                ", ".join(other),
             )
 
     def _require_same_seeds(self, seeds: Collection[str]) -> None:
@@ -365,6 +385,19 @@ class Crawler:
                 if name.startswith(RENDER_STATS)
             },
         )
+
+
+def _shown(value: object) -> str:
+    """Return the value of an option as it is given.
+
+    >>> _shown(None), _shown(("a", "b")), _shown(False)
+    ('not given', 'a b', 'no')
+    """
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    return "not given" if value in (None, "") else str(value)
 
 
 def _has_nothing(directory: CrawlDirectory) -> bool:

@@ -35,6 +35,7 @@ __all__ = [
     "OWN",
     "PUBLIC_HEADERS",
     "REQUESTS",
+    "SCOPE",
     "CrawlConfig",
 ]
 

@@ -114,7 +114,7 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
         fetched.status,
         content_type=without_controls(fetched.headers.get("Content-Type", "")),
         size_bytes=len(fetched.body),
-        took_s=fetched.took_s,
+        took_s=round(fetched.took_s, 6),  # clocks tell no more
         digest=fetched.digest()[:DIGEST_BYTES].hex(),
         note="; ".join(fetched.notes),
     )

@@ -36,7 +36,7 @@ from crawler_app.base.models import (
 )
 from crawler_app.base.reasons import ASKS_FOR_PASSWORD, PROVISIONAL, Reason, meaning_of
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.base.urls import join_or_nothing
+from crawler_app.base.urls import join_or_nothing, origin_of
 from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.crawl.context import RunContext
@@ -249,6 +249,8 @@ class Interpreter:
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
         if page.canonical:  # before that of a header
             outcome.canonical = join_or_nothing(base, page.canonical)
+        if _names_another_page(claim.url, outcome.canonical):
+            page.links.append(outcome.canonical)
         directives = self._robots_directives(page, fetched)
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
@@ -481,6 +483,15 @@ def _in_headers(fetched: Fetched) -> list[Mention]:
 def _is_frame(asset: Asset | Mention) -> bool:
     """Return whether a browser may show a page there."""
     return asset.use is Use.FRAME or asset.element.strip("<>") in ("embed", "object")
+
+
+def _names_another_page(url: str, canonical: str) -> bool:
+    """Return whether a canonical URL is of another page of the same site.
+
+    On other sites there may be one for each page, as in a copy of a site.
+    """
+    is_other = canonical not in ("", url)
+    return is_other and origin_of(canonical) == origin_of(url)
 
 
 def _is_page_or_nothing(url: str, fetched: Fetched, content_type: str) -> bool:

@@ -38,9 +38,7 @@ __all__ = [
 ]
 
 # A crawl does not ask for these; the report knows them only where it did so for another reason.
-ONLY_BY_CHECK = (
-    "canonical, hreflang, next, feeds, og:image and JSON-LD only by gencrawl check"
-)
+ONLY_BY_CHECK = "hreflang, next, feeds, og:image and JSON-LD only by gencrawl check"
 
 # The error is quoted inside a sentence.
 ERROR_CHARS = 100

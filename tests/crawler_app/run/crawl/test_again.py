@@ -229,6 +229,16 @@ def test_crawl_that_is_resumed_still_asks_for_changes_only(site, cli):
     assert (path, headers["If-None-Match"]) == ("/a", '"2"')
 
 
+def test_crawl_with_other_options_of_what_to_crawl_says_so(site, cli, caplog):
+    page(site, "/", links=())
+    cli("crawl", "--assets", "any", "--exclude", "/x", "--concurrency", 3)
+
+    cli("crawl", "--exclude", "/x")
+
+    (message,) = [each.getMessage() for each in caplog.records]
+    assert message.endswith("not take over: assets (any, now not given).")
+
+
 def test_crawl_over_an_unfinished_one_warns_and_uses_its_options(site, cli, caplog):
     page(site, "/", links=("/a",))
     page(site, "/a", links=())

@@ -128,13 +128,16 @@ def test_page_may_ask_us_not_to_follow_its_links(
     assert reason_of(record_of(crawler, "/a")) == ("nofollow" if is_ours else "ok")
 
 
-def test_canonical_url_is_an_edge(site, crawl, record_of):
-    site.answer("/", b'<head><link rel=canonical href="home?x#y"></head>')
+def test_canonical_url_of_the_same_site_is_followed(site, crawl, record_of):
+    site.answer("/", b'<head><link rel=canonical href="home?x#y"></head><a href=/b>')
+    site.answer("/b", b"<head><link rel=canonical href='http://other.test/b'></head>")
 
     crawler = crawl(**ROBOTS)
 
     assert record_of(crawler, "/").outcome.canonical == f"{site.url}home?x"
-    assert site.paths == ["/robots.txt", "/"]
+    assert reason_of(record_of(crawler, "/home?x")) == "http_404"
+    assert record_of(crawler, "/b").outcome.canonical == "http://other.test/b"
+    assert crawler.frontier.total() == 3  # none of the other site
 
 
 @pytest.mark.parametrize(
