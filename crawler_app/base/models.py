@@ -227,7 +227,7 @@ class CrawledPage:
         depth: Links from a seed.
         fetched: The response: status, headers and body.
         title: Its title in one line; empty if it has none.
-        text: The main text, in one line.
+        text: The main text, in one line; ``export --format texts`` keeps its lines.
         links: Every link to an http(s) URL, in document order.
     """
 

@@ -29,7 +29,7 @@ from crawler_app.commands.exit_status import BROKEN, FAILED
 from crawler_app.commands.parser import CommandParser
 from crawler_app.show.analysis import RESULT_FORMATS
 from crawler_app.show.export.formats import DEFAULT_FORMAT, FORMATS
-from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, URLS
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, PAGES, URLS
 
 __all__ = [
     "CSV",
@@ -189,7 +189,7 @@ def add_report(parser: CommandParser) -> None:
     parser.add_argument(
         "--format",
         choices=REPORT_FORMATS,
-        help=f"format of the report (default: by the suffix of FILE, otherwise {HTML})",
+        help=f"format of the report (default: by the name of FILE; {HTML} without one)",
     )
     parser.add_argument(
         "--output",
@@ -261,14 +261,14 @@ def add_export(parser: CommandParser) -> None:
         "--format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"{formats} (default: by the suffix of FILE; {DEFAULT_FORMAT} to standard output)",
+        help=f"{formats} (default: by the name of FILE; {DEFAULT_FORMAT} to standard output)",
     )
     parser.add_argument(
         "--table",
         choices=COLUMNS_BY_TABLE,
         help="the table of jsonl, csv, parquet and html: all URLs, the pages, the links between "
-        "them, the captures in the archive, or the findings of the report (default: "
-        f"{URLS})",
+        "them, the captures in the archive, or the findings of the report (default: the one "
+        f"that FILE is named after, or {URLS}; of html {PAGES})",
     )
     parser.add_argument(
         "--output",
@@ -315,7 +315,7 @@ def add_sql(parser: CommandParser) -> None:
     parser.add_argument(
         "--format",
         choices=RESULT_FORMATS,
-        help="format of the result (default: by the suffix of FILE, otherwise a table on a "
+        help="format of the result (default: by the name of FILE; without one a table on a "
         "terminal, and csv elsewhere)",
     )
     parser.add_argument(

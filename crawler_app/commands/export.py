@@ -10,7 +10,11 @@ from typing import Any
 from crawler_app.base.errors import ConfigError
 from crawler_app.commands.arguments import STDOUT
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.output_file import opened_output, require_writable
+from crawler_app.commands.output_file import (
+    format_of,
+    opened_output,
+    require_writable,
+)
 from crawler_app.commands.stored_crawl import opened, require_archive
 from crawler_app.show.export.formats import (
     BINARY,
@@ -19,11 +23,16 @@ from crawler_app.show.export.formats import (
     FILES,
     FORMATS,
 )
+from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["export"]
 
 HERE = "crawler_app.show.export"
+
+FORMAT_BY_ENDING = {
+    ending: name for name, each in FORMATS.items() for ending in each.endings
+}
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -31,9 +40,9 @@ def export(arguments: argparse.Namespace) -> int:
 
     If it fails, an output file is left unchanged.
     """
-    name = _format_of(arguments)
-    options = _options_of(arguments, name)
     where = arguments.output or STDOUT
+    name = format_of(arguments.format, where, DEFAULT_FORMAT, FORMAT_BY_ENDING)
+    options = _options_of(arguments, name, where)
     _require_output(where, name)
     # On a terminal the output itself shows the progress.
     is_shown = where == STDOUT and sys.stdout.isatty()
@@ -47,27 +56,8 @@ def export(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _format_of(arguments: argparse.Namespace) -> str:
-    """Return the format from ``--format`` or the suffix of the output file.
-
-    Raises:
-        ConfigError: the suffix is that of no format.
-    """
-    output = Path(arguments.output or STDOUT)
-    suffix = output.suffix[1:].lower()
-    if arguments.format or suffix in FORMATS:
-        return str(arguments.format or suffix)
-    is_file = output.is_file() or not output.exists()
-    if str(output) != STDOUT and is_file:
-        raise ConfigError(
-            f"the format cannot be told from the suffix of {output}; choose --format: "
-            f"{', '.join(FORMATS)}"
-        )
-    return DEFAULT_FORMAT
-
-
-def _options_of(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
-    """Return the options that were given for a format.
+def _options_of(arguments: argparse.Namespace, name: str, where: str) -> dict[str, Any]:
+    """Return the options that were given for a format, by name or by that of the output.
 
     Raises:
         ConfigError: one of them is for other formats.
@@ -84,6 +74,11 @@ def _options_of(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
                 f"not for {name}"
             )
         given[option] = value
+    if "table" in FORMATS[name].options:
+        stem = Path(where).name.lower().partition(".")[0]
+        for table in COLUMNS_BY_TABLE:
+            if stem.endswith(table):
+                given.setdefault("table", table)
     return given
 
 

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -20,7 +20,42 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import is_disk_fault
 from crawler_app.commands.arguments import STDOUT
 
-__all__ = ["opened_output", "replacing", "require_writable", "standard_output"]
+__all__ = [
+    "format_of",
+    "opened_output",
+    "replacing",
+    "require_writable",
+    "standard_output",
+]
+
+
+def format_of(
+    given: str | None, output: str, default: str, format_by_ending: Mapping[str, str]
+) -> str:
+    """Return the format that is given, or else the one that the output is named after.
+
+    Args:
+        default: That of standard output, and of what exists and is not a file.
+        format_by_ending: The endings of names, in lower case; the longest counts.
+
+    Raises:
+        ConfigError: the name has none of these endings.
+
+    >>> format_of(None, "Texts.JSONL", "csv", {".jsonl": "jsonl", "texts.jsonl": "texts"})
+    'texts'
+    """
+    if given:
+        return given
+    path = Path(output)
+    if output == STDOUT or (path.exists() and not path.is_file()):
+        return default
+    found = [each for each in format_by_ending if path.name.lower().endswith(each)]
+    if not found:
+        raise ConfigError(
+            f"the format cannot be told from the name of {output}, which ends in none of "
+            f"{', '.join(format_by_ending)}; choose --format"
+        )
+    return format_by_ending[max(found, key=len)]
 
 
 def require_writable(output: str) -> None:

@@ -20,6 +20,7 @@ from crawler_app.commands.arguments import (
 )
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.commands.output_file import (
+    format_of,
     opened_output,
     replacing,
     require_writable,
@@ -43,14 +44,23 @@ __all__ = ["report"]
 # In every HTML report.
 HTML_SIGN = "Made by gencrawl on "
 
-STYLE_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV}
+STYLE_BY_ENDING = {
+    ".html": HTML,
+    ".htm": HTML,
+    ".json": JSON,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".csv": CSV,
+}
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Write the report of a crawl."""
     steps = Steps(quiet=arguments.quiet)
     crawl = opened(arguments, steps)
-    style = _format_of(arguments)
+    style = format_of(
+        arguments.format, arguments.output or STDOUT, HTML, STYLE_BY_ENDING
+    )
     output = arguments.output or (
         str(crawl.path / PAGE_NAME) if style == HTML else STDOUT
     )
@@ -73,14 +83,6 @@ def report(arguments: argparse.Namespace) -> int:
     if output != STDOUT:
         print(f"{unchecked(found)}\nWrote {output}", file=sys.stderr)
     return _verdict(found) if arguments.fail_on else OK
-
-
-def _format_of(arguments: argparse.Namespace) -> str:
-    """Return the format from ``--format`` or the suffix of the output file."""
-    if arguments.format:
-        return str(arguments.format)
-    end = Path(arguments.output or "").suffix.lower()
-    return STYLE_BY_SUFFIX.get(end, HTML)
 
 
 def _require_own(path: Path, sign: str) -> None:

@@ -14,9 +14,13 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
 from crawler_app.commands.arguments import STDOUT
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.output_file import opened_output, require_writable
+from crawler_app.commands.output_file import (
+    format_of,
+    opened_output,
+    require_writable,
+)
 from crawler_app.commands.stored_crawl import cache_of, opened
-from crawler_app.show.analysis import CSV, PARQUET, RESULT_FORMATS, TABLE
+from crawler_app.show.analysis import CSV, JSONL, PARQUET, TABLE
 from crawler_app.show.analysis.cached import database_of
 from crawler_app.show.analysis.results import write_result
 from crawler_app.show.analysis.session import run_statements, session, until_interrupted
@@ -27,13 +31,16 @@ __all__ = ["sql"]
 
 MAX_QUERY_BYTES = 2**20
 
+STYLE_BY_ENDING = {".csv": CSV, ".jsonl": JSONL, ".parquet": PARQUET, ".txt": TABLE}
+
 
 def sql(arguments: argparse.Namespace) -> int:
     """Write the result of a query over the tables of crawls."""
     duckdb_module()  # before the long work
     sources, query = _parts_of(arguments)
     where = arguments.output or STDOUT
-    style = _format_of(arguments, where)
+    default = TABLE if where == STDOUT and sys.stdout.isatty() else CSV
+    style = format_of(arguments.format, where, default, STYLE_BY_ENDING)
     if style == PARQUET and where == STDOUT and sys.stdout.isatty():
         raise ConfigError("parquet is binary; write it to a file with --output FILE")
     require_writable(where)
@@ -72,13 +79,6 @@ def _parts_of(arguments: argparse.Namespace) -> tuple[list[str], str]:
         except (OSError, UnicodeDecodeError) as exc:
             raise ConfigError(f"cannot read {arguments.file}: {exc}") from None
     return sources, query
-
-
-def _format_of(arguments: argparse.Namespace, where: str) -> str:
-    suffix = Path(where).suffix[1:].lower()
-    if arguments.format or suffix in RESULT_FORMATS:
-        return str(arguments.format or suffix)
-    return TABLE if where == STDOUT and sys.stdout.isatty() else CSV
 
 
 def _database(source: str, arguments: argparse.Namespace, steps: Steps) -> Path:

@@ -24,6 +24,9 @@ class Responses(Protocol):
     def find(self, url: str) -> Fetched | None:
         """Return the newest response of a URL; None if it is missing, damaged or large."""
 
+    def has(self, url: str) -> bool:
+        """Return whether there is a response of a URL, which may be damaged."""
+
     def first_seen(self, url: str) -> int | None:
         """Return when a URL was captured first, in seconds since the epoch."""
 
@@ -52,6 +55,10 @@ class Archived:
             return archive.read(capture, self._max_body_bytes)
         except ArchiveError:
             return None
+
+    def has(self, url: str) -> bool:
+        """Return whether there is a response of a URL, which may be damaged."""
+        return newest(url, self._archives) is not None
 
     def first_seen(self, url: str) -> int | None:
         """Return when a URL was captured first, in seconds since the epoch."""

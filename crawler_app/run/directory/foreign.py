@@ -240,6 +240,9 @@ class _ForeignResponses:
         except (ArchiveError, OSError):
             return None
 
+    def has(self, url: str) -> bool:
+        return dedup_key(url) in self._content.places_by_key
+
     def first_seen(self, url: str) -> int | None:
         return self._content.first_at_by_key.get(dedup_key(url))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.models import State
-from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.models import State, UrlRecord
+from crawler_app.base.progress import OnStep, in_steps, no_step
 from crawler_app.run.directory.union import UnionIndex
 from crawler_app.store.archive.captures import Capture
 from crawler_app.store.archive.totals import ArchiveSummary
@@ -146,6 +146,15 @@ class StoredCrawl(abc.ABC):
         from crawler_app.run.directory.archived import open_archives  # noqa: PLC0415
 
         return open_archives(self.archives(), max_body_bytes)
+
+    def records(self, step: str, on_step: OnStep) -> Iterator[UrlRecord]:
+        """Yield the records of all URLs, in the order in which they were found.
+
+        Args:
+            step: What the progress callback calls it.
+        """
+        with contextlib.closing(self.frontier()) as frontier:
+            yield from in_steps(step, frontier.records(), on_step, frontier.total())
 
     def captures(self, on_step: OnStep = no_step) -> Iterator[tuple[str, Capture]]:
         """Yield all captures, each with the name of the file that has it."""

@@ -7,19 +7,19 @@ file there.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
 from pathlib import Path
 
-from crawler_app import __version__
+import crawler_app
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep
 from crawler_app.base.storage.tables import Cache
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.tables.columns import (
     CAPTURES,
-    COLUMNS_BY_TABLE,
     FINDINGS,
     LINKS,
     PAGES,
@@ -43,8 +43,8 @@ def database_of(
     module = duckdb_module()
     directory = cache.path / "sql"
     name = _digest(location)
-    version = __version__, module.__version__, str(COLUMNS_BY_TABLE)
-    path = directory / f"{name}-{_digest(*version, crawl.state())}.duckdb"
+    made_by = _digest_of_code(), module.__version__
+    path = directory / f"{name}-{_digest(*made_by, crawl.state())}.duckdb"
     if path.exists():
         with contextlib.suppress(OSError):  # when it was used last
             os.utime(path)
@@ -63,6 +63,13 @@ def database_of(
         ) from None
     _make_room(directory, path, cache.max_bytes)
     return path
+
+
+@functools.cache
+def _digest_of_code() -> str:
+    """Return what changes with any module, as what is read of a page may."""
+    root = Path(crawler_app.__file__).parent
+    return _digest(*(path.read_text() for path in sorted(root.rglob("*.py"))))
 
 
 def _digest(*values: str) -> str:

@@ -97,7 +97,7 @@ def run_statements(
         parquet: Write that result into this file instead.
 
     Raises:
-        ConfigError: there is none, or DuckDB refuses one.
+        ConfigError: there is none, one before the last is a query, or DuckDB refuses one.
     """
     module = duckdb_module()
     try:
@@ -106,6 +106,12 @@ def run_statements(
             raise ConfigError("the query is empty")
         last = statements.pop()
         for statement in statements:
+            # What the user wants to see would be dropped.
+            if statement.type == module.StatementType.SELECT:
+                raise ConfigError(
+                    "several of the statements are queries, and only the last one has its "
+                    f"result written; run this one on its own: {statement.query.strip()}"
+                )
             connection.execute(statement)
         if parquet is None:
             return connection.execute(last)

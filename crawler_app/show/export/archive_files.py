@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from crawler_app.base.config import PUBLIC_HEADERS, CrawlConfig
-from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.base.progress import OnStep
+from crawler_app.base.urls import dedup_key
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.run.results.summary import is_page
 from crawler_app.store.archive.cdxj import write_cdxj
@@ -40,23 +41,22 @@ def write_archive(
     config = crawl.config()
     directory, parts = _archive(crawl)
     with contextlib.closing(crawl.frontier()) as frontier:
-        title_by_url = {  # of each page
-            record.url: record.outcome.title
-            for record in in_steps(
-                "reading URLs", frontier.records(), on_step, frontier.total()
-            )
-            if record.outcome is not None and is_page(record.outcome)
-        }
-    removed = write_wacz(
-        directory,
-        output,
-        title_of=title_by_url.get,
-        software=config.user_agent,
-        on_step=on_step,
-        parts=parts,
-        secret_headers=() if with_secrets else _secret_headers(config),
-        requires=Path(config.dedupe_against).name,
-    )
+
+        def title_of(url: str) -> str | None:
+            record = frontier.find(dedup_key(url))
+            outcome = None if record is None else record.outcome
+            return outcome.title if outcome is not None and is_page(outcome) else None
+
+        removed = write_wacz(
+            directory,
+            output,
+            title_of=title_of,
+            software=config.user_agent,
+            on_step=on_step,
+            parts=parts,
+            secret_headers=() if with_secrets else _secret_headers(config),
+            requires=Path(config.dedupe_against).name,
+        )
     if removed:
         names = ", ".join(f"{count:,} {name}" for name, count in removed.items())
         logger.warning(

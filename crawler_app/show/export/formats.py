@@ -34,6 +34,7 @@ class Format(NamedTuple):
         output: TEXT, BINARY, DIRECTORY, or FILES for a file beside which others may lie.
         needs_archive: Whether a crawl without an archive is refused.
         options: The names of the arguments that it takes.
+        endings: What the name of its output file ends in, in lower case.
     """
 
     write: str
@@ -41,27 +42,47 @@ class Format(NamedTuple):
     output: str = TEXT
     needs_archive: bool = False
     options: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
 
+
+_TABLE, _TEXT = ("table",), ("whole_page",)
 
 FORMATS: Mapping[str, Format] = {
     "jsonl": Format(
-        "tables.exporting:write_jsonl", "a row a line, as JSON", options=("table",)
+        "tables.exporting:write_jsonl",
+        "a row a line, as JSON",
+        options=_TABLE,
+        endings=(".jsonl",),
     ),
-    "csv": Format("tables.exporting:write_csv", "a table", options=("table",)),
+    "csv": Format(
+        "tables.exporting:write_csv", "a table", options=_TABLE, endings=(".csv",)
+    ),
     "parquet": Format(
         "tables.exporting:write_parquet",
         "a table for databases",
         BINARY,
-        options=("table",),
+        options=_TABLE,
+        endings=(".parquet",),
     ),
     "html": Format(
         "tables.exporting:write_html",
         "a table with filters, for a browser",
-        options=("table",),
+        options=_TABLE,
+        endings=(".html", ".htm"),
     ),
-    "cdxj": Format("archive_files:write_index", "the index of the archive", TEXT, True),
+    "cdxj": Format(
+        "archive_files:write_index",
+        "the index of the archive",
+        needs_archive=True,
+        endings=(".cdxj",),
+    ),
     "wacz": Format(
-        "archive_files:write_archive", "the archive", BINARY, True, ("with_secrets",)
+        "archive_files:write_archive",
+        "the archive",
+        BINARY,
+        True,
+        ("with_secrets",),
+        (".wacz",),
     ),
     "folder": Format(
         "folder.writing:write_folder",
@@ -75,31 +96,38 @@ FORMATS: Mapping[str, Format] = {
         "a Markdown file for each page",
         DIRECTORY,
         True,
-        ("whole_page",),
+        _TEXT,
     ),
     "llms": Format(
         "markdown.formats:write_index",
         "llms.txt, a list of the pages",
         TEXT,
         True,
-        ("whole_page",),
+        _TEXT,
+        ("llms.txt",),
     ),
     "llms-full": Format(
         "markdown.formats:write_full",
         "llms-full.txt, the Markdown of all pages",
         TEXT,
         True,
-        ("whole_page",),
+        _TEXT,
+        ("llms-full.txt", ".md"),
     ),
     "texts": Format(
         "markdown.formats:write_texts",
         "one page a line, as JSON with its text",
         TEXT,
         True,
-        ("whole_page",),
+        _TEXT,
+        ("texts.jsonl",),
     ),
     "sitemap": Format(
-        "sitemap:write_sitemap", "a sitemap of the pages to be listed", FILES, True
+        "sitemap:write_sitemap",
+        "a sitemap of the pages to be listed",
+        FILES,
+        True,
+        endings=(".xml", ".xml.gz"),
     ),
 }
 

@@ -334,10 +334,12 @@ def _page_lines(
         on_step("listing pages of captures", done, total)
         if capture.status != 200:
             continue
-        title = title_of(capture.url)
         # Without a type, the crawl has judged by the body.
         is_typed = extracted_type(capture.mime) not in UNKNOWN_TYPES
-        if not is_html(capture.mime) and (is_typed or title is None):
+        if is_typed and not is_html(capture.mime):
+            continue
+        title = title_of(capture.url)
+        if title is None and not is_typed:
             continue
         page = {
             "id": capture.record_id.hex(),

@@ -6,8 +6,10 @@ from crawler_app.commands.output_file import replacing
 from crawler_app.show.export.formats import DIRECTORY, FORMATS, Format
 
 
-@pytest.mark.parametrize("name", ["urls.csv", "urls.CSV"])
-def test_format_is_that_of_the_suffix(crawled, gencrawl, tmp_path, name):
+@pytest.mark.parametrize("name", ["crawl.csv", "my-urls.CSV"])
+def test_format_is_the_one_that_the_output_is_named_after(
+    crawled, gencrawl, tmp_path, name
+):
     output = tmp_path / name
     output.write_text("former")
 
@@ -15,6 +17,30 @@ def test_format_is_that_of_the_suffix(crawled, gencrawl, tmp_path, name):
 
     header, *rows = output.read_text().splitlines()
     assert header.startswith("url,state,") and len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("llms.txt", "# Home\n"),
+        ("our-llms-full.txt", "---\nurl:"),
+        ("own.md", "---\nurl:"),
+        ("texts.jsonl", '{"url": '),
+        ("sitemap.xml", "<?xml"),
+        ("pages.csv", "url,status,reason"),
+        ("our-links.jsonl", '{"source": '),
+        ("captures.html", "<!DOCTYPE html>"),
+    ],
+)
+def test_what_is_exported_is_told_by_the_name(site, gencrawl, tmp_path, name, start):
+    words = "Nobody had seen the bridge at the end of the day. " * 9
+    site.answer("/", f"<title>Home</title><a href=/a>A</a><p>{words}".encode())
+    gencrawl("crawl", site.url, "--into", tmp_path / "crawl", "-q")
+
+    ended = gencrawl("export", tmp_path / "crawl", "--output", tmp_path / name)
+
+    assert (ended.status, ended.out) == (0, "")
+    assert (tmp_path / name).read_text().startswith(start)
 
 
 def test_output_file_is_unchanged_if_the_export_fails(
@@ -26,7 +52,7 @@ def test_output_file_is_unchanged_if_the_export_fails(
     output = tmp_path / "urls.jsonl"
     output.write_text("former")
     directory = crawled(done=2)
-    monkeypatch.setattr("crawler_app.show.export.tables.urls.in_steps", fail)
+    monkeypatch.setattr("crawler_app.show.export.tables.urls.url_row", fail)
 
     assert gencrawl("export", directory.path, "--output", output).status == 130
     assert output.read_text() == "former"
@@ -48,7 +74,8 @@ def test_leavings_of_a_killed_export_are_deleted(crawled, gencrawl, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--output", "{}/urls.txt"], "choose --format: jsonl, csv, parquet"),
+        (["--output", "{}/urls.txt"], ".xml.gz; choose --format"),
+        (["--output", "{}/texts.jsonl", "--table", "pages"], "not for texts"),
         (["--output", "{}"], "is a directory; --output names a file"),
         (["--output", "{}/none/a.csv"], "there is no directory {}/none"),
         (["--format", "wacz", "--output", "{}/a.wacz"], "the crawl has no archive"),

@@ -98,6 +98,12 @@ class Archives:
                         latest[capture.url] = number, capture
         return latest
 
+    def has(self, number: int, capture: Capture) -> bool:
+        """Return whether the body of a capture is in one of the archives."""
+        directory, captures = self._archives[number]
+        with table_errors(directory):
+            return captures.original_of(capture) is not None
+
     def read(self, number: int, capture: Capture) -> Fetched:
         """Return the response of a capture in one of the archives.
 
@@ -127,7 +133,7 @@ class FolderFiles:
     Attributes:
         captures: What becomes a file: by URL the number of its archive, and the capture.
         type_by_url: The MIME type of each, without parameters.
-        unread: The number of redirects that cannot be read.
+        unread: The number of files and redirects that the archives do not have.
     """
 
     def __init__(
@@ -154,7 +160,7 @@ class FolderFiles:
         self.start = self.target(start)
 
     def _take(self, url: str, number: int, capture: Capture) -> bool:
-        """Take a capture as a file or a redirect; return whether it is one."""
+        """Take a capture as a file or a redirect; return whether it was one on the site."""
         if capture.status in REDIRECTS:
             with contextlib.suppress(ArchiveError, UrlError):
                 location = self._archives.read(number, capture).headers["Location"]
@@ -166,6 +172,9 @@ class FolderFiles:
             return False
         if not (200 <= capture.status < 300 or capture.status == MULTIPLE_CHOICES):
             return False
+        if not self._archives.has(number, capture):
+            self.unread += 1
+            return True  # as what was not fetched: references to it stay on the web
         mime = capture.mime
         if mime in UNKNOWN_TYPES:
             with contextlib.suppress(ArchiveError):

@@ -66,7 +66,7 @@ def write_folder(
         about = {"software": config.user_agent, "files": len(files), "start": start}
         with replaced_folder(output, about) as folder:
             unread = _write_files(folder, files, archives, on_step)
-    warn_of_unread(unread, "file", config)
+    warn_of_unread(files.unread + unread, "file", config)
 
 
 def _write_files(

@@ -4,9 +4,10 @@ llms.txt follows https://llmstxt.org: a title, and the links of each section of 
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from crawler_app.base.progress import OnStep
 from crawler_app.base.safe_files import create
@@ -46,7 +47,7 @@ def _write_pages(pages: CrawledPages, directory: Path) -> None:
     file_of = pages.files()
     for page in pages:
         name = file_of(page.url)
-        if name is None:  # one that a running crawl has fetched since
+        if name is None:  # not in the archive, or fetched since by a running crawl
             continue
 
         def link_of(url: str, source: str = name) -> str:
@@ -68,7 +69,7 @@ def write_index(
     pages = CrawledPages(crawl, on_step, whole_page=whole_page)
     lines_by_section: dict[str, list[str]] = {}
     usage: dict[str, None] = {}
-    for page in pages:
+    for page in _listed(pages):
         lines_by_section.setdefault(_section_of(page.url), []).append(_link_to(page))
         usage[page.usage] = None
     output.write(f"# {_plain(pages.title) or 'Pages'}\n")
@@ -82,7 +83,7 @@ def write_full(
     crawl: StoredCrawl, output: TextIO, on_step: OnStep, *, whole_page: bool = False
 ) -> None:
     """Write llms-full.txt: the Markdown of all pages, one after the other."""
-    for page in CrawledPages(crawl, on_step, whole_page=whole_page):
+    for page in _listed(CrawledPages(crawl, on_step, whole_page=whole_page)):
         text = markdown_of(page.body, page.base, str)
         output.write(_encodable(f"{front_matter(page.known())}\n{text}\n"))
 
@@ -98,11 +99,20 @@ def write_texts(
         output.write(json_text({**known, "text": text, "markdown": markdown}) + "\n")
 
 
+def _listed(pages: Iterable[PageContent]) -> Iterator[PageContent]:
+    """Yield the pages for a file that is published: all that do not say ``noindex``."""
+    return (page for page in pages if not page.is_noindex)
+
+
 def _section_of(url: str) -> str:
-    """Return the first folder of a URL; of a page that is in none, its host."""
+    """Return the first folder of a URL; of a page that is in none, its host.
+
+    >>> _section_of("http://a.test/gr%C3%BCn/1"), _section_of("http://a.test/1")
+    ('a.test/gr\u00fcn', 'a.test')
+    """
     parts = urlsplit(url)
     folder, slash, _ = parts.path.lstrip("/").partition("/")
-    return f"{parts.netloc}/{folder}" if slash else parts.netloc
+    return f"{parts.netloc}/{unquote(folder)}" if slash else parts.netloc
 
 
 def _link_to(page: PageContent) -> str:

@@ -1,6 +1,5 @@
 """The pages of a crawl, read from its archive, with what is known of them."""
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +8,7 @@ from urllib.parse import urlsplit
 from turbohtml import Element
 
 from crawler_app.base.models import Fetched, UrlRecord
-from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.base.progress import OnStep
 from crawler_app.base.urls import dedup_key, join_or_nothing, origin_of
 from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.directory.stored import StoredCrawl
@@ -26,7 +25,8 @@ from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.xhtml import is_xml
 from crawler_app.web.main_content import main_content
-from crawler_app.web.robots.rules import parse_rules
+from crawler_app.web.robots.directives import directives_in_header
+from crawler_app.web.robots.rules import parse_rules, product_token
 
 __all__ = ["CrawledPages", "PageContent"]
 
@@ -44,6 +44,7 @@ class PageContent:
         usage: What its site says of the use of its pages, as written.
         base: The URL that its links are relative to.
         body: Its tree; empty without text.
+        is_noindex: Whether it asks search engines not to list it.
     """
 
     url: str
@@ -54,6 +55,7 @@ class PageContent:
     description: str = ""
     base: str = ""
     body: Element = field(default_factory=lambda: Element("body"))
+    is_noindex: bool = False
 
     def known(self) -> dict[str, str]:
         """Return what is known of it, for people and programs that read its text."""
@@ -72,7 +74,7 @@ class CrawledPages:
 
     Args:
         whole_page: Whether to leave in what is around the main content.
-        with_empty: Whether to yield those too that have no text or cannot be read.
+        with_empty: Whether to yield those too that have no text.
 
     Attributes:
         title: That of the first page.
@@ -100,11 +102,13 @@ class CrawledPages:
         """Return a function for the file that a URL leads to; None if it leads to no page."""
         files: list[NamedFile] = []
         target_by_url: dict[str, str] = {}
-        for record in self._records("naming files"):
-            if _is_text_page(record):
-                files.append(_file_of(record))
-            elif record.outcome is not None and record.outcome.redirect_to:
-                target_by_url[record.url] = record.outcome.redirect_to
+        with self._crawl.responses(0) as archived:
+            for record in self._crawl.records("naming files", self._on_step):
+                if _is_text_page(record):
+                    if archived is not None and archived.has(record.url):
+                        files.append(_file_of(record))
+                elif record.outcome is not None and record.outcome.redirect_to:
+                    target_by_url[record.url] = record.outcome.redirect_to
         end_by_key = Redirects(target_by_url).end_by_key
         start = dedup_key(self._config.seeds[0])
         names = file_names(files, urlsplit(end_by_key.get(start, start)).netloc)
@@ -127,17 +131,14 @@ class CrawledPages:
         with self._crawl.responses(self._config.max_body_bytes) as archived:
             if archived is None:
                 return
-            for record in _without_twins(self._records("exporting pages")):
+            for record in _without_twins(
+                self._crawl.records("exporting pages", self._on_step)
+            ):
                 page = self._page_of(record, archived)
                 if self._with_empty or len(page.body):
                     self.title = self.title or page.title
                     yield page
         warn_of_unread(self.unread, "page", self._config)
-
-    def _records(self, what: str) -> Iterator[UrlRecord]:
-        with contextlib.closing(self._crawl.frontier()) as frontier:
-            total = frontier.total()
-            yield from in_steps(what, frontier.records(), self._on_step, total)
 
     def _page_of(self, record: UrlRecord, archived: Responses) -> PageContent:
         assert record.outcome is not None
@@ -158,13 +159,19 @@ class CrawledPages:
 
     def _fill(self, page: PageContent, fetched: Fetched, archived: Responses) -> None:
         content_type = fetched.headers.get("Content-Type", "")
+        header = fetched.headers.get("X-Robots-Tag", "")
+        robots = directives_in_header(header, product_token(self._config.user_agent))
+        metadata = parse_html(fetched.body, content_type, with_metadata=True).metadata
+        if metadata is not None:
+            page.description = metadata.description
+            robots |= metadata.robots
+        page.is_noindex = "noindex" in robots
         markup, _ = decode_html(fetched.body, content_type)
         body, base = main_content(
             markup, is_xml=is_xml(content_type), whole_page=self._whole_page
         )
         page.body = page.body if body is None else body
         page.base = join_or_nothing(page.url, base) or page.url
-        page.description = _description_of(fetched, content_type)
         page.usage = self._usage_of(page.url, fetched, archived)
 
     def _usage_of(self, url: str, fetched: Fetched, archived: Responses) -> str:
@@ -201,8 +208,3 @@ def _without_twins(records: Iterable[UrlRecord]) -> Iterator[UrlRecord]:
 def _file_of(record: UrlRecord) -> NamedFile:
     digest = record.outcome.digest if record.outcome is not None else ""
     return NamedFile(record.url, MARKDOWN, digest)
-
-
-def _description_of(fetched: Fetched, content_type: str) -> str:
-    page = parse_html(fetched.body, content_type, with_metadata=True)
-    return page.metadata.description if page.metadata is not None else ""

@@ -17,6 +17,7 @@ from publicsuffixlist import PublicSuffixList
 
 from crawler_app.base.progress import OnStep
 from crawler_app.base.text.formatting import iso_time
+from crawler_app.base.urls import dedup_key
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.tables.columns import Row
 from crawler_app.store.archive.captures import Capture
@@ -30,10 +31,14 @@ SUCCESS, ROBOTS, OTHERS = "warc", "robotstxt", "crawldiagnostics"
 
 def capture_rows(crawl: StoredCrawl, on_step: OnStep) -> Iterator[Row]:
     """Yield the row of each capture, in the order in which they were made."""
+    name = crawl.path.name
     with contextlib.closing(crawl.frontier()) as frontier:
-        redirects = frontier.redirects()
-    for filename, each in crawl.captures(on_step):
-        yield capture_row(each, filename, crawl.path.name, redirects.get(each.url))
+        for filename, each in crawl.captures(on_step):
+            is_redirect = 300 <= each.status < 400
+            record = frontier.find(dedup_key(each.url)) if is_redirect else None
+            outcome = None if record is None else record.outcome
+            redirect = None if outcome is None else outcome.redirect_to or None
+            yield capture_row(each, filename, name, redirect)
 
 
 def capture_row(
@@ -57,7 +62,7 @@ def capture_row(
         parts.query or None,
         iso_time(capture.at),
         capture.status,
-        redirect if 300 <= capture.status < 400 else None,
+        redirect,
         capture.digest or None,
         capture.mime or None,
         *(None,) * 4,

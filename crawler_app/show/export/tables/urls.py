@@ -1,10 +1,9 @@
 """The rows of all URLs of a crawl, whatever their state."""
 
-import contextlib
 from collections.abc import Iterator
 
 from crawler_app.base.models import Outcome, State, UrlRecord
-from crawler_app.base.progress import OnStep, in_steps
+from crawler_app.base.progress import OnStep
 from crawler_app.base.reasons import Reason
 from crawler_app.base.text.formatting import iso_time
 from crawler_app.run.directory.stored import StoredCrawl
@@ -17,12 +16,8 @@ NO_OUTCOME = Outcome(State.QUEUED, Reason.OK)
 
 
 def url_rows(crawl: StoredCrawl, on_step: OnStep) -> Iterator[Row]:
-    """Yield the row of each URL, in the order in which they were found."""
-    with contextlib.closing(crawl.frontier()) as frontier:
-        records = in_steps(
-            "exporting URLs", frontier.records(), on_step, frontier.total()
-        )
-        yield from map(url_row, records)
+    """Return the row of each URL, in the order in which they were found."""
+    return map(url_row, crawl.records("exporting URLs", on_step))
 
 
 def url_row(record: UrlRecord) -> Row:

@@ -104,6 +104,49 @@ def test_page_beside_its_index_file_is_one(site, cli, tmp_path):
     assert "index.html" not in listed and "docs/other" in listed
 
 
+def test_pages_with_noindex_are_in_no_file_that_is_published(site, cli):
+    paths = "/gr%C3%BCn/", "/gr%C3%BCn/by-header", "/by-meta"
+    links = "".join(f"<a href={path}>{path}</a> " for path in paths)
+    page = f"<title>T</title><main><p>{STORY}{links}</main>"
+    site.answer("/", page.encode())
+    noindex = {"X-Robots-Tag": "noindex", "Content-Type": "text/html"}
+    site.answer("/gr%C3%BCn/by-header", page.encode(), headers=noindex)
+    site.answer("/by-meta", f"<meta name=robots content=noindex>{page}".encode())
+    site.answer("/gr%C3%BCn/", page.encode())
+    assert cli("crawl").status == 0
+
+    def exported(name):
+        return cli("export", "--format", name).out
+
+    listed = exported("llms")
+    assert (
+        listed.count("- [T]") == 2
+        and f"/gr\u00fcn\n\n- [T]({site.url}gr%C3%BCn/)" in listed
+    )
+    assert exported("llms-full").count("---\nurl: ") == 2
+    assert len(exported("texts").splitlines()) == 4
+
+
+@pytest.mark.parametrize("name", ["markdown", "folder"])
+def test_page_that_another_archive_has_stays_on_the_web(
+    site, gencrawl, tmp_path, name, caplog
+):
+    page = f"<title>T</title><main><p>{STORY}<a href=/a>A</a></main>"
+    site.answer("/", page.encode())
+    site.answer("/a", page.replace("T<", "U<").encode())
+    former, later, out = (tmp_path / each for each in ("former", "later", "out"))
+    gencrawl("crawl", f"{site.url}a", "--max-depth", 0, "--into", former, "-q")
+    known = ("--dedupe-against", former, "--into", later, "-q")
+    gencrawl("crawl", site.url, *known)
+
+    ended = gencrawl("export", later, "--format", name, "--output", out)
+
+    (file,) = (each for each in out.rglob("*") if each.suffix in (".md", ".html"))
+    assert ended.status == 0 and file.stem == "index"
+    assert f"{site.url}a" in file.read_text()
+    assert "the content of 1" in caplog.text
+
+
 def test_only_the_directory_of_an_export_is_replaced(crawled, tmp_path):
     mine, out = tmp_path / "mine", tmp_path / "out"
     mine.mkdir()

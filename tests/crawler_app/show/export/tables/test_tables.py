@@ -20,6 +20,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler_app.base.progress import no_step
+from crawler_app.show.analysis import cached
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, text_columns
 from crawler_app.show.export.tables.database import write_parquet_file
 
@@ -206,6 +207,10 @@ def test_worked_questions_are_answered(gencrawl, crawl, site):
     ("question", "complaint"),
     [
         ("", "the query is empty"),
+        (
+            "CREATE TABLE t (x INT); SELECT 1; SELECT 2",
+            "run this one on its own: SELECT 1",
+        ),
         ("SELECT x FROM pages", '"x" not found'),
         ("COPY pages TO '{}/x.csv'", "Cannot access"),
         ("ATTACH '{}/x.duckdb'", "Cannot access"),
@@ -225,8 +230,8 @@ def test_query_reads_the_tables_and_nothing_else(
     assert not list(tmp_path.glob("x.*"))
 
 
-def test_tables_are_made_anew_when_the_crawl_has_changed(
-    gencrawl, crawl, site, cli, tmp_path
+def test_tables_are_made_anew_when_the_crawl_or_the_program_has_changed(
+    gencrawl, crawl, site, cli, tmp_path, monkeypatch
 ):
     count = ("sql", crawl, "-q", "SELECT count(*), max(change) FROM pages")
     assert gencrawl(*count).out.splitlines()[1] == "2,"
@@ -234,6 +239,10 @@ def test_tables_are_made_anew_when_the_crawl_has_changed(
     before = made.stat().st_ino
     gencrawl(*count)
     assert made.stat().st_ino == before
+    monkeypatch.setattr(cached, "_digest_of_code", lambda: "of another version")
+    gencrawl(*count)
+    (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
+    assert made.stat().st_ino != before
 
     html(site, "/a", "<title>A</title><a href=/b>B</a>")
     html(site, "/b", "<title>B</title>")
