@@ -50,7 +50,7 @@ from crawler_app.web.documents import sitemap
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Mention, Outline
+from crawler_app.web.documents.outline import Mention, Outline, upgraded
 from crawler_app.web.documents.pdf import can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Asset, Use, refers_to_url
@@ -258,9 +258,10 @@ class Interpreter:
         new = _NewLinks(base)
         admitted: Iterator[Candidate | None]
         admitted = self._links(claim, page, new, directives)
-        found: Iterable[Asset | Mention] = page.assets
+        found: Iterable[Asset | Mention] = upgraded(page.assets, fetched)
         if self._observer is not None and outline is not None:
-            outline.mentions += _in_headers(fetched)
+            mentions = outline.mentions + _in_headers(fetched)
+            outline.mentions = upgraded(mentions, fetched)
             self._observer.saw_document(claim.url, outline, has_ids=is_markup)
             if self._config.fetches_assets:
                 found = outline.loaded()

@@ -279,6 +279,8 @@ class ReferenceTracker:
                 fragment=end.outcome.fragment or group.fragment,
                 redirects=group.redirects + 1,
             )
+            if is_mixed_content(group.page, end.outcome.redirect_to):
+                group = self._reporter.find_mixed(group)
             key = key_of(self._served_at(end.outcome.redirect_to))
         self._waiting.add(key, group)
 

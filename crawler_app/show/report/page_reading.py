@@ -50,7 +50,7 @@ from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, nam
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.malformed import is_missing
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Mention, outline_of, words_of
+from crawler_app.web.documents.outline import Mention, outline_of, upgraded, words_of
 from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
 from crawler_app.web.documents.references import LOADED_USES, Use
 from crawler_app.web.documents.refresh import parse_refresh
@@ -230,7 +230,8 @@ class DocumentReader:
         if page.outline is not None:
             if not page.outline.is_partial and not self._links_only:
                 self._keep_ids(document.key, page.outline.ids)
-            self._take(document, base, page.outline.mentions, page)
+            mentions = upgraded(page.outline.mentions, fetched)
+            self._take(document, base, mentions, page)
         self._take_refresh(document, base, fetched)
         if page.metadata is None:
             return page, document

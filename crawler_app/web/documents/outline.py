@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crawler_app.base.http_headers import is_html, media_type
+from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
@@ -23,6 +24,7 @@ from crawler_app.web.documents.references import (
     LOADED_USES,
     OTHER_REFERRING,
     REFERRING,
+    Asset,
     Reference,
     Use,
     references_of,
@@ -43,6 +45,7 @@ __all__ = [
     "Outline",
     "outline_of",
     "outline_of_tree",
+    "upgraded",
     "words_of",
 ]
 
@@ -50,6 +53,11 @@ __all__ = [
 OUTLINE_NAMES = (*REFERRING, "noscript", *NAMED_NAMES)
 
 MAX_TEXT_CHARS = 80
+
+# How a page asks for it, in a header or an element.
+_UPGRADE = "upgrade-insecure-requests"
+_HTTP = re.compile(r"\A\s*http:", re.IGNORECASE)
+_UPGRADES = re.compile(rb"<meta\b[^>]*upgrade-insecure-requests", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
@@ -251,3 +259,26 @@ def words_of(mention: Mention) -> str:
     if mention.attribute:
         return f"<{mention.element} {mention.attribute}>"
     return f"<{mention.element}>" if mention.element == "style" else mention.element
+
+
+_R = TypeVar("_R", Asset, Mention)
+
+
+def upgraded(references: list[_R], page: Fetched) -> list[_R]:
+    """Return references with https where the page asks browsers to load http things over it.
+
+    Source: W3C, Upgrade Insecure Requests, 3.2.
+
+    >>> page = Fetched("https://a.test/", 200, {"Content-Security-Policy": _UPGRADE}, b"", 0)
+    >>> upgraded([Asset("http://b.test/c.png", Use.ASSET)], page)[0].value
+    'https://b.test/c.png'
+    """
+    policy = page.headers.get("Content-Security-Policy", "")
+    if not (_UPGRADE in policy.lower() or _UPGRADES.search(page.body)):
+        return references
+    return [
+        each._replace(value=_HTTP.sub("https:", each.value, 1))
+        if each.use in LOADED_USES
+        else each
+        for each in references
+    ]

@@ -35,6 +35,18 @@ GIVE_CERTIFICATE = (
 )
 MAX_SEARCHED_BYTES = 4096
 
+# What the reasons of OpenSSL for a failed handshake end with, in words.
+OLD_TLS = "the server has only old versions of TLS, which browsers refuse"
+WORDS_BY_TLS_REASON = {
+    "CERTIFICATE_REQUIRED": GIVE_CERTIFICATE,
+    "HANDSHAKE_FAILURE": "the server refuses the handshake: it may have no cipher that "
+    "browsers accept, or ask for a client certificate (--client-cert FILE)",
+    "PROTOCOL_VERSION": OLD_TLS,
+    "UNRECOGNIZED_NAME": "the server does not know the name of the host",
+    "UNSUPPORTED_PROTOCOL": OLD_TLS,
+    "WRONG_VERSION_NUMBER": "the server does not speak TLS at this port",
+}
+
 # libcurl's CURLE_ codes that have a reason of their own.
 REASON_BY_CURL_ERROR = {
     3: Reason.BAD_REQUEST,  # URL_MALFORMAT
@@ -157,9 +169,9 @@ def _tls_text(exc: ssl.SSLError, text: str) -> str:
     """Return the text of a TLS error, with what the user can do."""
     if getattr(exc, "verify_code", 0) in UNTRUSTED:
         return f"{text}; if you trust it, give its certificate with --ca FILE"
-    if "CERTIFICATE_REQUIRED" in (exc.reason or ""):
-        return GIVE_CERTIFICATE
-    return text
+    reason = exc.reason or ""
+    words = (w for end, w in WORDS_BY_TLS_REASON.items() if reason.endswith(end))
+    return next(words, text)
 
 
 def _client_error(exc: HTTPClientError, text: str) -> FetchError:

@@ -73,6 +73,21 @@ def test_mixed_content_is_found():
     ]
 
 
+def test_redirect_through_http_is_mixed_content():
+    found = []
+    tracker = ReferenceTracker(found.append)
+    page = b"<script src=/a></script><a href=/a>x</a>"
+    through = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="http://a.test/b")
+    back = Outcome(State.DONE, Reason.REDIRECT, 302, redirect_to="https://a.test/c")
+
+    tracker.saw_document("https://a.test/", outline_of(page, "text/html"))
+    tracker.saw_end("https://a.test/a", through, Role.ASSET)
+    tracker.saw_end("http://a.test/b", back, Role.ASSET)
+
+    (mixed,) = found
+    assert (mixed.kind, mixed.text) == (FindingKind.MIXED, "<script src>")
+
+
 @pytest.mark.parametrize(
     ("link", "problem"),
     [

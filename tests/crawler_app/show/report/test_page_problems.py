@@ -181,6 +181,8 @@ def test_mixed_content_is_listed_with_its_place(crawl):
     crawl.page(f"{page}x", "<base href=http://a.test/><script src=c></script>")
     crawl.page("/", "<img src=http://a.test/d><a href=http://a.test/e>x</a>")
     crawl.page(f"{page}y", "<img src=http://localhost/f><a href=http://a.test/g>x</a>")
+    upgrade = "http-equiv=Content-Security-Policy content=upgrade-insecure-requests"
+    crawl.page(f"{page}z", f"<meta {upgrade}><img src=http://a.test/h>")
 
     mixed = crawl.report().mixed_content
 

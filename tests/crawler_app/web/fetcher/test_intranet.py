@@ -159,6 +159,27 @@ def test_client_certificate_that_a_server_wants_is_asked_for(certificates):
     assert "--client-cert FILE" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"\x15\x03\x03\x00\x02\x02\x28", "the server refuses the handshake"),
+        (b"\x15\x03\x03\x00\x02\x02\x46", "only old versions of TLS"),
+        (b"\x15\x03\x03\x00\x02\x02\x70", "does not know the name of the host"),
+        (b"SSH-2.0-OpenSSH_9\r\n", "does not speak TLS at this port"),
+    ],
+    ids=["handshake_failure", "protocol_version", "unrecognized_name", "ssh"],
+)
+def test_refused_handshake_is_said_in_words(sent, said):
+    async def script(peer):
+        await peer.send(sent)
+        peer.close()
+
+    error, _ = fetch_from("pooled", script, scheme="https")
+
+    assert error.reason is Reason.TLS
+    assert said in str(error)
+
+
 def in_other_hands(folder, certificates):
     cert, key = certificates.client_files("readable")
     os.chmod(key, 0o640)
