@@ -45,9 +45,8 @@ def main() -> None:
         finally:
             os._exit(127)
     os.close(0)
-    status = 0
     try:
-        status = _wait(pid)
+        _wait(pid)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
@@ -55,7 +54,6 @@ def main() -> None:
             while True:
                 os.waitpid(-1, 0)
         shutil.rmtree(home, ignore_errors=True)
-    sys.exit(status)
 
 
 def _become_browser(mode: str, home: str, command: list[str]) -> None:
@@ -93,14 +91,12 @@ def _isolate() -> bool:
     return True
 
 
-def _wait(pid: int) -> int:
-    """Wait until the browser or the crawl ends; return the status of the browser."""
+def _wait(pid: int) -> None:
+    """Wait until the browser or the crawl ends."""
     poll = select.poll()
     poll.register(1, 0)  # POLLERR: no one reads this pipe any more
     poll.register(os.pidfd_open(pid), select.POLLIN)
     poll.poll()
-    found, status = os.waitpid(pid, os.WNOHANG)
-    return os.waitstatus_to_exitcode(status) if found else 0
 
 
 if __name__ == "__main__":

@@ -25,10 +25,9 @@ TABS_PER_BROWSER = 4
 
 # A tab is closed after this many pages: what they have stored is forgotten, and what they have
 # leaked is freed.
-PAGES_PER_TAB = 50
+PAGES_PER_TAB = 25
 
-# The memory of a browser is looked at this often, which takes some milliseconds.
-PAGES_PER_LOOK = 25
+# It is looked at with each closed tab, which takes some milliseconds.
 MAX_BROWSER_BYTES = 1536 * 1024 * 1024
 
 # A page whose browser ends again and again is the one that ends it.
@@ -42,7 +41,7 @@ class _Seat:
         self.lock = Lock()
         self.browser: Browser | None = None
         self.tabs: list[Tab] = []
-        self.taken = self.pages = 0
+        self.taken = 0
 
 
 class BrowserPool:
@@ -137,13 +136,11 @@ class BrowserPool:
         except BaseException:
             tab.close()
             raise
-        seat.pages += 1
         if not browser.is_usable or browser is not seat.browser:
             return
-        if not seat.pages % PAGES_PER_LOOK:
-            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
         if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
+            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
             return
         if not self._waiting:
             tab.rest()

@@ -255,6 +255,12 @@ DOCUMENTS = {
         A,
         ["/InvalidStateError"],
     ),
+    # To the page that the tab has shown before, if there is one.
+    "navigation_traverse": (
+        """for (const {key} of navigation.entries()) navigation.traverseTo(key)""",
+        A,
+        ["/a"],
+    ),
     "hostile": ("Element.prototype.attachShadow = JSON.stringify = null", A, ["/a"]),
     "import_map": (
         "",
@@ -629,7 +635,6 @@ def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
 
 def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
     monkeypatch.setattr(pool, "PAGES_PER_TAB", 2)
-    monkeypatch.setattr(pool, "PAGES_PER_LOOK", 2)
     monkeypatch.setattr(pool, "MAX_BROWSER_BYTES", 1)
     app(site, {"/": [f"/p{n}" for n in range(3)], **{f"/p{n}": [] for n in range(3)}})
     started = []
