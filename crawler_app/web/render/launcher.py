@@ -24,6 +24,7 @@ NETWORKED = "networked"
 # Linux, sched.h and prctl.h.
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 # Not root: Chromium refuses to run its sandbox as root.
@@ -69,6 +70,8 @@ def _become_browser(mode: str, home: str, command: list[str]) -> None:
     # What it does not need may hold secrets, such as the password of a database.
     kept = ("LANG", "LC_ALL", "PATH", "TZ")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
+    # Should this launcher be killed, the browser goes with it.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # Its temporary files are deleted with its profile; killed, it deletes none.
     os.execve(command[0], command, environment | {"HOME": home, "TMPDIR": home})
 

@@ -13,7 +13,7 @@ from tornado.locks import Condition, Lock
 
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.render.browser import Browser, start_browser
+from crawler_app.web.render.browser import Browser, Way, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
@@ -61,6 +61,7 @@ class BrowserPool:
         self._turn = Lock()
         self._changed = Condition()
         self._waiting = 0
+        self._way: Way | None = None
         self._failed_urls: set[str] = set()
         self._is_closed = False
 
@@ -158,7 +159,8 @@ class BrowserPool:
             seat.tabs.clear()
             seat.browser = None
             if not self._is_closed:
-                seat.browser = yield from start_browser(self._program)
+                seat.browser = yield from start_browser(self._program, self._way)
+                self._way = seat.browser.way
             if self._is_closed or seat.browser is None:
                 self.close()
                 raise BrowserGoneError("the crawl has ended")
