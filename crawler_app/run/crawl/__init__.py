@@ -22,6 +22,7 @@ Beside the path::
     repeated_pages   finds sites without end, whose pages say the same
     rendering        renders the pages that scripts make
     browser_requests makes the requests of their browser
+    retrying         repeats a fetch of these that fails for a while
     soft_404         detects soft 404s, with one request per host
     observer         notified of documents, finished URLs and hosts
     wiring           makes the parts of one run and connects them

@@ -12,18 +12,17 @@ from functools import partial
 from crawler_app.base.errors import FetchError, UrlError
 from crawler_app.base.http_headers import different_values
 from crawler_app.base.models import Fetched
-from crawler_app.base.reasons import RETRYABLE, Reason, meaning_of, reason_of_status
+from crawler_app.base.reasons import Reason, meaning_of
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import canonicalize, host_of
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.fetching import Fetching
 from crawler_app.run.crawl.logouts import logs_out
 from crawler_app.run.crawl.permission import Permission
+from crawler_app.run.crawl.retrying import retried
 from crawler_app.run.crawl.scope import Scope
-from crawler_app.web import politeness
 from crawler_app.web.render.kept import KeptResponses
 from crawler_app.web.render.requests import BrowserRequest
-from gencoro import gen
 
 __all__ = ["BrowserRequests"]
 
@@ -117,37 +116,26 @@ class BrowserRequests:
         """Make a request as often as it may be tried."""
         if not (yield from self._permission.allows(request.url)):
             raise self._refusal(Reason.ROBOTS)
-        most_tries = self._config.tries if request.method in SAFE_METHODS else 1
-        for tries in range(1, most_tries + 1):
-            try:
-                fetched = yield from self._fetch_once(request)
-                self.note_cookies(fetched)
-                if self._context.hosts.gap_s(host_of(request.url)):
-                    on_wait()
-                if reason_of_status(fetched.status) not in RETRYABLE:
-                    return fetched
-            except FetchError as exc:
-                if not exc.is_passing or tries == most_tries:
-                    raise
-            if tries < most_tries:
-                yield gen.sleep(
-                    politeness.retry_at(0.0, tries, self._config.retry_pause_s)
-                )
-                on_wait()
+        fetch = partial(self._fetch_once, request)
+        tries = self._config.tries if request.method in SAFE_METHODS else 1
+        fetched = yield from retried(fetch, tries, self._config.retry_pause_s, on_wait)
+        if self._context.hosts.gap_s(host_of(request.url)):
+            on_wait()
         return fetched
 
     def _fetch_once(self, request: BrowserRequest) -> Subgenerator[Fetched]:
         if request.kind in ASSET_KINDS and "origin" not in request.headers:
             fetched, _ = yield from self._fetching.fetch_changed(request.url)
-            return fetched
-        fetched = yield from self._fetching.fetch(
-            request.url,
-            request.headers,
-            method=request.method,
-            body=request.body,
-            # What is replayed is looked up without these.
-            is_archived=request.method not in ("HEAD", "OPTIONS"),
-        )
+        else:
+            fetched = yield from self._fetching.fetch(
+                request.url,
+                request.headers,
+                method=request.method,
+                body=request.body,
+                # What is replayed is looked up without these.
+                is_archived=request.method not in ("HEAD", "OPTIONS"),
+            )
+        self.note_cookies(fetched)
         return fetched
 
 

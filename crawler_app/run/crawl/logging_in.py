@@ -19,10 +19,9 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of, join_or_nothing, origin_of
 from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.run.crawl.logouts import logs_out
-from crawler_app.web import politeness
+from crawler_app.run.crawl.retrying import retried
 from crawler_app.web.documents.forms import Form, csrf_token_in, forms_in
 from crawler_app.web.httpclient.response import REDIRECTS
-from gencoro import gen
 
 __all__ = ["Exchange", "LogIn"]
 
@@ -244,20 +243,20 @@ class LogIn:
 
     def _sent(self, request: Request) -> Subgenerator[Fetched]:
         """Make one exchange, again if it fails for a while."""
-        config, url = self._config, request.url
-        for tries in range(1, config.tries + 1):
-            try:
-                fetched, _ = yield from self._exchange(request)
-                if reason_of_status(fetched.status) not in RETRYABLE:
-                    break
+
+        def send() -> Subgenerator[Fetched]:
+            fetched, _ = yield from self._exchange(request)
+            return fetched
+
+        config, why = self._config, ""
+        try:
+            fetched = yield from retried(send, config.tries, config.retry_pause_s)
+            if reason_of_status(fetched.status) in RETRYABLE:
                 why = f"status {fetched.status}"
-            except FetchError as exc:
-                if not exc.is_passing:
-                    raise LoginError(f"cannot log in at {url}: {exc}") from None
-                why = str(exc)
-            if tries == config.tries:
-                raise LoginError(f"cannot log in at {url}: {why}")
-            yield gen.sleep(politeness.retry_at(0.0, tries, config.retry_pause_s))
+        except FetchError as exc:
+            why = str(exc)
+        if why:
+            raise LoginError(f"cannot log in at {request.url}: {why}")
         return fetched
 
 

@@ -304,7 +304,7 @@ def _uses_of_link(element: Element) -> Mapping[str, Use]:
         return _NOTHING
     if "stylesheet" in rels and not _is_css(element):
         return _NOTHING
-    if not _LOADED_RELS.isdisjoint(rels):
+    if not _LOADED_RELS.isdisjoint(rels) or "prefetch" in rels and _is_part(element):
         return {"href": Use.ASSET}
     return _HREF if refers_to_url(rels) else _NOTHING
 
@@ -312,6 +312,15 @@ def _uses_of_link(element: Element) -> Mapping[str, Use]:
 def refers_to_url(rels: Iterable[str]) -> bool:
     """Return whether a link with these relations, in lower case, leads to something."""
     return not (_LINKED_RELS | _LOADED_RELS).isdisjoint(rels)
+
+
+def _is_part(element: Element) -> bool:
+    """Return whether a link leads to a part of an application, by its name.
+
+    A browser prefetches such parts for the links that it shows.
+    """
+    path = (element.attr("href") or "").partition("?")[0]
+    return path.endswith((".css", ".js", ".json", ".mjs"))
 
 
 def _is_css(element: Element) -> bool:

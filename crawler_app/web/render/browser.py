@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.subgenerator import Subgenerator
@@ -79,10 +80,11 @@ FLAGS = (
 
 # The ways to start it, the safest first: in an empty network its sandbox works even for root, who
 # is someone else there.
-WAYS: tuple[tuple[str, list[str]], ...] = (
-    (launcher.ISOLATED, []),
-    (launcher.NETWORKED, []),
-    (launcher.NETWORKED, ["--no-sandbox"]),
+Way: TypeAlias = tuple[str, tuple[str, ...]]
+WAYS: tuple[Way, ...] = (
+    (launcher.ISOLATED, ()),
+    (launcher.NETWORKED, ()),
+    (launcher.NETWORKED, ("--no-sandbox",)),
 )
 
 START_TIMEOUT = datetime.timedelta(seconds=30)
@@ -101,13 +103,19 @@ class Browser:
 
     Attributes:
         devtools: The connection to it.
+        way: How it was started.
         is_broken: Whether it is to be replaced.
     """
 
     def __init__(
-        self, process: "subprocess.Popen[bytes]", devtools: DevTools, home: str
+        self,
+        process: "subprocess.Popen[bytes]",
+        devtools: DevTools,
+        way: Way,
+        home: str,
     ) -> None:
         self.devtools = devtools
+        self.way = way
         self.is_broken = False
         self._process = process
         self._home = home
@@ -170,15 +178,19 @@ def chromium_path() -> str:
     )
 
 
-def start_browser(program: str) -> Subgenerator[Browser]:
+def start_browser(program: str, known: Way | None = None) -> Subgenerator[Browser]:
     """Start a browser, with as little as it needs.
+
+    Args:
+        known: A way that has worked here.  If it fails now, that has another reason, such as too
+            little memory, so that no less safe one is tried.
 
     Raises:
         RenderError: it cannot be started.
     """
     error = ""
-    for mode, flags in WAYS:
-        browser = yield from _launched(program, mode, flags)
+    for way in (known,) * len(WAYS) if known else WAYS:
+        browser = yield from _launched(program, way)
         try:
             version = browser.devtools.send("Browser.getVersion")
             yield gen.with_timeout(START_TIMEOUT, version, quiet_exceptions=RenderError)
@@ -189,7 +201,7 @@ def start_browser(program: str) -> Subgenerator[Browser]:
                 raise
             error = str(exc)
             continue
-        if "--no-sandbox" in flags:
+        if not known and "--no-sandbox" in way[1]:
             logger.warning(
                 "Chromium runs without its sandbox, which this system does not allow; "
                 "render only sites that you trust"
@@ -198,8 +210,9 @@ def start_browser(program: str) -> Subgenerator[Browser]:
     raise RenderError(f"{program} cannot be started: {error}")
 
 
-def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser]:
+def _launched(program: str, way: Way) -> Subgenerator[Browser]:
     """Start the launcher, and connect."""
+    mode, flags = way
     folder = tempfile.gettempdir()
     if len(folder) > MAX_TEMP_CHARS:
         folder = "/tmp"
@@ -218,7 +231,7 @@ def _launched(program: str, mode: str, flags: list[str]) -> Subgenerator[Browser
     _, devtools = yield asyncio.get_running_loop().create_unix_connection(
         DevTools, sock=ours
     )
-    return Browser(process, devtools, home)
+    return Browser(process, devtools, way, home)
 
 
 def _private_bytes(pid: int) -> int:

@@ -72,7 +72,7 @@ class DevTools(asyncio.Protocol):
     def send(
         self, method: str, session: str = "", body: bytes = b"", **params: Any
     ) -> "gen.Future[dict[str, Any]]":
-        """Send a command, and return a Future for its result.
+        """Send a command, and return a Future for its result, which may be dropped.
 
         Args:
             body: A parameter of that name, which may be long; it is sent in base64.
@@ -82,6 +82,8 @@ class DevTools(asyncio.Protocol):
             RenderError: the command failed.
         """
         answer: gen.Future[dict[str, Any]] = gen.Future()
+        # Its failure need not matter, such as that of a command to a closed frame.
+        answer.add_done_callback(_retrieve)
         if self._transport is None or self.is_lost:
             answer.set_exception(BrowserGoneError("the browser has ended"))
             return answer
@@ -117,12 +119,6 @@ class DevTools(asyncio.Protocol):
         except gen.TimeoutError:
             raise if_late("the browser does not answer") from None
         return result
-
-    def tell(
-        self, method: str, session: str = "", body: bytes = b"", **params: Any
-    ) -> None:
-        """Send a command whose failure does not matter, such as one to a closed frame."""
-        self.send(method, session, body, **params).add_done_callback(_retrieve)
 
     def _write_on(self) -> None:
         """Write what the browser takes; a long body is encoded as it is written."""

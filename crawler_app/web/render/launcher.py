@@ -24,6 +24,7 @@ NETWORKED = "networked"
 # Linux, sched.h and prctl.h.
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 # Not root: Chromium refuses to run its sandbox as root.
@@ -45,9 +46,8 @@ def main() -> None:
         finally:
             os._exit(127)
     os.close(0)
-    status = 0
     try:
-        status = _wait(pid)
+        _wait(pid)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
@@ -55,7 +55,6 @@ def main() -> None:
             while True:
                 os.waitpid(-1, 0)
         shutil.rmtree(home, ignore_errors=True)
-    sys.exit(status)
 
 
 def _become_browser(mode: str, home: str, command: list[str]) -> None:
@@ -71,6 +70,8 @@ def _become_browser(mode: str, home: str, command: list[str]) -> None:
     # What it does not need may hold secrets, such as the password of a database.
     kept = ("LANG", "LC_ALL", "PATH", "TZ")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
+    # Should this launcher be killed, the browser goes with it.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # Its temporary files are deleted with its profile; killed, it deletes none.
     os.execve(command[0], command, environment | {"HOME": home, "TMPDIR": home})
 
@@ -93,14 +94,12 @@ def _isolate() -> bool:
     return True
 
 
-def _wait(pid: int) -> int:
-    """Wait until the browser or the crawl ends; return the status of the browser."""
+def _wait(pid: int) -> None:
+    """Wait until the browser or the crawl ends."""
     poll = select.poll()
     poll.register(1, 0)  # POLLERR: no one reads this pipe any more
     poll.register(os.pidfd_open(pid), select.POLLIN)
     poll.poll()
-    found, status = os.waitpid(pid, os.WNOHANG)
-    return os.waitstatus_to_exitcode(status) if found else 0
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ class Rendering:
                 "responseCode": fetched.status,
                 "responseHeaders": fields_of(fetched),
             }
-            self._devtools.tell("Fetch.fulfillRequest", session, fetched.body, **answer)
+            self._devtools.send("Fetch.fulfillRequest", session, fetched.body, **answer)
             if fetched.status >= 400:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
@@ -200,6 +200,6 @@ def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     is_document = params["resourceType"] == "Document"
     reason = "Aborted" if is_document else "BlockedByClient"
     request_id = params["requestId"]
-    devtools.tell(
+    devtools.send(
         "Fetch.failRequest", session, requestId=request_id, errorReason=reason
     )

@@ -20,19 +20,24 @@ GUARD = """(() => {
   window.open = () => null;
   window.print = () => {};
   // Before the page is another one, of the same tab.
-  const go = History.prototype.go, entries = navigation, first = entries.currentEntry?.index ?? 0;
+  const first = navigation.currentEntry?.index ?? 0, go = History.prototype.go;
+  const isOurs = index => index >= first;
   History.prototype.go = function (steps) {
-    if (steps && entries.currentEntry?.index + steps >= first) go.call(this, steps);
+    if (steps && isOurs(navigation.currentEntry?.index + steps)) go.call(this, steps);
   };
   History.prototype.back = function () { this.go(-1); };
   History.prototype.forward = function () { this.go(1); };
-  const back = Navigation.prototype.back;
-  Navigation.prototype.back = function (options) {
-    if (entries.currentEntry?.index > first) return back.call(this, options);
-    const refused = Promise.reject(new DOMException("There is no page", "InvalidStateError"));
-    refused.catch(() => {});
-    return {committed: refused, finished: refused};
-  };
+  const indexes = {back: () => navigation.currentEntry?.index - 1,
+    traverseTo: key => navigation.entries().find(each => each.key === key)?.index};
+  for (const name in indexes) {
+    const method = Navigation.prototype[name];
+    Navigation.prototype[name] = function (...given) {
+      if (isOurs(indexes[name](...given))) return method.apply(this, given);
+      const refused = Promise.reject(new DOMException("There is no page", "InvalidStateError"));
+      refused.catch(() => {});
+      return {committed: refused, finished: refused};
+    };
+  }
 })();"""
 
 # A mutation of another attribute, such as a style, changes nothing that we read.

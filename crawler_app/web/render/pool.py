@@ -13,7 +13,7 @@ from tornado.locks import Condition, Lock
 
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.render.browser import Browser, start_browser
+from crawler_app.web.render.browser import Browser, Way, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
@@ -25,10 +25,9 @@ TABS_PER_BROWSER = 4
 
 # A tab is closed after this many pages: what they have stored is forgotten, and what they have
 # leaked is freed.
-PAGES_PER_TAB = 50
+PAGES_PER_TAB = 25
 
-# The memory of a browser is looked at this often, which takes some milliseconds.
-PAGES_PER_LOOK = 25
+# It is looked at with each closed tab, which takes some milliseconds.
 MAX_BROWSER_BYTES = 1536 * 1024 * 1024
 
 # A page whose browser ends again and again is the one that ends it.
@@ -42,7 +41,7 @@ class _Seat:
         self.lock = Lock()
         self.browser: Browser | None = None
         self.tabs: list[Tab] = []
-        self.taken = self.pages = 0
+        self.taken = 0
 
 
 class BrowserPool:
@@ -62,6 +61,7 @@ class BrowserPool:
         self._turn = Lock()
         self._changed = Condition()
         self._waiting = 0
+        self._way: Way | None = None
         self._failed_urls: set[str] = set()
         self._is_closed = False
 
@@ -137,13 +137,11 @@ class BrowserPool:
         except BaseException:
             tab.close()
             raise
-        seat.pages += 1
         if not browser.is_usable or browser is not seat.browser:
             return
-        if not seat.pages % PAGES_PER_LOOK:
-            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
         if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
+            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
             return
         if not self._waiting:
             tab.rest()
@@ -161,7 +159,8 @@ class BrowserPool:
             seat.tabs.clear()
             seat.browser = None
             if not self._is_closed:
-                seat.browser = yield from start_browser(self._program)
+                seat.browser = yield from start_browser(self._program, self._way)
+                self._way = seat.browser.way
             if self._is_closed or seat.browser is None:
                 self.close()
                 raise BrowserGoneError("the crawl has ended")

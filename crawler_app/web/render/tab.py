@@ -96,7 +96,7 @@ class Tab:
         """Close the tab, and forget what its pages have stored."""
         self._devtools.forget(self._session)
         if self._context:
-            self._devtools.tell(
+            self._devtools.send(
                 "Target.disposeBrowserContext", browserContextId=self._context
             )
 
@@ -134,7 +134,7 @@ class Tab:
 
     def rest(self) -> None:
         """Leave the page, whose scripts would go on."""
-        self._devtools.tell("Page.navigate", self._session, url="about:blank")
+        self._devtools.send("Page.navigate", self._session, url="about:blank")
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
@@ -246,7 +246,7 @@ class Tab:
             # "Leave this page?" is the only question with one right answer.
             self.is_worn = True
             accept = params["type"] == "beforeunload"
-            self._devtools.tell("Page.handleJavaScriptDialog", session, accept=accept)
+            self._devtools.send("Page.handleJavaScriptDialog", session, accept=accept)
         elif page is None:
             return
         elif method == "Runtime.executionContextCreated":
@@ -263,15 +263,15 @@ class Tab:
 
     def _attach(self, params: dict[str, Any]) -> None:
         """Pause the requests of a frame or a worker with a process of its own, too."""
-        session, tell = params["sessionId"], self._devtools.tell
+        session, send = params["sessionId"], self._devtools.send
         self._devtools.listen(
             session, lambda method, more: self._on_event(method, more, session)
         )
         if params["targetInfo"]["type"] in ("page", "service_worker"):
             # A window, or what would answer instead of the site: it never begins.
-            tell("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
+            send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
-        tell(ADD_SCRIPT, session, source=page_script.GUARD)
-        tell("Fetch.enable", session, **PAUSE_ALL)
-        tell("Target.setAutoAttach", session, **ATTACH_ALL)
-        tell("Runtime.runIfWaitingForDebugger", session)
+        send(ADD_SCRIPT, session, source=page_script.GUARD)
+        send("Fetch.enable", session, **PAUSE_ALL)
+        send("Target.setAutoAttach", session, **ATTACH_ALL)
+        send("Runtime.runIfWaitingForDebugger", session)

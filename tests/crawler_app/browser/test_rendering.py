@@ -255,6 +255,12 @@ DOCUMENTS = {
         A,
         ["/InvalidStateError"],
     ),
+    # To the page that the tab has shown before, if there is one.
+    "navigation_traverse": (
+        """for (const {key} of navigation.entries()) navigation.traverseTo(key)""",
+        A,
+        ["/a"],
+    ),
     "hostile": ("Element.prototype.attachShadow = JSON.stringify = null", A, ["/a"]),
     "import_map": (
         "",
@@ -629,19 +635,21 @@ def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
 
 def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
     monkeypatch.setattr(pool, "PAGES_PER_TAB", 2)
-    monkeypatch.setattr(pool, "PAGES_PER_LOOK", 2)
     monkeypatch.setattr(pool, "MAX_BROWSER_BYTES", 1)
     app(site, {"/": [f"/p{n}" for n in range(3)], **{f"/p{n}": [] for n in range(3)}})
     started = []
     start = pool.start_browser
     monkeypatch.setattr(
-        pool, "start_browser", lambda program: started.append(program) or start(program)
+        pool, "start_browser", lambda *given: started.append(given[1]) or start(*given)
     )
 
     found = rendered(concurrency=1)
 
     assert len(found.pages) == 4
+    # The way that has worked is not given up for a less safe one.
     assert len(started) > 1
+    assert started[0] is None
+    assert started[-1] in browser.WAYS
 
 
 def test_a_page_that_failed_has_a_browser_to_itself_the_next_time(

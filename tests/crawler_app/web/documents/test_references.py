@@ -37,6 +37,7 @@ LOADED = {
     "<link rel=manifest href=a><link rel=modulepreload href=b>": ["a", "b"],
     "<link rel=stylesheet href=a disabled><link rel=dns-prefetch href=//b>": [],
     "<link rel=canonical href=a><link rel=alternate href=b hreflang=de>": [],
+    "<link rel=prefetch href=a><link rel=prefetch href='b.js?x'>": ["b.js?x"],
     "<style>@import 'a'; p {background: url(b)}</style>": ["a", "b"],
     "<p style='background: url(&quot;a&quot;)'>": ["a"],
     "<p STYLE\n= 'color: red; background: url(a)'>": ["a"],
