@@ -94,7 +94,6 @@ class Reason(StrEnum):
     TOO_MANY_ALIKE = "too_many_alike"
     TOO_MANY_PARAMETERS = "too_many_parameters"
     TOO_MANY_QUERIES = "too_many_queries"
-    TOO_MANY_URLS = "too_many_urls"
     URL_TOO_LONG = "url_too_long"
 
 
@@ -313,7 +312,6 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
     Reason.TOO_MANY_QUERIES: _skips("too many other queries of its path were found"),
-    Reason.TOO_MANY_URLS: _skips("memory is full; with --into there is room on disk"),
     Reason.URL_TOO_LONG: _skips("it is longer than max-url-chars allows"),
 }
 

@@ -34,7 +34,7 @@ from crawler_app.run.processes.workers_run import WorkersRun
 from crawler_app.run.results.comparison import Comparison, compare
 from crawler_app.run.results.summary import Summary, final_records, summarize
 from crawler_app.store.frontier import FrontierReader
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 
@@ -206,7 +206,8 @@ class Crawler:
                 self.result = yield from self._run_processes(directory)
             else:
                 if directory is None:
-                    stores = Stores(MemoryFrontier(), None, None)
+                    frontier = contextlib.closing(SqliteFrontier())
+                    stores = Stores(cleanup.enter_context(frontier), None, None)
                 else:
                     stores = cleanup.enter_context(open_stores(directory, self.config))
                 yield from self._run_with(stores, directory)

@@ -78,7 +78,7 @@ def open_database(
     """Open or create a file; the caller controls transactions.
 
     Args:
-        path: The file, or ``:memory:``.
+        path: The file, or ``:memory:``; empty for a temporary file, which SQLite deletes.
         read_only: Open it for reading only, without a trace, even while another process
             writes, or on a read-only medium.
         any_thread: Whether several threads may use it, though only one at a time.
@@ -108,10 +108,8 @@ def unusable(
         has_failed = getattr(exc, "sqlite_errorcode", 0) & 0xFF in DISK_FAULTS
     else:
         has_failed = is_disk_fault(exc)
-    if has_failed:
-        return StorageError(f"{path}: {exc}")
-    if is_locked(exc):
-        return StorageError(f"{path}: {exc}")
+    if has_failed or is_locked(exc):
+        return StorageError(f"{path or 'a temporary file'}: {exc}")
     words = f"{path} cannot be used as {schema.name}: {exc}"
     return ConfigError(schema.explain(words, exc))
 
@@ -127,7 +125,8 @@ def connect(
         OSError: too many files are open.
     """
     path = Path(path)
-    _refuse_links(path)
+    if path.name:
+        _refuse_links(path)
     try:
         return _opened(path, schema, read_only, any_thread)
     except sqlite3.OperationalError:
@@ -186,7 +185,7 @@ def _refuse_links(path: Path) -> None:
 
 def _connect(path: Path, mode: str, any_thread: bool) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?{mode}" if mode else str(path),
+        f"{path.absolute().as_uri()}?{mode}" if mode else path.name and str(path),
         uri=bool(mode),
         timeout=PATIENCE_S,
         isolation_level=None,

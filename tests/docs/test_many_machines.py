@@ -16,7 +16,7 @@ from crawler_app.commands.exit_status import OK
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard.metrics import Metrics
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from tests.helpers.command_line import CommandLine
 from tests.helpers.metrics import values_in
 from tests.helpers.postgres import postgres, postgres_url
@@ -88,7 +88,7 @@ def test_services_get_what_they_refer_to():
 
 
 def test_board_asks_for_metrics_that_there_are():
-    crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
+    crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), SqliteFrontier(), None))
     crawl.stats.add("failed/http_404", 1)
     served = {name for name, *_ in values_in(Metrics(crawl).render()[0].decode())}
     asked = {

@@ -157,8 +157,8 @@ class Crawl:
 
     >>> from crawler_app.base.config import CrawlConfig
     >>> from crawler_app.run.crawl.wiring import wire
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
-    >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
+    >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), SqliteFrontier(), None))
     >>> crawl.admit("page#top", base="http://a.test/").url
     'http://a.test/page'
     """

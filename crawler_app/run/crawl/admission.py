@@ -39,9 +39,9 @@ class Admission:
         stats: Counts the refusals of this run, by reason.
         observer: Notified of refusals, and asked where URLs are served; None for none.
 
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
     >>> config = CrawlConfig(("http://a.test/",))
-    >>> admission = Admission(config, MemoryFrontier(), Stats())
+    >>> admission = Admission(config, SqliteFrontier(), Stats())
     >>> admission.admit("page#top", base="http://a.test/").url
     'http://a.test/page'
     >>> admission.admit("http://b.test/").refusal
@@ -110,7 +110,7 @@ class Admission:
         """Return the candidate that a reference stands for, canonicalized and checked.
 
         A refused URL is a candidate too: it is recorded with its reason.  None if the
-        reference is not an http(s) URL, or if the frontier already has it or is full.
+        reference is not an http(s) URL, or if the frontier already has it.
 
         Args:
             reference: As written in a page or a header, or an absolute URL.
@@ -130,11 +130,7 @@ class Admission:
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
-        is_full = self._frontier.is_full
-        if is_full:
-            refusal: Reason | None = Reason.TOO_MANY_URLS
-        else:
-            refusal = self.check(url, depth, nofollow=nofollow, role=role)
+        refusal = self.check(url, depth, nofollow=nofollow, role=role)
         if refusal in CHECKED_EXTERNALLY and self._checks_external:
             role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
@@ -149,7 +145,7 @@ class Admission:
             trace.note_refusal(candidate, base)
             if self._observer is not None:
                 self._observer.saw_refusal(candidate)
-        return None if is_full else candidate
+        return candidate
 
     def is_external_asset(self, url: str, role: Role) -> bool:
         """Return whether a URL is what a page needs from another host."""

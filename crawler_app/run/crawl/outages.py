@@ -65,10 +65,10 @@ class Outages:
         stats: Counts the ``outages``.
         observer: Notified of outages.
 
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
     >>> from crawler_app.base.models import State
     >>> from crawler_app.base.reasons import Reason
-    >>> outages = Outages(CrawlConfig(("http://a.test/",)), MemoryFrontier())
+    >>> outages = Outages(CrawlConfig(("http://a.test/",)), SqliteFrontier())
     >>> outages.note_response("http://a.test/")
     >>> refused = Outcome(State.FAILED, Reason.CONNECTION_REFUSED)
     >>> outages.ends_at("http://a.test/x", refused, now=100.0)

@@ -44,7 +44,7 @@ from crawler_app.store.archive.block import facts_of, split_block
 from crawler_app.store.archive.captures import RESPONSE, REVISIT, Capture
 from crawler_app.store.archive.gzip_members import Member, members_in
 from crawler_app.store.archive.totals import ArchiveSummary
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.documents.html import parse_html
 from crawler_app.web.httpclient.response import REDIRECTS
 
@@ -81,8 +81,8 @@ class ForeignCrawl(StoredCrawl):
         return _Content(self._file, self._pieces, self._on_step)
 
     @functools.cached_property
-    def _frontier(self) -> MemoryFrontier:
-        frontier = MemoryFrontier()
+    def _frontier(self) -> SqliteFrontier:
+        frontier = SqliteFrontier()
         for url, outcome, at in self._content.outcome_by_key.values():
             frontier.add([Candidate(url, host_of(url))])
             claim = frontier.claim(0.0, 1.0)
@@ -94,7 +94,7 @@ class ForeignCrawl(StoredCrawl):
         url, _, _ = next(iter(self._content.outcome_by_key.values()))
         return CrawlConfig((url,))
 
-    def frontier(self) -> MemoryFrontier:
+    def frontier(self) -> SqliteFrontier:
         return self._frontier
 
     def state(self) -> str:

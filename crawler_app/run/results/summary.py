@@ -56,9 +56,9 @@ class Summary:
         first_at: When the first URL was finished, in seconds since the epoch, or None.
         last_at: When the last URL was finished, in seconds since the epoch, or None.
 
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
     >>> from crawler_app.base.models import Candidate
-    >>> frontier = MemoryFrontier()
+    >>> frontier = SqliteFrontier()
     >>> frontier.add([Candidate("http://a.test/", "a.test")])
     1
     >>> summary = summarize(frontier)

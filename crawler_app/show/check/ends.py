@@ -15,7 +15,7 @@ __all__ = ["LOOP", "End", "Ends", "is_unchecked", "key_of", "skipped"]
 LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
 
 # Pages that another check might read, with a longer wait, more room or another limit.
-MISSED = RETRYABLE | {Reason.TOO_MANY_URLS, Reason.TOO_MANY_ALIKE}
+MISSED = RETRYABLE | {Reason.TOO_MANY_ALIKE}
 
 
 class End(NamedTuple):

@@ -107,12 +107,12 @@ class Dashboard:
     >>> from crawler_app.base.config import CrawlConfig
     >>> from crawler_app.run.crawl import Crawl
     >>> from crawler_app.run.crawl.wiring import wire
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
     >>> from gencoro import gen
     >>> from gencoro.ioloop import IOLoop
     >>> @gen.coroutine
     ... def main():
-    ...     crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
+    ...     crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), SqliteFrontier(), None))
     ...     with Dashboard(Monitor(crawl)) as dashboard:
     ...         print(dashboard.url)
     >>> loop = IOLoop(make_current=False)

@@ -56,8 +56,8 @@ class Metrics:
     >>> from crawler_app.base.config import CrawlConfig
     >>> from crawler_app.run.crawl import Crawl
     >>> from crawler_app.run.crawl.wiring import wire
-    >>> from crawler_app.store.frontier.memory import MemoryFrontier
-    >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None))
+    >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
+    >>> crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), SqliteFrontier(), None))
     >>> text, _ = Metrics(crawl).render()
     >>> b"gencrawl_fetched_total 0.0" in text
     True

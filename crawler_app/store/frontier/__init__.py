@@ -33,11 +33,10 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends::
 
-    memory           for tests and small crawls
-    sqlite           the default, on disk
+    sqlite           the default, on disk; in a temporary file where nothing is kept
     postgres         in PostgreSQL, shared by the workers of a crawl, on one machine or many
 
-Of those on disk::
+Of the former::
 
     sqlite_reading   the reading half
     frontier_schema  the tables
@@ -88,11 +87,10 @@ LONGEST_HOLD_S = 24 * 3600.0
 MAX_QUERIES = 100_000
 
 
-class NoPreviousCrawl:
-    """What a frontier knows of the previous crawl if there was none.
+class FrontierReader(abc.ABC):
+    """Read access to a frontier, or to several that are read as one."""
 
-    Overridden by those that can have had one: the frontiers on disk.
-    """
+    # Overridden where there can have been a previous crawl.
 
     @property
     def is_recrawl(self) -> bool:
@@ -118,29 +116,6 @@ class NoPreviousCrawl:
             is_whole: Whether a page that was not met is gone.
         """
         return []
-
-
-class NothingToCommit:
-    """The commits of a frontier in memory; overridden where there is a file or a server."""
-
-    def is_due(self, now: float) -> bool:
-        """Return whether enough URLs have ended, or long enough ago, for a `Frontier.flush`."""
-        return False
-
-    def has_changes(self) -> bool:
-        """Return whether anything has changed since the last `Frontier.flush`."""
-        return False
-
-    def due_checkpoint(self) -> Callable[[], None] | None:
-        """Return the checkpoint to run in another thread after a `Frontier.flush`, or None.
-
-        As little as possible should be changed until it has run.
-        """
-        return None
-
-
-class FrontierReader(NoPreviousCrawl, abc.ABC):
-    """Read access to a frontier, or to several that are read as one."""
 
     # Every backend.
 
@@ -214,7 +189,7 @@ class FrontierReader(NoPreviousCrawl, abc.ABC):
         return [record.url for record in self.records() if record.state in wanted]
 
 
-class Frontier(FrontierReader, NothingToCommit):
+class Frontier(FrontierReader):
     """The interface of all backends; one test suite runs over each of them."""
 
     # Every backend: URLs.
@@ -313,11 +288,6 @@ class Frontier(FrontierReader, NothingToCommit):
         Returns how many.
         """
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no further URL should be added, because memory is used up."""
-        return False
-
     @abc.abstractmethod
     def queries(self) -> Iterable[str]:
         """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.
@@ -368,6 +338,21 @@ class Frontier(FrontierReader, NothingToCommit):
         """
 
     # Every backend: commits.
+
+    @abc.abstractmethod
+    def is_due(self, now: float) -> bool:
+        """Return whether enough URLs have ended, or long enough ago, for a `flush`."""
+
+    @abc.abstractmethod
+    def has_changes(self) -> bool:
+        """Return whether anything has changed since the last `flush`."""
+
+    def due_checkpoint(self) -> Callable[[], None] | None:
+        """Return the checkpoint to run in another thread after a `flush`, or None.
+
+        As little as possible should be changed until it has run.
+        """
+        return None
 
     @abc.abstractmethod
     def flush(self, *, is_prepared: bool = False) -> None:

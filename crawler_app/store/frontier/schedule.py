@@ -63,12 +63,12 @@ class Schedule:
 
     Args:
         load: Returns queued URLs of a host in their order: those behind a turn and an id,
-            up to a number; None if there is no file, so that all are held in memory.
+            up to a number.
         is_claimed: Returns whether a URL is claimed, by its id; the file does not know.
         seen_at: A time that has come, in seconds since the epoch.
         held_to: When the last of the holds and retries of an earlier run ends.
 
-    >>> schedule = Schedule()
+    >>> schedule = Schedule(lambda host, start, limit: [])
     >>> host = schedule.meet(7, "a.test", free_at=50.0)
     >>> schedule.put(host, (0, 1, "http://a.test/", 0, 0, 0, 0))
     >>> schedule.take(now=49.0), schedule.next_at(now=49.0)
@@ -79,7 +79,7 @@ class Schedule:
 
     def __init__(
         self,
-        load: Callable[[int, tuple[int, int], int], list[Queued]] | None = None,
+        load: Callable[[int, tuple[int, int], int], list[Queued]],
         is_claimed: Callable[[int], bool] = lambda url_id: False,
         seen_at: float = -math.inf,
         held_to: float = -math.inf,
@@ -163,7 +163,7 @@ class Schedule:
         if host.held_to is not None and queued[:2] > host.held_to:
             return
         heapq.heappush(host.queued, queued)
-        if self._load is not None and len(host.queued) > self._most_held:
+        if len(host.queued) > self._most_held:
             host.queued = sorted(host.queued)[: self._most_held // 2]
             host.held_to = host.queued[-1][:2]
         self._offer(host)
@@ -276,7 +276,6 @@ class Schedule:
         return bool(host.queued)
 
     def _load_more(self, host: Host, start: tuple[int, int]) -> None:
-        assert self._load is not None
         found = self._load(host.id, start, self._most_held)
         is_all = len(found) < self._most_held
         host.queued = [each for each in found if not self._is_claimed(each[1])]

@@ -99,7 +99,8 @@ class SqliteFrontier(SqliteReader, Frontier):
     """A frontier in one SQLite file.
 
     Args:
-        path: The file; created if it does not exist.
+        path: The file; created if it does not exist.  Empty for a temporary one, which is
+            deleted in the end.
         read_only: Read one snapshot, so that counts and records agree, even while another
             process writes.
         before_commit: Called before each commit that is not prepared; an exception
@@ -109,7 +110,7 @@ class SqliteFrontier(SqliteReader, Frontier):
     Raises:
         ConfigError: the file is not a frontier, or has another version.
 
-    >>> frontier = SqliteFrontier(":memory:")
+    >>> frontier = SqliteFrontier()
     >>> frontier.add([Candidate("http://a.test/", "a.test")])
     1
     >>> frontier.claim(now=0.0, lease_s=60.0).url
@@ -119,7 +120,7 @@ class SqliteFrontier(SqliteReader, Frontier):
 
     def __init__(
         self,
-        path: Path | str,
+        path: Path | str = "",
         *,
         read_only: bool = False,
         before_commit: Callable[[], None] = lambda: None,

@@ -4,7 +4,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -41,7 +41,7 @@ def main():
         sitemaps=False,
     )
     clock = IOLoop.current().asyncio_loop.time
-    return Crawl(wire(config, MemoryFrontier(), Network(config), clock=clock)).run()
+    return Crawl(wire(config, SqliteFrontier(), Network(config), clock=clock)).run()
 
 
 if __name__ == "__main__":

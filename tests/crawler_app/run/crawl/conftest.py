@@ -7,7 +7,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 
@@ -23,7 +23,7 @@ def crawl(site, run_sync):
     def run(path="/", *, frontier=None, fetcher=HttpFetcher, stores=None, **options):
         options = {"retry_pause_s": 0.01, "robots": False} | options
         config = CrawlConfig(seeds=(site.url.rstrip("/") + path,), **options)
-        frontier = MemoryFrontier() if frontier is None else frontier
+        frontier = SqliteFrontier() if frontier is None else frontier
         frontiers.append(frontier)
         made = []
 

@@ -13,7 +13,6 @@ from crawler_app.base.errors import FetchError, FrontierError
 from crawler_app.base.models import Fetched, State
 from crawler_app.run.crawl.admission import Admission
 from crawler_app.run.results.summary import summarize
-from crawler_app.store.frontier.memory import MemoryFrontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
@@ -538,7 +537,7 @@ def test_unexpected_error_fails_only_its_url(
     assert "/lost" not in site.paths
 
 
-class HastyFrontier(MemoryFrontier):
+class HastyFrontier(SqliteFrontier):
     """Gives its second claim out twice."""
 
     claims = 0
@@ -577,7 +576,7 @@ def test_lost_lease_is_logged_and_stops_no_worker(
     assert not crawler.under_way
 
 
-class FailingFrontier(MemoryFrontier):
+class FailingFrontier(SqliteFrontier):
     """Cannot write, as on a full disk, and counts the attempts."""
 
     def __init__(self, error):
@@ -665,7 +664,7 @@ def test_waiting_worker_wakes_when_a_page_brings_links(site, crawl):
     assert site.most_at_once == 3
 
 
-class CountingFrontier(MemoryFrontier):
+class CountingFrontier(SqliteFrontier):
     """Counts how often workers look for a URL."""
 
     def __init__(self):

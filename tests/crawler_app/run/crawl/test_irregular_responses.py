@@ -7,7 +7,7 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from tests.helpers.fetching import run_with, sends
@@ -27,7 +27,7 @@ def page(*lines, body=PAGE, **status):
 def crawl(response):
     """Return the outcome of a crawl of one URL."""
     server = FaultServer(then=sends(response))
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
 
     @gen.coroutine
     def main():

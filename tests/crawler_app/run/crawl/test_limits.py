@@ -12,7 +12,7 @@ from crawler_app.base.models import Fetched, State
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -71,7 +71,7 @@ def crawl_web():
         web = Web(loop, links_by_url, took_s_by_host, robots_txt)
         options = {"scope": "any", "robots": robots_txt is not None} | options
         config = CrawlConfig((next(iter(links_by_url)),), **options)
-        crawler = Crawl(wire(config, MemoryFrontier(), web, clock=loop.time))
+        crawler = Crawl(wire(config, SqliteFrontier(), web, clock=loop.time))
         asyncio.set_event_loop(loop)
         IOLoop.current().run_sync(crawler.run)
         return crawler, web

@@ -9,7 +9,7 @@ from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.run.crawl import Crawl, Failure, monitor
 from crawler_app.run.crawl.monitor import Monitor
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 
 SEED = "http://a.test/"
@@ -18,7 +18,7 @@ SEED = "http://a.test/"
 @pytest.fixture
 def crawl():
     """A crawl whose frontier holds three done, one failed, one claimed, two queued."""
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
     frontier.add(Candidate(f"http://a.test/{n}", "a.test") for n in range(7))
     for reason in ("ok", "ok", "ok", "http_404"):
         state = State.DONE if reason == "ok" else State.FAILED
@@ -90,7 +90,7 @@ def test_phase_is_what_somebody_wants(crawl, method, phase):
 
 
 def test_crawl_whose_hosts_must_wait_is_waiting():
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
     frontier.add([Candidate(SEED, "a.test")])
     looking = Monitor(Crawl(wire(CrawlConfig((SEED,)), frontier, None)))
     before = looking.look()
@@ -106,7 +106,7 @@ def test_crawl_whose_hosts_must_wait_is_waiting():
 
 def test_crawl_that_another_worker_goes_on_with_is_not_waiting():
     """The end of that worker's lease is not when the next URL is due."""
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
     frontier.add([Candidate(SEED, "a.test")])
     frontier.claim(time.time(), lease_s=600.0)
 

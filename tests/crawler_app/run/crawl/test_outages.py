@@ -6,7 +6,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Outcome, State
 from crawler_app.run.crawl.outages import Outages
 from crawler_app.run.crawl.stats import Stats
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 
 CONFIG = CrawlConfig(("http://a.test/",), retry_pause_s=1.0)
 A, B, C = "http://a.test/", "http://a.test/b", "http://a.test/c"
@@ -16,7 +16,7 @@ CLOSED = Outcome(State.FAILED, "connection_closed")
 
 @pytest.fixture
 def frontier():
-    return MemoryFrontier()
+    return SqliteFrontier()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.pace import read_pace, with_pace
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 
@@ -36,7 +36,7 @@ def begun(site, **options):
     """Begin a crawl on the running loop."""
     config = CrawlConfig((site.url,), robots=False, tries=1, **options)
     with contextlib.closing(make_fetcher(config)) as fetcher:
-        yield Crawl(wire(config, MemoryFrontier(), fetcher))
+        yield Crawl(wire(config, SqliteFrontier(), fetcher))
 
 
 @gen.coroutine

@@ -8,7 +8,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import State
 from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 
@@ -24,7 +24,7 @@ def steer(site, run_sync):
         def body():
             config = CrawlConfig((site.url,), robots=False, **options)
             with contextlib.closing(HttpFetcher(config)) as fetcher:
-                crawl = Crawl(wire(config, MemoryFrontier(), fetcher))
+                crawl = Crawl(wire(config, SqliteFrontier(), fetcher))
                 made.append(crawl)
                 running = crawl.run()
                 yield main(crawl, running)

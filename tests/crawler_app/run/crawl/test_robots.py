@@ -3,7 +3,7 @@
 import pytest
 
 from crawler_app.base.models import State
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.robots.cache import RobotsCache
 
 ROBOTS = {"robots": True}
@@ -246,7 +246,7 @@ def test_text_sitemap_of_an_index_is_one_after_a_stop_too(site, crawl):
     site.answer("/index.xml", index.encode(), headers=XML)
     site.answer("/s.txt", f"{site.url}a".encode(), headers=TEXT)
     site.page("/a")
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
 
     crawl(frontier=frontier, max_pages=2, **ROBOTS)
     assert "/s.txt" not in site.paths
@@ -296,7 +296,7 @@ def test_next_run_asks_for_robots_txt_again(site, crawl):
     robots_txt(site, "User-agent: *", "Disallow: /a")
     site.page("/", "/a", "/b")
     site.page("/b")
-    frontier = MemoryFrontier()
+    frontier = SqliteFrontier()
 
     crawl(frontier=frontier, max_pages=1, **ROBOTS)
     crawl(frontier=frontier, **ROBOTS)

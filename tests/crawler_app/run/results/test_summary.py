@@ -12,7 +12,7 @@ from crawler_app.run.directory import CrawlSizes
 from crawler_app.run.results.comparison import Comparison
 from crawler_app.run.results.summary import final_records, summarize
 from crawler_app.store.archive.totals import ArchiveSummary
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 
 
 def url(path):
@@ -36,7 +36,7 @@ def failure(reason="http_404", status=404):
 @pytest.fixture
 def frontier():
     """A small frontier that is filled by hand."""
-    return MemoryFrontier()
+    return SqliteFrontier()
 
 
 def end(frontier, outcome_by_path, via=None):

@@ -159,7 +159,6 @@ def test_machine_without_a_network_is_named_once(is_online, pages):
 @pytest.mark.parametrize(
     ("reason", "role", "is_missed"),
     [
-        (Reason.TOO_MANY_URLS, Role.LINK, True),
         (Reason.TOO_MANY_ALIKE, Role.LINK, True),
         (Reason.RATE_LIMITED, Role.LINK, True),
         (Reason.RATE_LIMITED, Role.EXTERNAL, False),

@@ -9,7 +9,6 @@ from crawler_app.show.check.check_config import CheckConfig
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS
 from crawler_app.show.check.reference_tracker import ReferenceTracker
-from crawler_app.store.frontier import memory
 from crawler_app.web.documents import resolving
 from crawler_app.web.documents.outline import outline_of
 from tests.helpers.memory import peak_below
@@ -79,14 +78,3 @@ def test_findings_that_are_too_many_are_counted(site, run_sync, monkeypatch):
     assert "20 findings: 20 broken" in written
     assert written.count("404 Not Found") == 4
     assert "Only counted, not listed: 16 findings." in written
-
-
-def test_urls_that_are_too_many_are_not_checked(site, run_sync, monkeypatch):
-    monkeypatch.setattr(memory, "MAX_BYTES", 1_000)
-    site.page("/", "page", "gone")
-    site.page("/page", *(f"gone{n}" for n in range(20)))
-
-    written = checked(site, run_sync)
-
-    assert "1 finding: 1 broken" in written
-    assert "Not checked: 20 (memory is full; with --into" in written

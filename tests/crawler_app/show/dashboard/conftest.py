@@ -13,7 +13,7 @@ from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.monitor import Monitor
 from crawler_app.run.crawl.wiring import wire
 from crawler_app.show.dashboard import Dashboard
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
@@ -137,7 +137,7 @@ def watch(site, tmp_path):
                 pages = cleanup.enter_context(
                     contextlib.closing(IndexWriter(tmp_path / "index.sqlite"))
                 )
-            frontier = cleanup.enter_context(contextlib.closing(MemoryFrontier()))
+            frontier = cleanup.enter_context(contextlib.closing(SqliteFrontier()))
             fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
             monitor = Monitor(Crawl(wire(config, frontier, fetcher, index=pages)))
             dashboard = cleanup.enter_context(

@@ -13,7 +13,7 @@ from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.host_updates import HostUpdates
 from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.memory import MemoryFrontier
+from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from tests.helpers.postgres import LEASE_S, found
@@ -73,7 +73,7 @@ def crawl_alone(run_sync):
         @gen.coroutine
         def work():
             with contextlib.closing(HttpFetcher(config)) as fetcher:
-                yield Crawl(wire(config, MemoryFrontier(), fetcher)).run()
+                yield Crawl(wire(config, SqliteFrontier(), fetcher)).run()
 
         run_sync(work)
 

@@ -6,8 +6,10 @@ import itertools
 import random
 import resource
 import sqlite3
+import stat
 import threading
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -219,6 +221,29 @@ def test_path_with_special_characters(open_frontier, tmp_path):
 
     assert open_frontier(path, read_only=True).urls(State.QUEUED) == [url("x")]
     assert path.exists()
+
+
+def deleted_bytes():
+    """Return the size of the files without a name that this process has open."""
+    sizes = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found = link.stat()
+            if stat.S_ISREG(found.st_mode) and not found.st_nlink:
+                sizes.append(found.st_size)
+    return sum(sizes)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only on Linux")
+def test_temporary_frontier_is_a_file_without_a_name():
+    before = deleted_bytes()
+    frontier = SqliteFrontier()
+    frontier.add(found(f"{'x' * 1_000}{n}") for n in range(5_000))
+    frontier.flush()
+
+    assert deleted_bytes() - before > 2_000_000
+    frontier.close()
+    assert deleted_bytes() == before
 
 
 def test_claim_uses_the_indexes(open_frontier):
