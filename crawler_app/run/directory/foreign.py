@@ -9,6 +9,9 @@ Rule: the file is not trusted; a damaged record, or one that is too large, is sk
 import contextlib
 import datetime
 import functools
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -81,21 +84,25 @@ class ForeignCrawl(StoredCrawl):
         return _Content(self._file, self._pieces, self._on_step)
 
     @functools.cached_property
-    def _frontier(self) -> SqliteFrontier:
-        frontier = SqliteFrontier()
-        for url, outcome, at in self._content.outcome_by_key.values():
-            frontier.add([Candidate(url, host_of(url))])
-            claim = frontier.claim(0.0, 1.0)
-            assert claim is not None
-            frontier.finish(claim, outcome, float(at))
-        return frontier
+    def _frontier_path(self) -> Path:
+        """A frontier with what the file says, which is deleted with this object."""
+        directory = tempfile.mkdtemp(prefix="gencrawl-")
+        weakref.finalize(self, shutil.rmtree, directory)
+        path = Path(directory) / "frontier.sqlite"
+        with contextlib.closing(SqliteFrontier(path)) as frontier:
+            for url, outcome, at in self._content.outcome_by_key.values():
+                frontier.add([Candidate(url, host_of(url))])
+                claim = frontier.claim(0.0, 1.0)
+                assert claim is not None
+                frontier.finish(claim, outcome, float(at))
+        return path
 
     def config(self) -> CrawlConfig:
         url, _, _ = next(iter(self._content.outcome_by_key.values()))
         return CrawlConfig((url,))
 
     def frontier(self) -> SqliteFrontier:
-        return self._frontier
+        return SqliteFrontier(self._frontier_path, read_only=True)
 
     def state(self) -> str:
         found = self._file.stat()
