@@ -20,6 +20,7 @@ __all__ = [
     "bare_path",
     "canonicalize",
     "dedup_key",
+    "directory_of",
     "has_query",
     "host_of",
     "is_loopback",
@@ -29,6 +30,7 @@ __all__ = [
     "join_or_nothing",
     "name_of",
     "origin_of",
+    "place_of",
     "redirect_target",
     "reference_in_header",
     "target_of",
@@ -94,6 +96,7 @@ _ESCAPE_BY_CHAR = {
     if chr(char) not in _UNRESERVED and chr(char) not in _ALLOWED + "%"
 }
 _HTTP = re.compile("https?:", re.IGNORECASE)
+_HOSTED = ("https://", "http://")
 _AUTHORITY = re.compile(r"(?:https?:[/\\]*|[/\\]{2,})([^/\\?#]*)", re.IGNORECASE)
 # A reference without a path is relative to the page, not to its directory.
 _PAGE_RELATIVE = re.compile(r"(?:[A-Za-z][\w+.\-]*:)?(?:[?#]|\Z)", re.ASCII)
@@ -346,6 +349,32 @@ def redirect_target(url: str, location: str) -> str:
     if not location:
         raise UrlError("no_location", "the redirect has no Location")
     return join(url, reference_in_header(location))
+
+
+def directory_of(base: str) -> str:
+    """Return a canonical URL up to the last slash of its path.
+
+    >>> directory_of("http://a.test/docs/x?y=/z")
+    'http://a.test/docs/'
+    """
+    return "".join(_split(base))
+
+
+def place_of(base: str, reference: str) -> str | None:
+    """Return the part of a canonical URL that decides where a reference leads from it.
+
+    Nothing if the reference names its host; otherwise the origin or the directory, or None if
+    all of the URL decides.
+
+    >>> [place_of("http://a.test/b/c", each) for each in ("http://d.test/", "/d", "d", "?d")]
+    ['', 'http://a.test', 'http://a.test/b/', None]
+    """
+    if reference.startswith(_HOSTED):
+        return ""
+    if not is_of_directory(reference):
+        return None
+    origin, directory = _split(base)
+    return origin if reference[0] == "/" else origin + directory
 
 
 def is_of_directory(reference: str) -> bool:

@@ -16,8 +16,8 @@
       scripted      whether a script makes the page in the browser
     refresh         where a page takes its visitors by itself
     sent_links      links as a browser sends them
-    resolving       where references lead, resolved once for a directory
-    link_cache      skips links already handled in the same directory
+    resolving       where references lead, resolved once for many pages
+    link_cache      skips links already handled on another page
     css             what a style sheet refers to
     non_html        what a style sheet or a manifest refers to
     srcset          the images that a srcset lists

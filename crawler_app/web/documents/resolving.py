@@ -1,9 +1,9 @@
-"""Where references lead: most stand on many pages, and are resolved once for a directory.  Pure."""
+"""Where references lead: most stand on many pages, and are resolved once for all of a site or a directory.  Pure."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from crawler_app.base.urls import is_of_directory, join_or_nothing
+from crawler_app.base.urls import join_or_nothing, origin_of, place_of
 from crawler_app.web.documents.malformed import problem_in
 
 __all__ = ["LinkResolver"]
@@ -33,7 +33,9 @@ class LinkResolver(Generic[Found]):
 
     def find(self, base: str, link: str) -> Found:
         """Return what is known of the target of a reference without a fragment."""
-        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
+        # Whether the host of the base is private decides what is wrong with a reference.
+        shared = place_of(base, link)
+        place = base if shared is None else shared or origin_of(base), link
         found = self._found_by_place.get(place)
         if found is None:
             # An empty reference is the document itself.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawler_app.base.urls import directory_of
 from crawler_app.web.documents.link_cache import LinkCache
 
 PAGE = "http://a.test/docs/x.html"
@@ -13,7 +14,7 @@ def cache():
 
 
 def test_cached_link_is_skipped_in_its_directory_only(cache):
-    cache.add(PAGE, "b.html")
+    cache.add(directory_of(PAGE), "b.html")
 
     assert cache.unseen("http://a.test/docs/y.html?q=/z/", ["b.html", "c"]) == ["c"]
     assert cache.unseen("http://a.test/docs/deep/y.html", ["b.html"]) == ["b.html"]
@@ -27,9 +28,18 @@ def test_link_with_a_host_is_skipped_everywhere(cache, link):
     assert cache.unseen("https://b.test/", [link, "x"]) == ["x"]
 
 
+@pytest.mark.parametrize("link", ["/x", "//b.test/x"])
+def test_link_from_the_root_is_skipped_on_its_site(cache, link):
+    cache.add(PAGE, link)
+
+    assert cache.unseen("http://a.test/other/y.html", [link, "x"]) == ["x"]
+    assert cache.unseen("https://a.test/docs/y.html", [link]) == [link]
+
+
 @pytest.mark.parametrize("link", ["", "?page=2", "http:?q", " ?q "])
 def test_link_relative_to_its_page_is_never_skipped(cache, link):
-    cache.add(PAGE, link)
+    for page in (PAGE, directory_of(PAGE)):
+        cache.add(page, link)
 
     assert cache.unseen("http://a.test/docs/y.html", [link]) == [link]
 
@@ -39,6 +49,5 @@ def test_memory_is_bounded(cache):
         cache.add(f"http://a.test/{number % 7}/", f"x{number}")
         cache.add(PAGE, f"http://b.test/{number}")
 
-    kept = sum(map(len, cache._links_by_directory.values()))
-    kept += len(cache._links_with_host)
+    kept = sum(map(len, cache._links_by_place.values()))
     assert 0 < kept <= 100
