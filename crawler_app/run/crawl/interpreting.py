@@ -11,7 +11,7 @@ import itertools
 import logging
 import re
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -50,10 +50,10 @@ from crawler_app.web.documents import sitemap
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Mention, Outline, upgraded
+from crawler_app.web.documents.outline import Outline, upgraded
 from crawler_app.web.documents.pdf import can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
-from crawler_app.web.documents.references import Asset, Use, refers_to_url
+from crawler_app.web.documents.references import Mention, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.documents.xhtml import is_xhtml, is_xml
@@ -187,9 +187,9 @@ class Interpreter:
         if self._observer is not None and (mentions := _in_headers(fetched)):
             self._observer.saw_document(claim.url, Outline(mentions=mentions))
         if self._config.fetches_assets:
-            found += yield from self._assets_of_file(claim, fetched, content_type)
-            if self._observer is not None and may_have_assets(content_type):
-                yield from self._show_outline(self._observer, claim, fetched, outcome)
+            found += yield from self._assets_of_file(
+                claim, fetched, content_type, self._observer
+            )
         return Finish(outcome, found)
 
     def _read_external_asset(
@@ -258,7 +258,7 @@ class Interpreter:
         new = _NewLinks(base)
         admitted: Iterator[Candidate | None]
         admitted = self._links(claim, page, new, directives)
-        found: Iterable[Asset | Mention] = upgraded(page.assets, fetched)
+        found = upgraded(page.assets, fetched)
         if self._observer is not None and outline is not None:
             mentions = outline.mentions + _in_headers(fetched)
             outline.mentions = upgraded(mentions, fetched)
@@ -348,14 +348,6 @@ class Interpreter:
                 new.links.append(link)
             yield candidate
 
-    def _show_outline(
-        self, observer: CrawlObserver, claim: Claim, fetched: Fetched, outcome: Outcome
-    ) -> Subgenerator[Outline]:
-        """Show a document to the observer, and return what it refers to."""
-        outline = yield from self._reader.outline(fetched.body, outcome.content_type)
-        observer.saw_document(claim.url, outline)
-        return outline
-
     def _other_links(
         self,
         claim: Claim,
@@ -376,7 +368,7 @@ class Interpreter:
     def _assets(
         self,
         claim: Claim,
-        assets: Iterable[Asset | Mention],
+        assets: Collection[Mention],
         new: _NewLinks,
         directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:
@@ -399,13 +391,19 @@ class Interpreter:
             yield candidate
 
     def _assets_of_file(
-        self, claim: Claim, fetched: Fetched, content_type: str
+        self,
+        claim: Claim,
+        fetched: Fetched,
+        content_type: str,
+        observer: CrawlObserver | None = None,
     ) -> Subgenerator[list[Candidate]]:
-        """Admit what a style sheet or a manifest refers to."""
-        found = yield from self._reader.assets(fetched.body, content_type)
-        if not found:
+        """Admit what a style sheet or a manifest refers to, and show it to an observer."""
+        if not may_have_assets(content_type):
             return []
-        admitted = self._assets(claim, found, _NewLinks(claim.url))
+        outline = yield from self._reader.outline(fetched.body, content_type)
+        if observer is not None:
+            observer.saw_document(claim.url, outline)
+        admitted = self._assets(claim, outline.mentions, _NewLinks(claim.url))
         return (yield from self._admission.in_turns(admitted, claim))
 
     def _crawled_page(
@@ -481,9 +479,9 @@ def _in_headers(fetched: Fetched) -> list[Mention]:
     return mentions
 
 
-def _is_frame(asset: Asset | Mention) -> bool:
+def _is_frame(asset: Mention) -> bool:
     """Return whether a browser may show a page there."""
-    return asset.use is Use.FRAME or asset.element.strip("<>") in ("embed", "object")
+    return asset.use is Use.FRAME or asset.element in ("embed", "object")
 
 
 def _names_another_page(url: str, canonical: str) -> bool:

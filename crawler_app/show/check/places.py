@@ -11,7 +11,7 @@ from crawler_app.web.documents.fragments import (
     is_scripted,
     names_place,
 )
-from crawler_app.web.documents.outline import Mention
+from crawler_app.web.documents.references import Mention
 
 __all__ = ["Places"]
 

@@ -31,8 +31,8 @@ from crawler_app.show.findings.kinds import (
     FindingKind,
 )
 from crawler_app.web.documents.malformed import REPAIRED
-from crawler_app.web.documents.outline import Mention, Outline
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.outline import Outline
+from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.resolving import LinkResolver
 
 if TYPE_CHECKING:

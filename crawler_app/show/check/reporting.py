@@ -13,8 +13,8 @@ from crawler_app.show.findings.kinds import (
     missing_place,
 )
 from crawler_app.web.documents.malformed import REPAIRED, is_missing
-from crawler_app.web.documents.outline import Mention, words_of
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.outline import words_of
+from crawler_app.web.documents.references import Mention, Use
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem

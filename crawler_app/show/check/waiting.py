@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crawler_app.base.errors import StorageError
 from crawler_app.web.documents.fragments import fragment_of
-from crawler_app.web.documents.outline import Mention
+from crawler_app.web.documents.references import Mention
 
 __all__ = ["References", "WaitingReferences"]
 

@@ -50,9 +50,9 @@ from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, nam
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.malformed import is_missing
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Mention, outline_of, upgraded, words_of
+from crawler_app.web.documents.outline import outline_of, upgraded, words_of
 from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
-from crawler_app.web.documents.references import LOADED_USES, Use
+from crawler_app.web.documents.references import LOADED_USES, Mention, Use
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.resolving import LinkResolver
 from crawler_app.web.documents.sitemap import parse_sitemap

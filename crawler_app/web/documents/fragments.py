@@ -9,8 +9,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Container
 from urllib.parse import unquote
 
-from crawler_app.web.documents.outline import Mention
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.references import Mention, Use
 
 __all__ = ["Ids", "fragment_of", "has_name", "has_place", "is_scripted", "names_place"]
 

@@ -31,7 +31,7 @@ from crawler_app.web.documents.page_metadata import (
 )
 from crawler_app.web.documents.references import (
     REFERRING,
-    Asset,
+    Mention,
     assets_of,
     refresh_in,
 )
@@ -79,7 +79,7 @@ class Page:
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
         anchors: The links with their text, in document order; empty unless requested.
-        assets: What a browser loads for it; empty unless requested.
+        assets: What a browser loads for it, without the places; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
         outline: All references with their places; None unless requested.
         metadata: None unless requested.
@@ -99,7 +99,7 @@ class Page:
     text: str = ""
     refresh: Refresh | None = None
     anchors: list[Anchor] = field(default_factory=list)
-    assets: list[Asset] = field(default_factory=list)
+    assets: list[Mention] = field(default_factory=list)
     outline: Outline | None = None
     metadata: PageMetadata | None = None
     asks_for_password: bool = False
@@ -261,7 +261,7 @@ def _distinct(hrefs: list[str], charset: str) -> list[str]:
     return [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
 
 
-def _sent_assets(found: list[Asset], charset: str) -> list[Asset]:
+def _sent_assets(found: list[Mention], charset: str) -> list[Mention]:
     values = [each.value for each in found]
     sent = as_sent(values, charset)
     if sent != values:

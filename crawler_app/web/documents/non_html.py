@@ -9,9 +9,10 @@ from typing import Any
 
 from crawler_app.base.http_headers import media_type
 from crawler_app.web.documents.css import decode_css, references_in_css
-from crawler_app.web.documents.references import Asset, Use
+from crawler_app.web.documents.references import Mention, Use
+from crawler_app.web.documents.tree import Lines
 
-__all__ = ["assets_of_file", "may_have_assets"]
+__all__ = ["may_have_assets", "mentions_in_file"]
 
 # Source: MIME Sniffing, "JSON MIME type", and Web Application Manifest.
 _MANIFEST_TYPES = ("application/manifest+json", "application/json", "text/json")
@@ -27,18 +28,23 @@ def may_have_assets(content_type: str) -> bool:
     return media_type(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
 
 
-def assets_of_file(body: bytes, content_type: str) -> list[Asset]:
-    """Return what a file refers to, without duplicates; empty for other types.
+def mentions_in_file(body: bytes, content_type: str) -> list[Mention]:
+    """Return what a file refers to; nothing for other types.
 
-    >>> assets_of_file(b"a { background: url(b.png) }", "text/css")
-    [Asset(value='b.png', use=<Use.ASSET: 2>, element='style sheet')]
+    >>> mentions_in_file(b"a { background: url(b.png) }", "text/css")[0][:3]
+    ('b.png', <Use.ASSET: 2>, 'url()')
     """
     if media_type(content_type) == _STYLE_TYPE:
-        found = references_in_css(decode_css(body, content_type))
-        values, kind = [each.value for each in found], "style sheet"
-    else:
-        values, kind = list(_icons_in(body)), "manifest"
-    return [Asset(value, Use.ASSET, kind) for value in dict.fromkeys(values)]
+        return list(_in_style_sheet(decode_css(body, content_type)))
+    icons = _icons_in(body) if may_have_assets(content_type) else ()
+    return [Mention(icon, Use.ASSET, "manifest", "") for icon in dict.fromkeys(icons)]
+
+
+def _in_style_sheet(text: str) -> Iterator[Mention]:
+    lines = Lines(text.replace("\r\n", "\n").replace("\r", "\n"))
+    for found in references_in_css(text):
+        name = "@import" if found.is_import else "url()"
+        yield Mention(found.value, Use.ASSET, name, "", *lines.place(found.at))
 
 
 def _icons_in(body: bytes) -> Iterator[str]:

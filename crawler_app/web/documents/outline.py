@@ -9,22 +9,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from crawler_app.base.http_headers import is_html, media_type
+from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.css import decode_css, references_in_css
 from crawler_app.web.documents.links import MAX_LINKS, prefixed_href, text_of_link
 from crawler_app.web.documents.named_urls import NAMED_NAMES, urls_named_in
-from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
+from crawler_app.web.documents.non_html import mentions_in_file
 from crawler_app.web.documents.references import (
     LOADED_USES,
     OTHER_REFERRING,
     REFERRING,
-    Asset,
+    Mention,
     Reference,
     Use,
     references_of,
@@ -33,7 +32,6 @@ from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import (
     ATTRIBUTES,
     SPACE,
-    Lines,
     Tree,
     tree_of,
 )
@@ -41,7 +39,6 @@ from crawler_app.web.documents.xhtml import is_xml
 
 __all__ = [
     "OUTLINE_NAMES",
-    "Mention",
     "Outline",
     "outline_of",
     "outline_of_tree",
@@ -58,25 +55,6 @@ MAX_TEXT_CHARS = 80
 _UPGRADE = "upgrade-insecure-requests"
 _HTTP = re.compile(r"\A\s*http:", re.IGNORECASE)
 _UPGRADES = re.compile(rb"<meta\b[^>]*upgrade-insecure-requests", re.IGNORECASE)
-
-
-class Mention(NamedTuple):
-    """A reference in a document.
-
-    Attributes:
-        value: As written, without character references; its query in the document's charset.
-        line: From 1; 0 if the document has no lines, as a manifest.
-        column: From 1, in characters.
-        text: That of a link, or another name for it; see `words_of`.
-    """
-
-    value: str
-    use: Use
-    element: str
-    attribute: str
-    line: int = 0
-    column: int = 0
-    text: str = ""
 
 
 @dataclass(slots=True)
@@ -125,13 +103,7 @@ def outline_of(body: bytes, content_type: str) -> Outline:
         markup, charset = decode_html(body, content_type)
         tree = tree_of(markup, OUTLINE_NAMES, is_xml=is_xml(content_type))
         return outline_of_tree(tree, charset)
-    if media_type(content_type) == "text/css":
-        return _of_style_sheet(decode_css(body, content_type))
-    if may_have_assets(content_type):
-        found = assets_of_file(body, content_type)
-        mentions = [Mention(each.value, each.use, each.element, "") for each in found]
-        return Outline(mentions=mentions)
-    return Outline()
+    return Outline(mentions=mentions_in_file(body, content_type))
 
 
 def outline_of_tree(tree: Tree, charset: str) -> Outline:
@@ -235,16 +207,6 @@ def _before(attribute: str) -> re.Pattern[str]:
     )
 
 
-def _of_style_sheet(text: str) -> Outline:
-    lines = Lines(text.replace("\r\n", "\n").replace("\r", "\n"))
-    mentions = []
-    for found in references_in_css(text):
-        name = "@import" if found.is_import else "url()"
-        place = lines.place(found.at)
-        mentions.append(Mention(found.value, Use.ASSET, name, "", *place))
-    return Outline(mentions=mentions)
-
-
 def words_of(mention: Mention) -> str:
     """Return the text of a link in one line, or the element of another reference.
 
@@ -261,16 +223,13 @@ def words_of(mention: Mention) -> str:
     return f"<{mention.element}>" if mention.element == "style" else mention.element
 
 
-_R = TypeVar("_R", Asset, Mention)
-
-
-def upgraded(references: list[_R], page: Fetched) -> list[_R]:
+def upgraded(references: list[Mention], page: Fetched) -> list[Mention]:
     """Return references with https where the page asks browsers to load http things over it.
 
     Source: W3C, Upgrade Insecure Requests, 3.2.
 
     >>> page = Fetched("https://a.test/", 200, {"Content-Security-Policy": _UPGRADE}, b"", 0)
-    >>> upgraded([Asset("http://b.test/c.png", Use.ASSET)], page)[0].value
+    >>> upgraded([Mention("http://b.test/c.png", Use.ASSET, "img", "src")], page)[0].value
     'https://b.test/c.png'
     """
     policy = page.headers.get("Content-Security-Policy", "")

@@ -12,16 +12,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.links import Anchor
-from crawler_app.web.documents.outline import Mention, Outline
-from crawler_app.web.documents.references import Asset, Use
+from crawler_app.web.documents.outline import Outline
+from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.refresh import Refresh
 from crawler_app.web.documents.sitemap import Sitemap
 
-__all__ = ["ASSETS", "OUTLINE", "PAGE", "SITEMAP", "Packing"]
+__all__ = ["OUTLINE", "PAGE", "SITEMAP", "Packing"]
 
 T = TypeVar("T")
 
-# The place of the `Use` in a Mention and in an Asset.
+# The place of the `Use` in a Mention.
 USE_COLUMN = 1
 
 # A tenth of the time of calling `Use` for each of thousands.
@@ -44,25 +44,17 @@ def _values(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def _columns(records: Iterable[Mention | Asset]) -> list[tuple[Any, ...]]:
+def _columns(records: Iterable[Mention]) -> list[tuple[Any, ...]]:
     columns = [*zip(*records, strict=True)]
     if columns:
         columns[USE_COLUMN] = tuple(map(int, columns[USE_COLUMN]))
     return columns
 
 
-def _rows(columns: list[Any]) -> Iterable[tuple[Any, ...]]:
+def _mentions(columns: list[Any]) -> list[Mention]:
     if columns:
         columns[USE_COLUMN] = map(_USE_BY_NUMBER.__getitem__, columns[USE_COLUMN])
-    return zip(*columns, strict=True)
-
-
-def _pack_assets(assets: list[Asset]) -> Any:
-    return _columns(assets)
-
-
-def _unpack_assets(columns: Any) -> list[Asset]:
-    return [*map(Asset._make, _rows(columns))]
+    return [*map(Mention._make, zip(*columns, strict=True))]
 
 
 def _pack_page(page: Page) -> Any:
@@ -78,7 +70,7 @@ def _unpack_page(packed: Any) -> Page:
     refresh = packed["refresh"]
     packed["refresh"] = Refresh(*refresh) if refresh else None
     packed["anchors"] = [*map(Anchor._make, zip(*packed["anchors"], strict=True))]
-    packed["assets"] = _unpack_assets(packed["assets"])
+    packed["assets"] = _mentions(packed["assets"])
     packed["outline"] = packed["outline"] and _unpack_outline(packed["outline"])
     return Page(**packed)
 
@@ -89,14 +81,13 @@ def _pack_outline(outline: Outline) -> Any:
 
 def _unpack_outline(packed: Any) -> Outline:
     base, columns, ids, is_partial = packed
-    return Outline(base, [*map(Mention._make, _rows(columns))], ids, is_partial)
+    return Outline(base, _mentions(columns), ids, is_partial)
 
 
 def _unpack_sitemap(packed: Any) -> Sitemap:
     return Sitemap(**packed)
 
 
-ASSETS = Packing(_pack_assets, _unpack_assets)
 OUTLINE = Packing(_pack_outline, _unpack_outline)
 PAGE = Packing(_pack_page, _unpack_page)
 SITEMAP: Packing[Sitemap] = Packing(_values, _unpack_sitemap)

@@ -17,8 +17,8 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
 from crawler_app.web.documents.html import MAX_TITLE_CHARS, Page
 from crawler_app.web.documents.outline import MAX_TEXT_CHARS as MAX_LINK_TEXT_CHARS
-from crawler_app.web.documents.outline import Mention, Outline
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.outline import Outline
+from crawler_app.web.documents.references import Mention, Use
 
 __all__ = ["can_read_pdf", "is_pdf", "read_pdf"]
 

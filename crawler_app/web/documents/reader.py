@@ -10,11 +10,9 @@ from typing import Any, TypeVar
 
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.documents.html import Page, parse_html
-from crawler_app.web.documents.non_html import assets_of_file, may_have_assets
 from crawler_app.web.documents.outline import Outline, outline_of
-from crawler_app.web.documents.packing import ASSETS, OUTLINE, PAGE, SITEMAP, Packing
+from crawler_app.web.documents.packing import OUTLINE, PAGE, SITEMAP, Packing
 from crawler_app.web.documents.pdf import read_pdf
-from crawler_app.web.documents.references import Asset
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
 
@@ -99,24 +97,13 @@ class Reader:
             return Sitemap(is_cut=True)
 
     def outline(self, body: bytes, content_type: str) -> Subgenerator[Outline]:
-        """Return what a page or a style sheet refers to, with places; see `outline_of`."""
+        """Return what a document refers to, with places; see `outline_of`."""
         if len(body) <= SMALL_FILE_BYTES:
             return outline_of(body, content_type)
         try:
             return (yield from self._read(OUTLINE, outline_of, body, content_type))
         except LimitExceeded:
             return Outline(is_partial=True)
-
-    def assets(self, body: bytes, content_type: str) -> Subgenerator[list[Asset]]:
-        """Return what a file refers to; see `assets_of_file`."""
-        if not may_have_assets(content_type):
-            return []
-        if len(body) <= SMALL_FILE_BYTES:
-            return assets_of_file(body, content_type)
-        try:
-            return (yield from self._read(ASSETS, assets_of_file, body, content_type))
-        except LimitExceeded:
-            return []
 
     def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
         """Return the result of another function, called in the sandbox.

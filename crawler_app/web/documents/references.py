@@ -20,7 +20,7 @@ __all__ = [
     "LOADED_USES",
     "OTHER_REFERRING",
     "REFERRING",
-    "Asset",
+    "Mention",
     "Reference",
     "Use",
     "assets_of",
@@ -62,17 +62,24 @@ class Reference(NamedTuple):
     offset: int = 0
 
 
-class Asset(NamedTuple):
-    """What a browser loads for a page.
+class Mention(NamedTuple):
+    """A reference in a document.
 
     Attributes:
-        use: ``FRAME`` or ``ASSET``.
-        element: The element that refers to it, such as "<img>".
+        value: As written, without character references; its query in the document's charset.
+        line: From 1; 0 if the document has no lines, as a manifest.
+        column: From 1, in characters.
+        text: That of a link, or another name for it; see
+            `crawler_app.web.documents.outline.words_of`.
     """
 
     value: str
     use: Use
-    element: str = ""
+    element: str
+    attribute: str
+    line: int = 0
+    column: int = 0
+    text: str = ""
 
 
 _WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
@@ -171,15 +178,15 @@ MAX_SRCDOCS = 100
 MAX_DEPTH = 3
 
 
-def assets_of(tree: Tree) -> list[Asset]:
-    """Return what a browser loads for a page, and its frames, without duplicates.
+def assets_of(tree: Tree) -> list[Mention]:
+    """Return what a browser loads for a page, and its frames, each once and without its place.
 
     >>> tree = tree_of("<a href=b>B</a><img src=c><img src=c>", REFERRING)
-    >>> assets_of(tree)
-    [Asset(value='c', use=<Use.ASSET: 2>, element='<img>')]
+    >>> [(each.value, each.element) for each in assets_of(tree)]
+    [('c', 'img')]
     """
     found = (
-        Asset(each.value, each.use, f"<{each.name}>")
+        Mention(each.value, each.use, each.name, each.attribute)
         for each in references_of(tree, _LOADING)
         if each.use in LOADED_USES
     )

@@ -29,8 +29,7 @@ from crawler_app.show.report.temp_tables import (
 )
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.documents.html import Page
-from crawler_app.web.documents.outline import Mention
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.references import Mention, Use
 
 __all__ = ["RowReader"]
 

@@ -6,7 +6,6 @@ import os
 import pytest
 
 from crawler_app.web.documents.html import parse_html
-from crawler_app.web.documents.non_html import assets_of_file
 from crawler_app.web.documents.outline import outline_of
 from crawler_app.web.documents.reader import Reader
 from crawler_app.web.documents.references import Use
@@ -106,17 +105,19 @@ def test_page_with_everything_is_the_same_wherever_it_is_read(read, times):
     assert {type(each.use) for each in page.assets} == {Use}
 
 
-def test_assets_are_the_same_wherever_they_are_read(read):
-    body = b"a { background: url(b.png) }\n" * 10_000
-
-    assert read("assets", body, "text/css") == assets_of_file(body, "text/css") != []
-
-
+@pytest.mark.parametrize(
+    ("content_type", "piece"),
+    [
+        ("text/html", b"<base href=/><p id=a>\n<img src=b><a href=c#d>e</a>"),
+        ("text/css", b"a { background: url(b.png) }\n"),
+    ],
+)
 @pytest.mark.parametrize("times", [1, 3000])
-def test_outline_is_the_same_in_the_sandbox(read, times):
-    body = b"<base href=/><p id=a>\n<img src=b><a href=c#d>e</a>" * times
+def test_outline_is_the_same_in_the_sandbox(read, times, content_type, piece):
+    outline = read("outline", piece * times, content_type)
 
-    assert read("outline", body, "text/html") == outline_of(body, "text/html")
+    assert outline == outline_of(piece * times, content_type)
+    assert outline.mentions
 
 
 def test_page_too_large_for_any_reader_is_empty(read):
