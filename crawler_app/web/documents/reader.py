@@ -73,37 +73,30 @@ class Reader:
         )
         if len(body) <= SMALL_PAGE_BYTES and have_few_tags:
             return parse(body)
-        try:
-            return (yield from self._read(PAGE, parse, body))
-        except LimitExceeded:
+        page = yield from self._read(PAGE, parse, body)
+        if page is None:
             page = parse(body[:FIRST_BYTES])
-        page.is_partial = True
+            page.is_partial = True
         return page
 
     def pdf(self, body: bytes) -> Subgenerator[Page]:
         """Read a PDF file, always in the sandbox; see `read_pdf`."""
-        try:
-            return (yield from self._read(PAGE, read_pdf, body))
-        except LimitExceeded:
-            return Page(is_partial=True)
+        page = yield from self._read(PAGE, read_pdf, body)
+        return page or Page(is_partial=True)
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
         if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
             return parse_sitemap(body, content_type)
-        try:
-            return (yield from self._read(SITEMAP, parse_sitemap, body, content_type))
-        except LimitExceeded:
-            return Sitemap(is_cut=True)
+        found = yield from self._read(SITEMAP, parse_sitemap, body, content_type)
+        return found or Sitemap(is_cut=True)
 
     def outline(self, body: bytes, content_type: str) -> Subgenerator[Outline]:
         """Return what a document refers to, with places; see `outline_of`."""
         if len(body) <= SMALL_FILE_BYTES:
             return outline_of(body, content_type)
-        try:
-            return (yield from self._read(OUTLINE, outline_of, body, content_type))
-        except LimitExceeded:
-            return Outline(is_partial=True)
+        outline = yield from self._read(OUTLINE, outline_of, body, content_type)
+        return outline or Outline(is_partial=True)
 
     def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
         """Return the result of another function, called in the sandbox.
@@ -118,9 +111,15 @@ class Reader:
 
     def _read(
         self, packing: Packing[T], read: Callable[..., T], *args: Any
-    ) -> Subgenerator[T]:
-        """Return the result of a function of this package, called in the sandbox."""
-        packed = yield from self._sandbox.call(_packed, packing.pack, read, *args)
+    ) -> Subgenerator[T | None]:
+        """Return the result of a function of this package, called in the sandbox.
+
+        None if it took too much time or memory.
+        """
+        try:
+            packed = yield from self._sandbox.call(_packed, packing.pack, read, *args)
+        except LimitExceeded:
+            return None
         return packing.unpack(packed)
 
     def close(self) -> None:
