@@ -89,6 +89,7 @@ def http_date_at(text: str) -> float | None:
     return at.timestamp()
 
 
+@functools.lru_cache(maxsize=64)  # asked several times of each response
 def media_type(content_type: str) -> str:
     """Return the type that a Content-Type header names, without its parameters.
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from turbohtml import Element, Namespace
 
+from crawler_app.base.http_headers import media_type
 from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.srcset import candidates_in
@@ -331,8 +332,7 @@ def _is_part(element: Element) -> bool:
 
 
 def _is_css(element: Element) -> bool:
-    kind = (element.attr("type") or "").partition(";")[0].strip().lower()
-    return kind in ("", "text/css")
+    return media_type(element.attr("type") or "") in ("", "text/css")
 
 
 def _is_script(element: Element) -> bool:
