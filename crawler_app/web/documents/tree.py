@@ -60,11 +60,10 @@ MIN_TAG_CHARS = 3
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
 _FORMATTING_NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-_TEMPLATE = re.compile("<(?i:template)")
-# Tags of both kinds that have attributes, and templates, in lower case.  One search for all of
-# them takes a third of the time of the parser.
+# Tags of both kinds that have attributes, in lower case.  One search for all of them takes a
+# third of the time of the parser.
 _NOTABLE = re.compile(
-    rf"<(?=[bcefhinstu])(?:template|(?:html|body)(?=[{SPACE}/]){ATTRIBUTES}"
+    rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/]){ATTRIBUTES}"
     rf"|(?:{_FORMATTING_NAMES})[{SPACE}/])".encode()
 )
 _TAG_END = rf"(?=[{SPACE}/>]){ATTRIBUTES}"
@@ -210,16 +209,22 @@ def tree_of(
         source = source.replace("\r\n", "\n").replace("\r", "\n")
     converted = html_of_xhtml(source) if is_xml else None
     html, source_at = converted or (source, None)
-    html, has_template = _with_bounded_cost(html)
-    roots = _roots_of(html, has_template, scripting)
-    found = _elements_by_tag(roots, names)
+    html = _with_bounded_cost(html)
+    roots: list[Node] = [
+        parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
+    ]
+    found = _elements_by_tag(roots, (*names, "template"))
+    if found[
+        "template"
+    ]:  # a search of the source would take half the time of the parser
+        roots = _shown_roots(html, scripting)
+        found = _elements_by_tag(roots, names)
     is_partial = len(markup) > MAX_CHARS
     return Tree(source, roots, found, is_partial, html, source_at)
 
 
-def _roots_of(html: str, has_template: bool, scripting: bool) -> list[Node]:
-    if not has_template:
-        return [parse(html, scripting=scripting)]
+def _shown_roots(html: str, scripting: bool) -> list[Node]:
+    """Return a page and its shadow roots, without templates."""
     roots: list[Node] = [parse(_CLOSED.sub(r"\1\2open\2  ", html), scripting=scripting)]
     for root in roots:
         hosts = (each.shadow_root for each in root.iter_elements())
@@ -239,17 +244,15 @@ def _elements_by_tag(
     return by_tag
 
 
-def _with_bounded_cost(html: str) -> tuple[str, bool]:
+def _with_bounded_cost(html: str) -> str:
     """Return a page with other names in the tags that would cost too much.
 
-    Those names are as long as the right ones, and mean nothing.  The second value says
-    whether the page has templates.
+    Those names are as long as the right ones, and mean nothing.
     """
     if len(html) <= CHEAP_CHARS and html.count("<") <= CHEAP_TAGS:
-        return html, _TEMPLATE.search(html) is not None
+        return html
     octets = html.encode("utf-8", "surrogatepass")
     notable = _NOTABLE.findall(octets.lower())
-    has_template = b"<template" in notable
     root_tags = [tag for tag in notable if tag.startswith((b"<html", b"<body"))]
     longest = max(map(len, root_tags), default=0)
     if len(root_tags) > MAX_ROOT_TAGS or longest > MAX_ROOT_CHARS:
@@ -258,7 +261,7 @@ def _with_bounded_cost(html: str) -> tuple[str, bool]:
     kinds_at_most = len(notable) - len(root_tags) + _FORMATTING_NAMES.count("|") + 1
     if MAX_EQUAL * kinds_at_most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
         html = _with_few_reopened(html, octets, kinds_at_most)
-    return html, has_template
+    return html
 
 
 def _with_few_reopened(html: str, octets: bytes, kinds_at_most: int) -> str:
