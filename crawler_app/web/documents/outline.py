@@ -232,12 +232,19 @@ def upgraded(references: list[Mention], page: Fetched) -> list[Mention]:
     >>> upgraded([Mention("http://b.test/c.png", Use.ASSET, "img", "src")], page)[0].value
     'https://b.test/c.png'
     """
+    # Before the search of the page, which takes as long as parsing it.
+    if not any(map(_is_http_thing, references)):
+        return references
     policy = page.headers.get("Content-Security-Policy", "")
     if not (_UPGRADE in policy.lower() or _UPGRADES.search(page.body)):
         return references
     return [
         each._replace(value=_HTTP.sub("https:", each.value, 1))
-        if each.use in LOADED_USES
+        if _is_http_thing(each)
         else each
         for each in references
     ]
+
+
+def _is_http_thing(reference: Mention) -> bool:
+    return reference.use in LOADED_USES and _HTTP.match(reference.value) is not None
