@@ -187,9 +187,9 @@ class Interpreter:
         if self._observer is not None and (mentions := _in_headers(fetched)):
             self._observer.saw_document(claim.url, Outline(mentions=mentions))
         if self._config.fetches_assets:
-            found += yield from self._assets_of_file(claim, fetched, content_type)
-            if self._observer is not None and may_have_assets(content_type):
-                yield from self._show_outline(self._observer, claim, fetched, outcome)
+            found += yield from self._assets_of_file(
+                claim, fetched, content_type, self._observer
+            )
         return Finish(outcome, found)
 
     def _read_external_asset(
@@ -348,14 +348,6 @@ class Interpreter:
                 new.links.append(link)
             yield candidate
 
-    def _show_outline(
-        self, observer: CrawlObserver, claim: Claim, fetched: Fetched, outcome: Outcome
-    ) -> Subgenerator[Outline]:
-        """Show a document to the observer, and return what it refers to."""
-        outline = yield from self._reader.outline(fetched.body, outcome.content_type)
-        observer.saw_document(claim.url, outline)
-        return outline
-
     def _other_links(
         self,
         claim: Claim,
@@ -399,12 +391,22 @@ class Interpreter:
             yield candidate
 
     def _assets_of_file(
-        self, claim: Claim, fetched: Fetched, content_type: str
+        self,
+        claim: Claim,
+        fetched: Fetched,
+        content_type: str,
+        observer: CrawlObserver | None = None,
     ) -> Subgenerator[list[Candidate]]:
-        """Admit what a style sheet or a manifest refers to."""
-        found = yield from self._reader.assets(fetched.body, content_type)
-        if not found:
+        """Admit what a style sheet or a manifest refers to, and show it to an observer."""
+        if not may_have_assets(content_type):
             return []
+        found: Iterable[Asset | Mention]
+        if observer is None:
+            found = yield from self._reader.assets(fetched.body, content_type)
+        else:
+            outline = yield from self._reader.outline(fetched.body, content_type)
+            observer.saw_document(claim.url, outline)
+            found = outline.loaded()
         admitted = self._assets(claim, found, _NewLinks(claim.url))
         return (yield from self._admission.in_turns(admitted, claim))
 
