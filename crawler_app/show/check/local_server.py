@@ -226,7 +226,7 @@ class _Handler(RequestHandler):
                 self.detach()
 
     def _opened(self, path: Path) -> BinaryIO:
-        real = path.resolve(strict=True)
+        real = Path(os.path.realpath(path, strict=True))
         if not real.is_relative_to(self._root):
             raise PermissionError(f"{path} leads out of the folder")
         return open(open_regular(real, os.O_RDONLY), "rb")

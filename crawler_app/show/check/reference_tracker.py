@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler_app.base.models import Candidate, Outcome, Role, State
-from crawler_app.base.reasons import PROVISIONAL, Reason, meaning_of
+from crawler_app.base.reasons import PROVISIONAL, WALLS, Reason, meaning_of
 from crawler_app.base.urls import (
     host_of,
     is_loopback,
@@ -107,6 +107,8 @@ class ReferenceTracker:
         self._resolver = LinkResolver(self._resolved)
         # Hashes of the names of targets that do not tell whether they work.
         self._undecided: set[int] = set()
+        # Keys of URLs with a bot wall, which are asked for again at the end of a crawl.
+        self._walled: set[int] = set()
 
     def served_at(self, url: str) -> str:
         """Return where a URL is served for the check."""
@@ -175,6 +177,10 @@ class ReferenceTracker:
             else:
                 self._settle(group, key)
         waiting = self._waiting.pop(key)
+        self._walled.discard(key)
+        self._undecided.difference_update(
+            hash(self._name_of(each.target)) for each in waiting
+        )
         if (
             not waiting
             and end is not None
@@ -209,7 +215,7 @@ class ReferenceTracker:
         summary.unchecked.update(map(meaning_of, unchecked))
         if not summary.incomplete:  # otherwise the walls may be its cause
             summary.incomplete += ends.missed_pages()
-        if waiting := len(self._waiting):
+        if waiting := len(self._waiting) - len(self._walled):
             summary.unchecked[
                 "not fetched, because the crawl follows no such link or has ended"
             ] = waiting
@@ -270,6 +276,9 @@ class ReferenceTracker:
             if end.outcome.reason != Reason.REDIRECT:
                 if is_unchecked(end.outcome):
                     self._undecided.add(hash(self._name_of(group.target)))
+                    if end.outcome.reason in WALLS:
+                        self._walled.add(key)
+                        self._waiting.add(key, group)
                 else:
                     self._find_broken(group, end)
                 return

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from http.cookies import CookieError, SimpleCookie
 from itertools import islice
+from xml.parsers import expat
 
 import webencodings
 
@@ -20,7 +21,7 @@ from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.page_metadata import PageMetadata
 from crawler_app.web.documents.xhtml import is_xml
 
-__all__ = ["Fault", "faults_of_file", "faults_of_page", "is_plain_text"]
+__all__ = ["Fault", "faults_of_file", "faults_of_page", "is_feed", "is_plain_text"]
 
 #: A kind, and what distinguishes it from others of its kind; empty if nothing does.
 Fault = tuple[ProblemKind, str]
@@ -29,6 +30,8 @@ MAX_SUBJECT_CHARS = 200
 
 # A shorter text is hardly smaller when it is compressed.
 MIN_COMPRESSED_BYTES = 10_000
+
+_UNKNOWN_ENCODING = expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING]
 
 _ERROR_TITLE = re.compile(
     r"(?:error\s*)?(?:404|410|500|502|503)\b|(?:page|file)?\s*not found\b"
@@ -108,10 +111,41 @@ def faults_of_file(fetched: Fetched) -> Iterator[Fault]:
                 "HTML that is sent as text/plain; browsers show its source",
             )
         return
+    if fault := _fault_of_data(fetched):
+        yield ProblemKind.MARKUP, fault
     names = ("Cache-Control", "Expires", "ETag", "Last-Modified")
     if not any(name in fetched.headers for name in names):
         yield ProblemKind.HEADER, "no Cache-Control, ETag or Last-Modified"
     yield from _of_compression(fetched)
+
+
+def is_feed(content_type: str) -> bool:
+    """Return whether a Content-Type header means a feed.
+
+    >>> is_feed("application/rss+xml; charset=utf-8"), is_feed("text/xml")
+    (True, False)
+    """
+    return media_type(content_type) in ("application/rss+xml", "application/atom+xml")
+
+
+def _fault_of_data(fetched: Fetched) -> str:
+    """Return why programs cannot read a feed or a web app manifest; empty if they can."""
+    content_type = fetched.headers.get("Content-Type", "")
+    if is_feed(content_type):
+        charset = charset_of_header(content_type) or None
+        try:
+            expat.ParserCreate(charset).Parse(fetched.body, True)
+        except expat.ExpatError as exc:
+            if exc.code != _UNKNOWN_ENCODING:
+                return f"the feed is not well-formed XML (line {exc.lineno})"
+        except ValueError:  # a charset that expat does not know
+            pass
+    elif media_type(content_type) == "application/manifest+json":
+        try:
+            json.loads(fetched.body)
+        except (ValueError, RecursionError):
+            return "the web app manifest is not valid JSON"
+    return ""
 
 
 def is_plain_text(content_type: str) -> bool:

@@ -35,6 +35,7 @@ from crawler_app.show.findings.near_duplicates import bands_of, sketch_of
 from crawler_app.show.findings.page_rules import (
     faults_of_file,
     faults_of_page,
+    is_feed,
     is_plain_text,
 )
 from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
@@ -420,9 +421,10 @@ class DocumentReader:
 
 
 def _is_read(content_type: str) -> bool:
-    """Return whether a file is read: what has assets, scripts for their headers, and texts."""
+    """Return whether a file is read: what has assets, feeds, scripts for their headers, texts."""
     return (
         may_have_assets(content_type)
+        or is_feed(content_type)
         or "javascript" in content_type
         or is_plain_text(content_type)
     )

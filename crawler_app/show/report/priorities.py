@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crawler_app.base.models import Severity
+from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.show.findings.kinds import PERMANENT, FindingKind, ProblemKind
 from crawler_app.show.report.report_data import (
@@ -87,7 +88,7 @@ def _faulty(report: Report, found: Iterable[FaultyTarget]) -> Iterator[Priority]
             yield Priority(each.url, words, where, section)
         else:
             written = f"“{cut(each.url, REFERENCE_CHARS)}”: " if each.url else ""
-            yield Priority("", f"{written}{each.problem}", where, section)
+            yield Priority("", printable(f"{written}{each.problem}"), where, section)
 
 
 def _problems(report: Report) -> Iterator[Priority]:

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from crawler_app.base.models import Severity
+from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import cut, seconds, size
 from crawler_app.show.report.report_data import (
     FaultyTarget,
@@ -168,7 +169,7 @@ def _faulty_cells(maker: TableMaker, each: FaultyTarget) -> list[Cell]:
     if not each.problem:
         return [_with_end(maker, each)]
     reference = cut(each.url, maker.limits.url_chars) or "(empty)"
-    return [Cell(reference), Cell(each.problem)]
+    return [Cell(reference), Cell(printable(each.problem))]
 
 
 def _with_end(maker: TableMaker, each: FaultyTarget) -> Cell:

@@ -5,7 +5,13 @@ import asyncio
 import pytest
 
 from crawler_app.base.models import Outcome, Role, State
-from crawler_app.base.reasons import Category, Reason, traits_of
+from crawler_app.base.reasons import (
+    Category,
+    Reason,
+    meaning_of,
+    reason_of_status,
+    traits_of,
+)
 from crawler_app.show.check.check_config import FORMAT_NAMES, CheckConfig
 from crawler_app.show.check.checking import Check
 from crawler_app.show.check.output import FORMATS
@@ -71,6 +77,26 @@ def test_mixed_content_is_found():
         (FindingKind.MIXED, "http://b.test/a"),
         (FindingKind.MALFORMED, "http://127.0.0.1/b"),  # which no visitor can reach
     ]
+
+
+@pytest.mark.parametrize("later", [reason_of_status(404), Reason.OK, None])
+def test_references_to_a_wall_wait_until_it_is_asked_again(later):
+    found = []
+    tracker = ReferenceTracker(found.append)
+    url = "http://a.test/b"
+    tracker.saw_document("http://a.test/", outline_of(b"<a href=b>x</a>", "text/html"))
+
+    tracker.saw_end(url, Outcome(State.FAILED, Reason.BLOCKED, 403), Role.LINK)
+    if later is not None:
+        state = State.DONE if later is Reason.OK else State.FAILED
+        tracker.saw_end(url, Outcome(state, later), Role.LINK)
+
+    assert [each.reason for each in found] == (
+        ["http_404"] if later == "http_404" else []
+    )
+    assert tracker.is_undecided(url) is (later is None)
+    unchecked = [] if later else [meaning_of(Reason.BLOCKED)]
+    assert [*tracker.finish().unchecked] == unchecked
 
 
 def test_redirect_through_http_is_mixed_content():

@@ -331,6 +331,7 @@ def test_text_of_the_site_is_escaped(crawl):
 def test_bidirectional_controls_are_made_visible(crawl):
     crawl.page("/", '<a href="/gone">gpj.\u202eexe</a>')
     crawl.fail("/gone", error="\x1b[31m")
+    crawl.page("/f", "<a href='#\x1b[31m'>x</a>")
 
     page = render_html(crawl.report())
 

@@ -333,3 +333,33 @@ def test_large_text_is_only_named_if_it_was_sent_uncompressed(
         each for each in report["problems"] if "no compression" in each["subject"]
     )
     assert problem["count"] == 2
+
+
+FEED = "application/rss+xml"
+RSS = "<rss version='2.0'><channel><title>{}</title></channel></rss>"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "fault"),
+    [
+        (FEED, RSS.format("a\n& b"), "the feed is not well-formed XML (line 2)"),
+        (f"{FEED}; charset=iso-8859-1", RSS.format("a &amp; b"), None),
+        (FEED, "<?xml version='1.0' encoding='gbk'?>" + RSS.format("a"), None),
+        (f"{FEED}; charset=x-none", RSS.format("a"), None),
+        (
+            "application/manifest+json",
+            "{'icons': []}",
+            "the web app manifest is not valid JSON",
+        ),
+        ("application/manifest+json", '{"icons": []}', None),
+    ],
+    ids=["amp", "latin-1", "gbk", "unknown charset", "manifest", "good manifest"],
+)
+def test_feed_or_manifest_that_cannot_be_read_is_named(
+    crawl, content_type, body, fault
+):
+    crawl.page("/f", body, content_type=content_type)
+
+    found = [p.subject for p in crawl.report().problems if p.kind is ProblemKind.MARKUP]
+
+    assert found == ([fault] if fault else [])
