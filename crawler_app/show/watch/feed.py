@@ -1,11 +1,9 @@
 """The Atom feed of what was told.  Pure."""
 
-import uuid
-from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from crawler_app.base.text.formatting import cut, iso_time, sentence
-from crawler_app.show.watch.notices.notice import Event, heading_of, line_of
+from crawler_app.base.text.formatting import cut, iso_time
+from crawler_app.show.watch.memory import Memory
 
 __all__ = ["feed_of"]
 
@@ -13,29 +11,25 @@ MAX_ENTRIES = 100
 MAX_CHARS = 500
 
 
-def feed_of(id: str, events: Sequence[Event]) -> str:
-    """Return a feed of the last events, the newest entry first.
-
-    Args:
-        id: A word that no other feed has, of 32 hexadecimal digits.
-    """
-    # The id itself is not published: the ids of notices follow from it.
-    own = uuid.uuid5(uuid.UUID(id), "/feed")
+def feed_of(memory: Memory) -> str:
+    """Return a feed of the last events, the newest entry first."""
+    events = memory.events[-MAX_ENTRIES:]
     feed = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")
-    _add(feed, "id", own.urn)
+    # No channel has a slash in its name, so no id of a notice is published.
+    _add(feed, "id", memory.own_id("/feed").urn)
     _add(feed, "title", "Broken links")
     _add(feed, "updated", iso_time(events[-1].at if events else 0.0))
     _add(_add(feed, "author"), "name", "gencrawl watch")
-    for event in reversed(events[-MAX_ENTRIES:]):
-        heading = heading_of(event.kind).partition(";")[0]
-        title = f"{event.site}: {heading}" if event.site else sentence(heading)
+    for event in reversed(events):
         entry = _add(feed, "entry")
-        _add(entry, "id", uuid.uuid5(own, str(event.id)).urn)
-        _add(entry, "title", f"{title}: {event.target}" if event.target else title)
+        _add(entry, "id", memory.own_id(f"/feed/{event.id}").urn)
+        _add(
+            entry, "title", f"{event.site}: {event.kind}: {event.target or event.line}"
+        )
         _add(entry, "updated", iso_time(event.at))
         if event.target.startswith(("http://", "https://")):
             _add(entry, "link").set("href", cut(event.target, MAX_CHARS))
-        _add(entry, "content", line_of(event))
+        _add(entry, "content", event.line)
     ElementTree.indent(feed)
     return ElementTree.tostring(feed, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tornado.template import Loader, Template
 
 from crawler_app.base.text.formatting import number, time_of_day
-from crawler_app.show.watch.deciding import FAILED, MAX_RECENT, State
+from crawler_app.show.watch.deciding import FAILED, MAX_RECENT, MENDED, SUSPECTED
 from crawler_app.show.watch.memory import (
     Memory,
     Remembered,
@@ -18,7 +18,6 @@ from crawler_app.show.watch.memory import (
     event_of,
     groups_of,
 )
-from crawler_app.show.watch.notices.notice import line_of
 
 __all__ = ["render_history"]
 
@@ -26,12 +25,6 @@ __all__ = ["render_history"]
 MAX_FINDINGS = 300
 
 HEIGHT = 60
-
-WORD_BY_STATE = {
-    State.DEAD: "broken",
-    State.FLAPPING: "comes and goes",
-    State.FINE: "mended",
-}
 
 
 def render_history(memory: Memory, sites: Sequence[str], now: float) -> str:
@@ -43,12 +36,10 @@ def render_history(memory: Memory, sites: Sequence[str], now: float) -> str:
         made=time_of_day(now),
         most=MAX_FINDINGS,
         headline=_headline,
-        checked=_checked,
-        line=_line,
+        points=_points,
         groups_of=lambda site: groups_of(sorted(site.findings, key=_rank)),
-        word=_word,
         marks=_marks,
-        event_line=lambda name, group: line_of(event_of(name, group, now)),
+        line=lambda group: event_of("", group).line,
         time_of_day=time_of_day,
         number=number,
     )
@@ -62,19 +53,11 @@ def _template() -> Template:
 
 def _headline(site: SiteMemory) -> str:
     if not site.runs:
-        return "Not checked yet"
-    return number(len(site.broken), "finding") if site.broken else "In order"
+        return "not checked yet"
+    return number(len(site.broken), "finding") if site.broken else "in order"
 
 
-def _checked(site: SiteMemory) -> str:
-    if not site.runs:
-        return "The first check has not ended."
-    last = site.runs[-1]
-    caveat = f"; incomplete: {last.caveat}" if last.caveat else ""
-    return f"Last check {time_of_day(last.at)}: {number(last.urls, 'URL')}{caveat}."
-
-
-def _line(site: SiteMemory) -> str:
+def _points(site: SiteMemory) -> str:
     """Return the points of the chart: the number of findings after each check."""
     most = max((run.broken for run in site.runs), default=0) or 1
     first = MAX_RECENT - len(site.runs)
@@ -84,18 +67,11 @@ def _line(site: SiteMemory) -> str:
     )
 
 
-def _rank(each: Remembered) -> tuple[bool, bool, float]:
+def _rank(each: Remembered) -> tuple[int, float]:
     """Return the order: findings that were told, those that may be, and mended ones."""
-    is_told = each.known.state is not State.FINE
-    return not is_told, each.known.is_over, -each.last_at
-
-
-def _word(each: Remembered) -> str:
-    return (
-        "to be confirmed"
-        if each.known.is_suspected
-        else WORD_BY_STATE[each.known.state]
-    )
+    last = (SUSPECTED, MENDED)
+    rank = last.index(each.known.word) if each.known.word in last else -1
+    return rank, -each.known.since
 
 
 def _marks(each: Remembered) -> list[int]:

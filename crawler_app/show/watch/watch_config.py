@@ -19,18 +19,23 @@ from crawler_app.base.text.suggesting import did_you_mean
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig
 from crawler_app.show.check.local_server import is_local
 from crawler_app.show.check.preparing import split_values
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.show.watch.deciding import MAX_RECENT, Rule
+from crawler_app.show.watch.looking import UNCHECKED
 from crawler_app.show.watch.notices.by_apprise import Apprise
 from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.issue import GitHub, GitLab
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
-from crawler_app.show.watch.schedule import require_hours, require_time
+from crawler_app.show.watch.schedule import times
 
 __all__ = ["CHANNEL_BY_KIND", "Watch", "WatchConfig", "read_watch"]
 
 # Of a site: the memory says what is known, so that no second one contradicts it.
 NOT_FOR_SITES = ("format", "baseline", "processes", "frontier", "crawl_name")
+# If a site cannot be checked for this time, that is told.
+UNCHECKED_RULE = Rule(runs=2, over_s=20 * 3600.0)
+
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
 CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
@@ -50,8 +55,14 @@ class WatchConfig:
     every_s: float = option(
         86400.0, "time between checks", unit=SECONDS, rule=seconds("a year")
     )
-    at: str = option("", "time of day of the checks", rule=require_time)
-    quiet: str = option("", "hours in which no notice is sent", rule=require_hours)
+    at: str = option(
+        "", "time of day of the checks", rule=times(1, "a time such as 03:00")
+    )
+    quiet: str = option(
+        "",
+        "hours in which no notice is sent",
+        rule=times(2, "two times such as 22:00-07:00"),
+    )
     page: str = option("", "page with the history", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
     secrets: str = option(
@@ -84,15 +95,11 @@ class WatchConfig:
         if 0 < self.external_of < self.external_runs:
             raise ConfigError("external-of must not be less than external-runs")
 
-    @property
-    def external_rule(self) -> Rule:
-        """When an external link is dead."""
-        return Rule(self.external_runs, self.external_over_s, self.external_of)
-
-    @property
-    def own_rule(self) -> Rule:
-        """When anything else is."""
-        return Rule(self.own_runs)
+    def rule_of(self, kind: str) -> Rule:
+        """Return when a finding of a kind is broken."""
+        if kind == FindingKind.EXTERNAL:
+            return Rule(self.external_runs, self.external_over_s, self.external_of)
+        return UNCHECKED_RULE if kind == UNCHECKED else Rule(self.own_runs)
 
 
 @dataclass(frozen=True, slots=True)

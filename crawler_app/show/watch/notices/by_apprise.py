@@ -33,12 +33,12 @@ class Apprise(Channel):
         made._service()
         return made
 
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send a message."""
         return IOLoop.current().run_in_executor(None, self._send, notice)
 
     def _send(self, notice: Notice) -> None:
-        body = f"{notice.text}\n{notice.id}"
+        body = f"{notice.text()}\n{notice.id}"
         if not self._service().notify(body=body, title=notice.subject):
             raise NoticeError("the service did not take it")
 

@@ -55,12 +55,11 @@ class Channel(abc.ABC):
     sites: tuple[str, ...] = option((), "the sites that it is told of")
 
     @abc.abstractmethod
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send a notice; the Future raises NoticeError if that failed.
 
         Args:
             out: Its `memo` is kept from one notice to the next.
-            again: Whether it may have been sent before, by a process that was killed then.
         """
 
     def with_secrets(self, secret_by_name: Mapping[str, str]) -> Self:

@@ -58,17 +58,17 @@ class Mail(Channel):
         if self.encryption == "none" and self.password and self.host not in LOOPBACK:
             raise ConfigError("a password is not sent without encryption")
 
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send one mail to all addresses."""
         message = EmailMessage()
         message["Subject"] = f"[gencrawl] {notice.subject}"
         message["From"] = self.sender
         message["To"] = ", ".join(self.to)
-        message["Date"] = formatdate(notice.made_at)
+        message["Date"] = formatdate()
         message["Message-ID"] = f"<{notice.id}@{self.sender.rpartition('@')[2]}>"
         # RFC 3834: no answers of the absent.
         message["Auto-Submitted"] = "auto-generated"
-        message.set_content(notice.text)
+        message.set_content(notice.text())
         return IOLoop.current().run_in_executor(None, self._send, message)
 
     def _send(self, message: EmailMessage) -> None:

@@ -8,6 +8,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import html
 import json
 import time
 from collections.abc import Generator
@@ -42,15 +43,14 @@ class Webhook(Channel):
         self._key()
 
     @gen.coroutine
-    def send(
-        self, notice: Notice, out: Outgoing, *, again: bool
-    ) -> Generator[Any, Any, None]:
+    def send(self, notice: Notice, out: Outgoing) -> Generator[Any, Any, None]:
         """Send one request; another one has the same id, and a new signature."""
         body = json.dumps(
             {
                 "type": "gencrawl.watch",
                 "id": notice.id,
-                "text": _without_commands(f"{notice.subject}\n{notice.text}"),
+                # Slack takes <!channel> for a mention.
+                "text": html.escape(f"{notice.subject}\n{notice.text()}", quote=False),
                 "events": [asdict(event) for event in notice.events[:MAX_EVENTS]],
             }
         ).encode()
@@ -84,8 +84,3 @@ def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
     signed = b".".join([id.encode(), at.encode(), body])
     digest = hmac.new(key, signed, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(digest).decode()}"
-
-
-def _without_commands(text: str) -> str:
-    """Escape what Slack would take for a link or a mention, such as <!channel>."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

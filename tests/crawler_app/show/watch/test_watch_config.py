@@ -39,7 +39,7 @@ def test_whole_file_is_read(read, tmp_path):
     )
 
     assert watch.config.state == str(tmp_path / "memory")
-    assert watch.config.external_rule.over_s == 2 * 86400
+    assert watch.config.rule_of("external").over_s == 2 * 86400
     assert watch.sites["docs"]["ignore"] == ("x",)
     assert watch.channels["team"].password == "${PW}"
 
