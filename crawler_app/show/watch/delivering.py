@@ -57,11 +57,6 @@ class Delivery:
         sent = yield [self._deliver_to(name, at_once) for name in self.channels]
         return all(sent)
 
-    def next_try_at(self) -> float | None:
-        """Return when a notice that failed is to be tried again; None if there is none."""
-        waiting = self.memory.channels.values()
-        return min((each.next_try_at for each in waiting if each.error), default=None)
-
     @gen.coroutine
     def test(self) -> Generator[Any, Any, dict[str, str]]:
         """Send a test to every channel; return what went wrong, by its name."""

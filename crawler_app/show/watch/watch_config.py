@@ -53,7 +53,10 @@ class WatchConfig:
 
     state: str = option("", "directory of the memory", is_path=True, rule=require_path)
     every_s: float = option(
-        86400.0, "time between checks", unit=SECONDS, rule=seconds("a year")
+        86400.0,
+        "time between checks",
+        unit=SECONDS,
+        rule=seconds("a year", least_s=60.0),
     )
     at: str = option(
         "", "time of day of the checks", rule=times(1, "a time such as 03:00")
@@ -83,7 +86,7 @@ class WatchConfig:
         20 * 3600.0,
         "for at least this time",
         unit=SECONDS,
-        rule=seconds("a year", may_be_0=True),
+        rule=seconds("a year", least_s=0.0),
     )
     own_runs: int = option(
         1, "checks in a row in which anything else must fail", rule=count(1, MAX_RECENT)

@@ -18,8 +18,8 @@ __all__ = ["Watcher"]
 
 NOTHING_REACHED = "no site was reached: this machine may be offline"
 
-# A clock that is set, or a machine that sleeps, is noticed within this time.
-LONGEST_SLEEP_S = 600.0
+# As cron does it, so a clock that is set or a machine that sleeps needs no more than this.
+TICK_S = 60.0
 
 
 @dataclass
@@ -47,8 +47,7 @@ class Watcher:
         """Check the sites on their schedule, until this is cancelled."""
         while True:
             yield self.run_round()
-            pause_s = self._wakes_at() - self.clock()
-            yield gen.sleep(min(max(pause_s, 1.0), LONGEST_SLEEP_S))
+            yield gen.sleep(TICK_S)
 
     @gen.coroutine
     def run_round(self, *, all_sites: bool = False) -> Generator[Any, Any, bool]:
@@ -118,14 +117,3 @@ class Watcher:
         config, runs = self.watch.config, self.memory.site(name).runs
         last_at = runs[-1].at if runs else None
         return next_check_at(last_at, config.every_s, config.at, now)
-
-    def _wakes_at(self) -> float:
-        """Return when there is something to do next."""
-        now = self.clock()
-        times = [self._due_at(name, now) for name in self.watch.sites]
-        quiet_end = end_of_quiet(self.watch.config.quiet, now)
-        if quiet_end > now:
-            times.append(quiet_end)
-        elif retry_at := self.delivery.next_try_at():
-            times.append(retry_at)
-        return min(times)
