@@ -12,15 +12,12 @@ from typing import Any
 
 from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import replace_text
 from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory.lock import DirectoryLock, not_writable
 from crawler_app.show.watch.delivering import Delivery
-from crawler_app.show.watch.feed import feed_of
-from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
 from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.notice import Notice
@@ -41,19 +38,18 @@ def watch(arguments: argparse.Namespace) -> int:
         return _status(watched, Memory.open(path))
     note = (lambda line: None) if arguments.quiet else _note
     with verbose_log(arguments), contextlib.ExitStack() as cleanup:
-        channels = {}
-        if not arguments.dry_run:
-            channels = _channels(watched)
+        if arguments.dry_run:
+            watched = watched.without_effects()
+        else:
             cleanup.enter_context(_locked(path.parent))
         memory = Memory.open(path)
-        delivery = Delivery(memory, channels, [*watched.sites], time.time)
-        watcher = Watcher(watched, memory, delivery, time.time, note=note)
+        delivery = Delivery(memory, _channels(watched), [*watched.sites], time.time)
+        watcher = Watcher(watched, memory, delivery, time.time, note)
         if arguments.dry_run:
-            run = functools.partial(_try_out, watcher, memory)
+            run = functools.partial(_try_out, watcher)
         elif arguments.test_notices:
             run = functools.partial(_test, delivery)
         else:
-            watcher.after_round = lambda: _write_files(watched, memory)
             run = functools.partial(_run, watcher, once=arguments.once)
         return run_interruptible(run)
 
@@ -99,8 +95,9 @@ def _run(watcher: Watcher, *, once: bool) -> Generator[Any, Any, int]:
 
 
 @gen.coroutine
-def _try_out(watcher: Watcher, memory: Memory) -> Generator[Any, Any, int]:
+def _try_out(watcher: Watcher) -> Generator[Any, Any, int]:
     """Check once, and print what would be told."""
+    memory = watcher.memory
     memory.path, last = "", memory.last_event
     is_fine: bool = yield watcher.run_round(all_sites=True)
     events = [event for event in memory.events if event.id > last]
@@ -139,18 +136,3 @@ def _status(watched: Watch, memory: Memory) -> int:
             tries = number(out.tries, "try", "tries")
             print(f"Not told yet: {name}, {tries}: {out.error}")
     return OK
-
-
-def _write_files(watched: Watch, memory: Memory) -> bool:
-    """Write the page and the feed; return whether that worked."""
-    config, is_fine = watched.config, True
-    page = functools.partial(render_history, memory, [*watched.sites], time.time())
-    feed = functools.partial(feed_of, memory)
-    for path, text in ((config.page, page), (config.feed, feed)):
-        try:
-            if path:
-                replace_text(Path(path), text())
-        except OSError as exc:
-            _note(f"cannot write {path}: {exc.strerror}")
-            is_fine = False
-    return is_fine

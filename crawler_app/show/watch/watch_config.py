@@ -5,7 +5,7 @@ environment, or a line of a file that only its owner can read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,10 @@ class Watch:
     config: WatchConfig
     sites: Mapping[str, Mapping[str, Any]]
     channels: Mapping[str, Channel]
+
+    def without_effects(self) -> "Watch":
+        """Return a watch that writes no page or feed, and tells no one."""
+        return Watch(replace(self.config, page="", feed=""), self.sites, {})
 
 
 SITE_OPTIONS = tuple(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.base.errors import CrawlerError
@@ -10,6 +10,7 @@ from crawler_app.base.text.formatting import error_words, number
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.looking import Look, LookAt, look_at
 from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.publishing import publish
 from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
 from crawler_app.show.watch.watch_config import Watch
 from gencoro import gen
@@ -28,19 +29,16 @@ class Watcher:
 
     Attributes:
         clock: Returns the time, in seconds since the epoch.
-        look: Checks a site.
-        after_round: Called when sites were checked; returns whether all is well.
         note: Called with a line about each check.
+        look: Checks a site.
     """
 
     watch: Watch
     memory: Memory
     delivery: Delivery
     clock: Callable[[], float]
-    _: KW_ONLY
-    look: LookAt = look_at
-    after_round: Callable[[], bool] = lambda: True
     note: Callable[[str], object] = lambda line: None
+    look: LookAt = look_at
 
     @gen.coroutine
     def run_forever(self) -> Generator[Any, Any, None]:
@@ -51,10 +49,10 @@ class Watcher:
 
     @gen.coroutine
     def run_round(self, *, all_sites: bool = False) -> Generator[Any, Any, bool]:
-        """Check the sites that are due, and tell what is new.
+        """Check the sites that are due, publish that, and tell what is new.
 
         Returns:
-            Whether every site was checked, and everything that may be told now was told.
+            Whether every site was checked, and everything published and told that may be told.
         """
         now = self.clock()
         is_fine = True
@@ -65,7 +63,7 @@ class Watcher:
         ]
         if due:
             is_fine = yield self._check(due)
-            is_fine = self.after_round() and is_fine
+            is_fine = publish(self.watch, self.memory, self.clock()) and is_fine
         if end_of_quiet(self.watch.config.quiet, now := self.clock()) <= now:
             is_sent: bool = yield self.delivery.deliver(at_once=all_sites)
             is_fine = is_fine and is_sent

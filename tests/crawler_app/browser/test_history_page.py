@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.publishing import render_history
 from tests.crawler_app.show.watch.conftest import look_of, rule_of, sighting
 from tests.helpers.chromium_page import (
     accessibility_faults,

@@ -125,14 +125,16 @@ def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
     assert told(receiver) == []
 
 
-def test_page_that_cannot_be_written_holds_up_nothing(site, receiver, gencrawl, file):
+def test_page_that_cannot_be_written_holds_up_nothing(
+    site, receiver, gencrawl, file, caplog
+):
     site.page("/", "/gone")
     file.write_text(file.read_text().replace("page.html", "nowhere/page.html"))
 
     ended = gencrawl("watch", file, "--once")
 
     assert ended.status == 1
-    assert "nowhere/page.html: No such file or directory" in ended.err
+    assert "nowhere/page.html: No such file or directory" in caplog.text
     assert told(receiver) == [("broken", f"{site.url}gone")]
     assert (file.parent / "feed.xml").exists()
 

@@ -9,10 +9,9 @@ import pytest
 
 from crawler_app.base.errors import ConfigError, StorageError
 from crawler_app.show.watch.deciding import DAY_S
-from crawler_app.show.watch.feed import feed_of
-from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.looking import Look
 from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.publishing import feed_of, render_history
 from tests.crawler_app.show.watch.conftest import look_of, rule_of, sighting
 
 

@@ -120,16 +120,13 @@ def test_each_death_is_told_once_within_two_checks_and_no_flap(
             raise Killed
         return web.look(int(virtual_clock.time() / DAY_S))
 
-    def after_round():
+    def note(line):
         if chance.random() < 0.1:
             raise Killed
-        return True
 
     async def live():
         delivery = Delivery(memory, {"hook": receiving}, ["docs"], now)
-        watcher = Watcher(
-            watch, memory, delivery, now, look=look, after_round=after_round
-        )
+        watcher = Watcher(watch, memory, delivery, now, note, look)
         left_s = DAYS * DAY_S - 2 * 3600 - virtual_clock.time()
         await asyncio.wait_for(watcher.run_forever(), left_s)
 
