@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def watch(arguments: argparse.Namespace) -> int:
     note = (lambda line: None) if arguments.quiet else _note
     with verbose_log(arguments), contextlib.ExitStack() as cleanup:
         if arguments.dry_run:
-            watched = watched.without_effects()
+            config = replace(watched.config, page="", feed="")
+            watched = Watch(config, watched.sites, {})
         else:
             cleanup.enter_context(_locked(path.parent))
         memory = Memory.open(path)

@@ -5,13 +5,13 @@ environment, or a line of a file that only its owner can read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.config.option import option, options_of
-from crawler_app.base.config.toml import parse_toml, read_table
+from crawler_app.base.config.option import REQUIRED, option, options_of
+from crawler_app.base.config.toml import parse_toml, read_into, read_table
 from crawler_app.base.config.units import SECONDS
 from crawler_app.base.config.validators import count, require_path, seconds
 from crawler_app.base.errors import ConfigError
@@ -38,7 +38,7 @@ UNCHECKED_RULE = Rule(runs=2, over_s=20 * 3600.0)
 
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
-CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
+CHANNEL_BY_KIND: Mapping[str, type[Channel]] = {
     "mail": Mail,
     "webhook": Webhook,
     "github": GitHub,
@@ -51,10 +51,13 @@ CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
 class WatchConfig:
     """The keys above the tables."""
 
-    state: str = option("", "directory of the memory", is_path=True, rule=require_path)
-    every_s: float = option(
-        86400.0,
+    state: str = option(
+        REQUIRED, "directory of the memory", is_path=True, rule=require_path
+    )
+    every_s: float | None = option(
+        None,
         "time between checks",
+        shown_default="1d",
         unit=SECONDS,
         rule=seconds("a year", least_s=60.0),
     )
@@ -93,8 +96,8 @@ class WatchConfig:
     )
 
     def __post_init__(self) -> None:
-        if not self.state:
-            raise ConfigError('give a directory for the memory: `state = "watch"`')
+        if self.at and self.every_s:
+            raise ConfigError("every and at exclude each other")
         if 0 < self.external_of < self.external_runs:
             raise ConfigError("external-of must not be less than external-runs")
 
@@ -117,10 +120,6 @@ class Watch:
     config: WatchConfig
     sites: Mapping[str, Mapping[str, Any]]
     channels: Mapping[str, Channel]
-
-    def without_effects(self) -> "Watch":
-        """Return a watch that writes no page or feed, and tells no one."""
-        return Watch(replace(self.config, page="", feed=""), self.sites, {})
 
 
 SITE_OPTIONS = tuple(
@@ -149,12 +148,7 @@ def _read(whole: dict[str, Any], directory: Path) -> Watch:
             raise ConfigError(
                 f"there is no table {name!r}; there are sites and notices"
             )
-    values = read_table(
-        whole, options_of(WatchConfig), directory, _keys_of(WatchConfig)
-    )
-    if values.get("at") and "every_s" in values:
-        raise ConfigError("every and at exclude each other")
-    config = WatchConfig(**values)
+    config = read_into(WatchConfig, whole, directory)
     sites = dict(_each("sites", tables["sites"], _site, directory))
     if not sites:
         raise ConfigError(
@@ -196,9 +190,8 @@ def _site(table: dict[str, Any], directory: Path) -> dict[str, Any]:
     if CheckConfig(fail_on=values.get("fail_on", ())).only_new:
         raise ConfigError("fail-on new is what a watch does anyway")
     if not any(map(is_local, values["seeds"])):
-        CrawlConfig(
-            **split_values(values)[0]
-        )  # raises if options contradict each other
+        # Raises if options contradict each other.
+        CrawlConfig(**split_values(values)[0])
     return values
 
 
@@ -207,12 +200,4 @@ def _channel(table: dict[str, Any], directory: Path) -> Channel:
     if kind not in CHANNEL_BY_KIND:
         meant = did_you_mean(kind, CHANNEL_BY_KIND)
         raise ConfigError(f"kind must be {' or '.join(CHANNEL_BY_KIND)}{meant}")
-    made: Any = CHANNEL_BY_KIND[kind]
-    values = read_table(table, options_of(made), directory, _keys_of(made))
-    channel: Channel = made(**values)
-    return channel
-
-
-def _keys_of(configuration: type) -> str:
-    """Return the keys of a table, for an error."""
-    return f"; the keys are {', '.join(each.key for each in options_of(configuration))}"
+    return read_into(CHANNEL_BY_KIND[kind], table, directory)

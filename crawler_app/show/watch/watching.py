@@ -7,6 +7,7 @@ from typing import Any
 
 from crawler_app.base.errors import CrawlerError
 from crawler_app.base.text.formatting import error_words, number
+from crawler_app.show.watch.deciding import DAY_S
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.looking import Look, LookAt, look_at
 from crawler_app.show.watch.memory import Memory
@@ -114,4 +115,4 @@ class Watcher:
     def _due_at(self, name: str, now: float) -> float:
         config, runs = self.watch.config, self.memory.site(name).runs
         last_at = runs[-1].at if runs else None
-        return next_check_at(last_at, config.every_s, config.at, now)
+        return next_check_at(last_at, config.every_s or DAY_S, config.at, now)

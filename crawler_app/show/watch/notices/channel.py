@@ -30,9 +30,9 @@ class NoticeError(CrawlerError):
     status: int = 0
 
 
-def secret_option(help: str) -> Any:
+def secret_option(help: str, default: Any = "") -> Any:
     """Make an option whose value is not in the configuration file."""
-    return option("", help, is_secret=True, rule=_require_reference)
+    return option(default, help, is_secret=True, rule=_require_reference)
 
 
 def _require_reference(name: str, value: str) -> None:
@@ -73,11 +73,6 @@ class Channel(abc.ABC):
             name: filled(getattr(self, name), secret_by_name) for name in names
         }
         return replace(self, **values)
-
-    def _require(self, *names: str) -> None:
-        for name in names:
-            if not getattr(self, name):
-                raise ConfigError(f"{name} is missing")
 
 
 @gen.coroutine

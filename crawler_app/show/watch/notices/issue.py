@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, time_of_day
@@ -47,13 +47,12 @@ class _Issue(Channel):
     OPEN: ClassVar[Mapping[str, str]]
     CLOSED: ClassVar[Mapping[str, str]]
 
-    project: str = option("", "project, such as owner/name")
-    token: str = secret_option("token of the API")
+    project: str = option(REQUIRED, "project, such as owner/name")
+    token: str = secret_option("token of the API", REQUIRED)
     api: str = option("", "URL of the API")
     title: str = option("Broken links", "title of the issue")
 
     def __post_init__(self) -> None:
-        self._require("project", "token")
         if self.api and not self.api.startswith(("https://", "http://")):
             raise ConfigError("api must be a URL")
 

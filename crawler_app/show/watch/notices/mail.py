@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import error_words
@@ -45,11 +45,10 @@ class Mail(Channel):
     )
     user: str = option("", "name for logging in")
     password: str = secret_option("password")
-    sender: str = option("", "address of the sender")
-    to: tuple[str, ...] = option((), "addresses")
+    sender: str = option(REQUIRED, "address of the sender")
+    to: tuple[str, ...] = option(REQUIRED, "addresses")
 
     def __post_init__(self) -> None:
-        self._require("sender", "to")
         for address in (self.sender, *self.to):
             if "@" not in address or not address.isprintable() or " " in address:
                 raise ConfigError(f"{address!r} is not a mail address")

@@ -15,7 +15,7 @@ from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.errors import ConfigError
 from crawler_app.show.watch.notices.channel import Channel, request, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
@@ -33,11 +33,10 @@ MAX_EVENTS = 1000
 class Webhook(Channel):
     """Sends requests to one URL, which may be a secret itself."""
 
-    url: str = option("", "URL", is_secret=True)
+    url: str = option(REQUIRED, "URL", is_secret=True)
     secret: str = secret_option("key of the signature")
 
     def __post_init__(self) -> None:
-        self._require("url")
         if not self.url.startswith(("https://", "http://", "${")):
             raise ConfigError("url must be a URL")
         self._key()

@@ -47,7 +47,7 @@ def test_whole_file_is_read(read, tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (SITE, "give a directory for the memory"),
+        (SITE, "state is missing"),
         ("state = 'm'", "there is no site"),
         ("state = 'm'\n[sites.docs]", "sites.docs: give a URL"),
         ("state = 'm'\n[sites.'../x']", "other characters than"),
