@@ -247,6 +247,24 @@ def test_issue_of_a_stranger_is_left_alone(receiver, told, memory, forge):
     assert [len(each["comments"]) for each in receiver.issues.values()] == [0, 1, 0]
 
 
+@pytest.mark.parametrize("forge", FORGES)
+def test_second_test_of_a_channel_finds_the_issue_of_the_first(
+    receiver, told, memory, run_sync, forge
+):
+    kind, project, _ = FORGES[forge]
+    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+    channels = {"team": config.with_secrets(os.environ)}
+    delivery = Delivery(memory, channels, ["docs"], lambda: 0.0)
+    receiver.lost = 1
+
+    assert "503" in run_sync(delivery.test)["team"]
+    assert run_sync(delivery.test) == {"team": ""}
+
+    (issue,) = receiver.issues.values()
+    assert len(issue["comments"]) == 1
+    assert issue["state"] == "closed"
+
+
 def test_issue_that_was_deleted_is_made_again(receiver, told):
     config = GitHub(project="o/n", token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
