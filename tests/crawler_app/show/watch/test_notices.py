@@ -159,6 +159,29 @@ def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypa
     assert [event["target"] for event in body["events"]] == [MENTION]
 
 
+def test_notice_is_repeated_without_what_is_found_later(receiver, told):
+    config = Webhook(url=f"{receiver.url}/hook")
+    one, two = sighting("http://a.test/1"), sighting("http://a.test/2")
+    told(config)
+    receiver.lost = 1
+
+    assert not told(config, one)
+    assert told(config, one, two)
+
+    first, again, second = [body for _, body in receiver.hooks]
+    assert first == again
+    assert second["id"] != first["id"]
+    assert [event["target"] for event in second["events"]] == [two.target]
+
+
+def test_what_no_channel_is_to_be_told_is_not_kept(receiver, told, memory):
+    config = Webhook(url=f"{receiver.url}/hook", sites=("blog",))
+    for n in range(3):
+        told(config, *(sighting(f"{n}/{m}") for m in range(100)))
+
+    assert len(memory.events) <= 201
+
+
 def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypatch):
     monkeypatch.setenv("WATCH_URL", f"{receiver.url}/hook?hush-1234")
     config = Webhook(url="${WATCH_URL}")
