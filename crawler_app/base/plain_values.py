@@ -10,7 +10,7 @@ from crawler_app.base.config.option import is_of_type
 
 __all__ = ["from_plain"]
 
-CONTAINERS = (list, dict, Mapping)
+MAPPINGS = (dict, Mapping)
 
 
 def from_plain(kind: Any, value: Any) -> Any:
@@ -35,11 +35,11 @@ def from_plain(kind: Any, value: Any) -> Any:
         return made(**{name: from_plain(kinds[name], value[name]) for name in kinds})
     if container is list and isinstance(value, list):
         return [from_plain(args[0], each) for each in value]
-    if container in CONTAINERS and isinstance(value, dict):
+    if container in MAPPINGS and isinstance(value, dict):
         return {args[0](key): from_plain(args[1], value[key]) for key in value}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
-    is_simple = not is_dataclass(kind) and container not in CONTAINERS
+    is_simple = not is_dataclass(kind) and container not in (list, *MAPPINGS)
     if not (is_simple and is_of_type(value, kind)):
         raise TypeError(
             f"{value!r:.80} is not of type {getattr(kind, '__name__', kind)}"

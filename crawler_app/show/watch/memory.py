@@ -33,7 +33,7 @@ from crawler_app.show.watch.notices.notice import Event, Outgoing
 
 __all__ = ["Memory", "Remembered", "Run", "SiteMemory", "event_of", "groups_of"]
 
-VERSION = 2
+VERSION = 1
 
 # Findings that are fine again are forgotten after this time.
 KEPT_S = 90 * DAY_S
