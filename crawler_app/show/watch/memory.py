@@ -93,10 +93,10 @@ class SiteMemory:
 
     def forget(self, now: float) -> None:
         """Forget what has been mended for long."""
-        over = [each for each in self.findings if each.known.word == MENDED]
-        over = sorted(over, key=lambda each: each.known.since)[-MAX_FINE:]
+        by_end = sorted(self.findings, key=lambda each: each.known.since)
+        over = [each for each in by_end if each.known.word == MENDED]
         self.findings = [each for each in self.findings if each.known.word != MENDED]
-        self.findings += [each for each in over if now - each.known.since < KEPT_S]
+        self.findings += [e for e in over[-MAX_FINE:] if now - e.known.since < KEPT_S]
         self.runs = self.runs[-MAX_RECENT:]
 
 

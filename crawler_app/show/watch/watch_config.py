@@ -33,6 +33,7 @@ __all__ = ["CHANNEL_BY_KIND", "Watch", "WatchConfig", "read_watch"]
 
 # Of a site: the memory says what is known, so that no second one contradicts it.
 NOT_FOR_SITES = ("format", "baseline", "processes", "frontier", "crawl_name")
+
 # If a site cannot be checked for this time, that is told.
 UNCHECKED_RULE = Rule(runs=2, over_s=20 * 3600.0)
 
@@ -51,49 +52,21 @@ CHANNEL_BY_KIND: Mapping[str, type[Channel]] = {
 class WatchConfig:
     """The keys above the tables."""
 
-    state: str = option(
-        REQUIRED, "directory of the memory", is_path=True, rule=require_path
-    )
+    state: str = option(REQUIRED, "directory", is_path=True, rule=require_path)
     every_s: float | None = option(
-        None,
-        "time between checks",
-        shown_default="1d",
-        unit=SECONDS,
-        rule=seconds("a year", least_s=60.0),
+        None, "time between checks", unit=SECONDS, rule=seconds("a year", least_s=60.0)
     )
-    at: str = option(
-        "", "time of day of the checks", rule=times(1, "a time such as 03:00")
-    )
-    quiet: str = option(
-        "",
-        "hours in which no notice is sent",
-        rule=times(2, "two times such as 22:00-07:00"),
-    )
-    page: str = option("", "page with the history", is_path=True, rule=require_path)
+    at: str = option("", "time of day", rule=times(1, "a time such as 03:00"))
+    quiet: str = option("", "hours", rule=times(2, "two times such as 22:00-07:00"))
+    page: str = option("", "HTML page", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
-    secrets: str = option(
-        "",
-        "file of NAME=VALUE lines that only its owner can read",
-        is_path=True,
-        rule=require_path,
-    )
-    external_runs: int = option(
-        2,
-        "checks in which an external link must fail",
-        rule=count(1, MAX_RECENT),
-    )
-    external_of: int = option(
-        0, "among this number of the last ones", rule=count(0, MAX_RECENT)
-    )
+    secrets: str = option("", "NAME=VALUE lines", is_path=True, rule=require_path)
+    external_runs: int = option(2, "failed checks", rule=count(1, MAX_RECENT))
+    external_of: int = option(0, "of the last ones", rule=count(0, MAX_RECENT))
     external_over_s: float = option(
-        20 * 3600.0,
-        "for at least this time",
-        unit=SECONDS,
-        rule=seconds("a year", least_s=0.0),
+        20 * 3600.0, "in this time", unit=SECONDS, rule=seconds("a year", least_s=0.0)
     )
-    own_runs: int = option(
-        1, "checks in a row in which anything else must fail", rule=count(1, MAX_RECENT)
-    )
+    own_runs: int = option(1, "failed checks in a row", rule=count(1, MAX_RECENT))
 
     def __post_init__(self) -> None:
         if self.at and self.every_s:

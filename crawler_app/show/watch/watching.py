@@ -80,10 +80,10 @@ class Watcher:
             try:
                 look: Look = yield self.look(self.watch.sites[name])
             except (CrawlerError, OSError) as exc:
-                is_fine = self._take(name, Look.void(error_words(exc)), at)
-                continue
+                look = Look.void(error_words(exc))
+            else:
+                has_answer = has_answer or look.has_answer
             if look.has_answer:
-                has_answer = True
                 is_fine = self._take(name, look, at) and is_fine
             else:
                 silent.append((name, look, at))

@@ -34,18 +34,18 @@ MAX_PAGES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Issue(Channel):
-    """Keeps an issue current; the constants are how two APIs differ."""
+class GitHub(Channel):
+    """Keeps an issue of GitHub current; the constants are what another API has otherwise."""
 
-    API: ClassVar[str]
-    ISSUES: ClassVar[str]
-    SAFE: ClassVar[str]
-    COMMENTS: ClassVar[str]
-    NUMBER: ClassVar[str]
-    TEXT: ClassVar[str]
-    EDIT: ClassVar[str]
-    OPEN: ClassVar[Mapping[str, str]]
-    CLOSED: ClassVar[Mapping[str, str]]
+    API = "https://api.github.com"
+    ISSUES = "repos/{}/issues"
+    SAFE = "/"
+    COMMENTS = "comments"
+    NUMBER = "number"
+    TEXT = "body"
+    EDIT = "PATCH"
+    OPEN: ClassVar = {"state": "open"}
+    CLOSED: ClassVar = {"state": "closed"}
 
     project: str = option(REQUIRED, "project, such as owner/name")
     token: str = secret_option("token of the API", REQUIRED)
@@ -142,22 +142,8 @@ class _Issue(Channel):
             raise NoticeError(f"{method} was not answered with JSON") from None
 
 
-class GitHub(_Issue):
-    """An issue of GitHub."""
-
-    API = "https://api.github.com"
-    ISSUES = "repos/{}/issues"
-    SAFE = "/"
-    COMMENTS = "comments"
-    NUMBER = "number"
-    TEXT = "body"
-    EDIT = "PATCH"
-    OPEN: ClassVar = {"state": "open"}
-    CLOSED: ClassVar = {"state": "closed"}
-
-
-class GitLab(_Issue):
-    """An issue of GitLab."""
+class GitLab(GitHub):
+    """Keeps an issue of GitLab current."""
 
     API = "https://gitlab.com/api/v4"
     ISSUES = "projects/{}/issues"
