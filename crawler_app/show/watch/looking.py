@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urldefrag
 
-from crawler_app.base.errors import CrawlerError
 from crawler_app.base.reasons import Reason
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import origin_of
@@ -112,8 +111,7 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
     with with_archive(values, options.kinds) as archived:
         check = Check(targets, archived, options, Output(lambda text: None))
         yield check.run()
-    if check.coverage is None:
-        raise CrawlerError("the check has not ended")
+    assert check.coverage is not None
     wanted = [each for each in check.findings if each.kind in options.kinds]
     reasons = {each.reason for each in check.findings}  # a wall is not among them
     is_maybe_offline = bool(reasons) and reasons <= {*MAYBE_OFFLINE}

@@ -93,11 +93,10 @@ def _points(site: SiteMemory) -> str:
     )
 
 
-def _rank(each: Remembered) -> tuple[int, float]:
+def _rank(each: Remembered) -> tuple[bool, bool, float]:
     """Return the order: findings that were told, those that may be, and mended ones."""
-    last = (SUSPECTED, MENDED)
-    rank = last.index(each.known.word) if each.known.word in last else -1
-    return rank, -each.known.since
+    known = each.known
+    return known.word == MENDED, known.word == SUSPECTED, -known.since
 
 
 def _marks(each: Remembered) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from tornado.httpclient import HTTPError, HTTPRequest, HTTPResponse
+from tornado.httpclient import HTTPError, HTTPResponse
 
 from crawler_app.base.config.option import option, options_of
 from crawler_app.base.config.secret_values import filled
@@ -86,16 +86,15 @@ def request(
     """
     client = PooledAsyncHTTPClient(force_instance=True, max_body_size=MAX_BODY_BYTES)
     try:
-        asked = HTTPRequest(
+        response: HTTPResponse = yield client.fetch(
             url,
+            raise_error=False,  # if this is cancelled, no error is logged
             body=body,
             follow_redirects=False,
             connect_timeout=TIMEOUT_S,
             request_timeout=TIMEOUT_S,
             **options,
         )
-        # If this is cancelled, no error of the fetch is logged.
-        response: HTTPResponse = yield client.fetch(asked, raise_error=False)
         response.rethrow()
         return response
     except HTTPError as exc:

@@ -15,6 +15,7 @@ from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import error_words
+from crawler_app.base.urls import is_loopback
 from crawler_app.show.watch.notices.channel import (
     TIMEOUT_S,
     Channel,
@@ -31,7 +32,6 @@ __all__ = ["Mail"]
 logger = logging.getLogger(__name__)
 
 PORT_BY_ENCRYPTION = {"starttls": 587, "tls": 465, "none": 25}
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Mail(Channel):
                 raise ConfigError(f"{address!r} is not a mail address")
         if bool(self.user) is not bool(self.password):
             raise ConfigError("a user needs a password, and a password a user")
-        if self.encryption == "none" and self.password and self.host not in LOOPBACK:
+        if self.encryption == "none" and self.password and not is_loopback(self.host):
             raise ConfigError("a password is not sent without encryption")
 
     def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":

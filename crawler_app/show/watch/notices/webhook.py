@@ -6,7 +6,6 @@ The text is a field that Slack, Mattermost and others show.  A receiver drops wh
 
 import base64
 import binascii
-import hashlib
 import hmac
 import html
 import json
@@ -21,7 +20,7 @@ from crawler_app.show.watch.notices.channel import Channel, request, secret_opti
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from gencoro import gen
 
-__all__ = ["Webhook", "signature_of"]
+__all__ = ["Webhook"]
 
 PREFIX = "whsec_"
 
@@ -61,7 +60,9 @@ class Webhook(Channel):
             "webhook-timestamp": at,
         }
         if key := self._key():
-            headers["webhook-signature"] = signature_of(key, notice.id, at, body)
+            signed = b".".join([notice.id.encode(), at.encode(), body])
+            digest = base64.b64encode(hmac.digest(key, signed, "sha256"))
+            headers["webhook-signature"] = f"v1,{digest.decode()}"
         yield request(self.url, method="POST", headers=headers, body=body)
 
     def _key(self) -> bytes:
@@ -72,14 +73,3 @@ class Webhook(Channel):
             return base64.b64decode(self.secret.removeprefix(PREFIX), validate=True)
         except binascii.Error:
             raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
-
-
-def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
-    """Return the header of the signature.
-
-    >>> signature_of(b"key", "id", "0", b"{}")
-    'v1,rNtFkyFD2GXO4gwTlp83NxO8xqdg3Ek1Q45TMLFfm0k='
-    """
-    signed = b".".join([id.encode(), at.encode(), body])
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
-    return f"v1,{base64.b64encode(digest).decode()}"
