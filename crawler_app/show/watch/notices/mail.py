@@ -54,7 +54,8 @@ class Mail(Channel):
                 raise ConfigError(f"{address!r} is not a mail address")
         if bool(self.user) is not bool(self.password):
             raise ConfigError("a user needs a password, and a password a user")
-        if self.encryption == "none" and self.password and not is_loopback(self.host):
+        is_open = self.encryption == "none" and not is_loopback(f"[{self.host}]")
+        if self.password and is_open:
             raise ConfigError("a password is not sent without encryption")
 
     def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
