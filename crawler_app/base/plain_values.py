@@ -4,9 +4,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from enum import Enum
+from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
-
-from crawler_app.base.config.option import is_of_type
 
 __all__ = ["from_plain"]
 
@@ -17,7 +16,8 @@ def from_plain(kind: Any, value: Any) -> Any:
     """Return a value of a type: what `dataclasses.asdict` has returned is a dataclass again.
 
     Args:
-        kind: A dataclass, an Enum, a list or mapping of such types, or a type of an option.
+        kind: A dataclass, an Enum, a type such as str, a union of such types, or a list or
+            mapping of any of these.
 
     Raises:
         TypeError: the value, or a part of it, is of another type, or has other fields.
@@ -26,6 +26,8 @@ def from_plain(kind: Any, value: Any) -> Any:
     >>> from_plain(dict[int, list[float | None]], {"3": [0.5, None]})
     {3: [0.5, None]}
     """
+    if type(value) is kind:  # most are simple
+        return value
     container, args = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, dict):
         made: Any = kind
@@ -39,8 +41,9 @@ def from_plain(kind: Any, value: Any) -> Any:
         return {args[0](key): from_plain(args[1], value[key]) for key in value}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
-    is_simple = not is_dataclass(kind) and container not in (list, *MAPPINGS)
-    if not (is_simple and is_of_type(value, kind)):
+    allowed = args if container is UnionType else (kind,)
+    # In JSON a float may be written as a whole number.
+    if type(value) not in allowed and not (float in allowed and type(value) is int):
         raise TypeError(
             f"{value!r:.80} is not of type {getattr(kind, '__name__', kind)}"
         )
