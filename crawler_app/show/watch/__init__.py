@@ -5,7 +5,7 @@
     watch_config   the file: sites, schedule, channels
     schedule       when a site is checked, and when notices wait       pure
     looking        one check of a site, as sightings
-    deciding       when a sighting is told: dead, flapping, mended     pure
+    deciding       when a sighting is told: broken, flapping, mended   pure
     memory         what was found and decided, and who was told
     watching       the round: check, decide, tell
     delivering     sends what is to be told, each notice once

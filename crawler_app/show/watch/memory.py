@@ -251,7 +251,9 @@ def event_of(site: str, group: list[Remembered], at: float = 0.0) -> Event:
     target = seen.cause if len(group) > 1 else seen.target
     words = cut(seen.words, MAX_CHARS)
     if known.word == MENDED:  # perhaps no page refers to it any longer
-        words = f"works again, or is no longer referred to (was: {words})"
+        urls = f"{len(group):,} URLs work again, or are"
+        which = urls if len(group) > 1 else "works again, or is"
+        words = f"{which} no longer referred to (was: {words})"
     elif seen.place:
         words += f" ({_where(group)})"
     line = f"{cut(target, MAX_CHARS)}: {words}" if target else words

@@ -61,7 +61,9 @@ def test_host_that_does_not_answer_is_one_thing_to_tell(memory):
     assert other.target == "http://b.test/x"
     assert len(memory.broken(["docs"])) == 2
     noted(memory, 3)
-    assert [event.urls for event in noted(memory, 4)] == [300, 1]
+    host, other = noted(memory, 4)
+    assert (host.urls, other.urls) == (300, 1)
+    assert host.line.startswith("http://b.test/: 300 URLs work again, or are no longer")
 
 
 def test_nothing_is_half_noted(memory, tmp_path, monkeypatch):
