@@ -1,4 +1,4 @@
-"""One issue of GitHub or GitLab: its text is the list of what is dead, its comments what changes.
+"""One issue of GitHub or GitLab: its text is the list of what is broken, its comments what changes.
 
 The memory has the number of the issue.  If a process may have been killed before it noted that, the
 issue is found by a mark in its text, which cannot be guessed; comments are found in the same way.
