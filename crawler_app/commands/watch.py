@@ -2,27 +2,26 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import sys
 import time
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import replace_text
 from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory.lock import DirectoryLock, not_writable
 from crawler_app.show.watch.delivering import Delivery
-from crawler_app.show.watch.feed import feed_of
-from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
 from crawler_app.show.watch.notices.channel import Channel
-from crawler_app.show.watch.notices.notice import Notice, line_of
+from crawler_app.show.watch.notices.notice import Notice
 from crawler_app.show.watch.watch_config import Watch, read_watch
 from crawler_app.show.watch.watching import Watcher
 from gencoro import gen
@@ -37,27 +36,24 @@ def watch(arguments: argparse.Namespace) -> int:
     watched = read_watch(arguments.file)
     path = Path(watched.config.state, MEMORY_NAME)
     if arguments.status:
-        return _status(watched, Memory(path))
-    with verbose_log(arguments):
+        return _status(watched, Memory.open(path))
+    note = (lambda line: None) if arguments.quiet else _note
+    with verbose_log(arguments), contextlib.ExitStack() as cleanup:
         if arguments.dry_run:
-            memory = Memory(path)
-            memory.path = None
-            return run_interruptible(lambda: _try_out(watched, memory))
-        channels = _channels(watched)
-        with _locked(path.parent):
-            memory = Memory(path)
-            delivery = Delivery(memory, channels, [*watched.sites], time.time)
-            if arguments.test_notices:
-                return run_interruptible(lambda: _test(delivery))
-            watcher = Watcher(
-                watched,
-                memory,
-                delivery,
-                time.time,
-                after_round=lambda: _write_files(watched, memory),
-                note=(lambda line: None) if arguments.quiet else _note,
-            )
-            return run_interruptible(lambda: _run(watcher, once=arguments.once))
+            config = replace(watched.config, page="", feed="")
+            watched = Watch(config, watched.sites, {})
+        else:
+            cleanup.enter_context(_locked(path.parent))
+        memory = Memory.open(path)
+        delivery = Delivery(memory, _channels(watched), [*watched.sites], time.time)
+        watcher = Watcher(watched, memory, delivery, time.time, note)
+        if arguments.dry_run:
+            run = functools.partial(_try_out, watcher)
+        elif arguments.test_notices:
+            run = functools.partial(_test, delivery)
+        else:
+            run = functools.partial(_run, watcher, once=arguments.once)
+        return run_interruptible(run)
 
 
 def _channels(watched: Watch) -> dict[str, Channel]:
@@ -101,14 +97,13 @@ def _run(watcher: Watcher, *, once: bool) -> Generator[Any, Any, int]:
 
 
 @gen.coroutine
-def _try_out(watched: Watch, memory: Memory) -> Generator[Any, Any, int]:
+def _try_out(watcher: Watcher) -> Generator[Any, Any, int]:
     """Check once, and print what would be told."""
-    watcher = Watcher(watched, memory, None, time.time, note=_note)
+    memory = watcher.memory
+    memory.path, last = "", memory.last_event
     is_fine: bool = yield watcher.run_round(all_sites=True)
-    if watcher.events:
-        print(Notice("", "", time.time(), watcher.events).text)
-    else:
-        print("Nothing to tell.")
+    events = [event for event in memory.events if event.id > last]
+    print(Notice("", "", events).text() if events else "Nothing to tell.")
     return OK if is_fine else FAILED
 
 
@@ -136,29 +131,10 @@ def _status(watched: Watch, memory: Memory) -> int:
             f"{name}: {len(site.broken):,} broken, {len(site.suspected):,} to be confirmed; "
             f"last check {time_of_day(last.at)}{caveat}"
         )
-        for event in memory.dead([name]):
-            words = "comes and goes" if event.kind == "flapping" else "broken"
-            print(f"  {line_of(event)}, {words} since {time_of_day(event.since)}")
+        for event in memory.broken([name]):
+            print(f"  {event.line}, {event.state}")
     for name in watched.channels:
         if (out := memory.channels.get(name)) and out.error:
             tries = number(out.tries, "try", "tries")
             print(f"Not told yet: {name}, {tries}: {out.error}")
     return OK
-
-
-def _write_files(watched: Watch, memory: Memory) -> bool:
-    """Write the page and the feed; return whether that worked."""
-    config, is_fine = watched.config, True
-    text_by_path = {}
-    if config.page:
-        page = render_history(memory, [*watched.sites], time.time())
-        text_by_path[config.page] = page
-    if config.feed:
-        text_by_path[config.feed] = feed_of(memory.id, memory.events)
-    for path, text in text_by_path.items():
-        try:
-            replace_text(Path(path), text)
-        except OSError as exc:
-            _note(f"cannot write {path}: {exc.strerror}")
-            is_fine = False
-    return is_fine

@@ -169,7 +169,7 @@ class CrawlConfig:
         group=LIMITS,
         unit=SECONDS,
         shown_default="1s, on loopback 0",
-        rule=seconds("a day", may_be_0=True),
+        rule=seconds("a day", least_s=0.0),
         is_resumable=True,
         is_common=True,
     )
@@ -254,7 +254,7 @@ class CrawlConfig:
         "reuse the result of an external check for this long",
         group=SCOPE,
         unit=SECONDS,
-        rule=seconds("a year", may_be_0=True),
+        rule=seconds("a year", least_s=0.0),
         is_file_only=True,
     )
 
@@ -264,7 +264,7 @@ class CrawlConfig:
         "wait no longer than this for an external host that fails or asks to come back later",
         group=SCOPE,
         unit=SECONDS,
-        rule=seconds("a day", may_be_0=True),
+        rule=seconds("a day", least_s=0.0),
         is_resumable=True,
     )
 
@@ -543,7 +543,7 @@ class CrawlConfig:
         "pause before the first retry; later pauses are longer",
         group=FETCHING,
         unit=SECONDS,
-        rule=seconds("a day", may_be_0=True),
+        rule=seconds("a day", least_s=0.0),
         is_resumable=True,
     )
 

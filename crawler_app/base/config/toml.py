@@ -9,15 +9,25 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from crawler_app.base.config.option import Option, is_of_type, kinds_of, require, shown
+from crawler_app.base.config.option import (
+    REQUIRED,
+    Option,
+    is_of_type,
+    kinds_of,
+    options_of,
+    require,
+    shown,
+)
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.suggesting import did_you_mean
 
-__all__ = ["parse_toml", "read_config_file", "read_table"]
+__all__ = ["parse_toml", "read_config_file", "read_into", "read_table"]
+
+T = TypeVar("T")
 
 # A hundred thousand start URLs.
 MAX_FILE_BYTES = 16 * 2**20
@@ -80,6 +90,21 @@ def read_table(
         key_by_field[option.name] = key
         values[option.name] = _read(option, key, value, directory)
     return values
+
+
+def read_into(kind: type[T], table: Mapping[str, object], directory: Path) -> T:
+    """Return a dataclass of options with the values that a table sets, as `read_table` does.
+
+    Raises:
+        ConfigError: also if an option is missing.
+    """
+    options = options_of(kind)
+    keys = ", ".join(each.key for each in options)
+    values = read_table(table, options, directory, f"; the keys are {keys}")
+    for each in options:
+        if each.default is REQUIRED and not values.get(each.name):
+            raise ConfigError(f"{each.key} is missing")
+    return kind(**values)
 
 
 def parse_toml(path: Path | str) -> dict[str, Any]:

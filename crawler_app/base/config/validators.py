@@ -83,20 +83,21 @@ def count(least: int, most: int) -> Rule:
     return lambda name, value: require(name, value, least <= value <= most, wanted)
 
 
-def seconds(longest: str, *, may_be_0: bool = False) -> Rule:
+def seconds(longest: str, *, least_s: float | None = None) -> Rule:
     """Make a rule for a duration.
 
     Args:
         longest: "a day" or "a year".
+        least_s: None for anything above 0.
 
     >>> seconds("a day")("connect_timeout_s", 20)
     """
     longest_s = SECONDS_BY_PERIOD[longest]
-    edge = "0 or more" if may_be_0 else "above 0"
+    edge = "above 0" if least_s is None else f"{SECONDS.render(least_s)} or more"
     wanted = f"{SECONDS.noun}, {edge}, at most {longest}"
 
     def require_seconds(name: str, value: float) -> None:
-        is_above = value >= 0 if may_be_0 else value > 0
+        is_above = value > 0 if least_s is None else value >= least_s
         is_right = is_above and value <= longest_s
         require(name, value, is_right, wanted, SECONDS.render)
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from crawler_app.base.errors import ObjectStorageError
+from crawler_app.base.plain_values import from_plain
 
 __all__ = [
     "ARCHIVE_TABLE",
@@ -106,18 +107,7 @@ class Catalogue:
                     f"the catalogue has version {version}, and this program reads "
                     f"version {VERSION}"
                 )
-            files = {int(n): int(size) for n, size in values["bytes_by_file"].items()}
-            tables = {
-                name: StoredTable(**values["table_by_name"][name])
-                for name in (ARCHIVE_TABLE, INDEX)
-                if name in values["table_by_name"]
-            }
-            return cls(
-                int(values["snapshot"]),
-                float(values["at"]),
-                files,
-                int(values["revisits"]),
-                tables,
-            )
+            made: Self = from_plain(cls, values)
+            return made
         except (ValueError, TypeError, LookupError, AttributeError) as exc:
             raise ObjectStorageError(f"the catalogue is damaged: {exc!r}") from None

@@ -5,6 +5,7 @@ Pure.  Some formats show each finding as soon as it is found, the others all at 
 
 import abc
 import csv
+import dataclasses
 import hashlib
 import io
 from collections.abc import Callable, Iterable
@@ -117,19 +118,13 @@ class Json(Output):
 class Csv(Output):
     """A table with a header."""
 
-    COLUMNS = (
-        *("kind", "page", "line", "column", "text", "href", "target", "status"),
-        *("reason", "meaning", "end", "rendered"),
-        *("severity", "change", "since", "is_accepted"),
-        *("source", "source_line", "source_column"),
-    )
+    COLUMNS = tuple(each.name for each in dataclasses.fields(Finding))
 
     def begin(self) -> None:
         self._write_row(self.COLUMNS)
 
     def add(self, finding: Finding) -> None:
-        values = finding.to_json()
-        self._write_row([defused(values[name]) for name in self.COLUMNS])
+        self._write_row(map(defused, finding.to_json().values()))
 
     def end(self, findings: list[Finding], summary: CheckSummary) -> None:
         for finding in summary.fixed:

@@ -36,13 +36,9 @@ def _finding(problem: Problem, name_of: Callable[[str], str]) -> Finding:
     return Finding(
         FindingKind.NOTICE if severity is Severity.NOTICE else FindingKind.PAGE,
         name_of(page),
-        0,
-        0,
-        "page",
-        "",
-        name_of(page),
-        None,
-        problem.kind.value,
-        words_of_problem(problem) + more,
+        text="page",
+        target=name_of(page),
+        reason=problem.kind.value,
+        meaning=words_of_problem(problem) + more,
         severity=severity,
     )

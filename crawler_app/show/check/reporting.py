@@ -52,7 +52,6 @@ class Reporter:
         """Report some of the references of a group."""
         page, target, redirected_to = group.page, group.target, group.redirected_to
         is_mild = kind is FindingKind.REDIRECT or meaning in REPAIRED
-        severity = Severity.WARNING if is_mild else Severity.ERROR
         for mention in mentions:
             finding = Finding(
                 kind,
@@ -67,7 +66,7 @@ class Reporter:
                 meaning,
                 self._name_of(redirected_to) if redirected_to else "",
                 page in self.rendered,
-                severity,
+                Severity.WARNING if is_mild else Severity.ERROR,
             )
             self._report(finding)
 
@@ -124,9 +123,8 @@ class Reporter:
             "script",
             target,
             self._name_of(target),
-            None,
-            f"script_{problem.kind}",
-            (place if problem.line and not is_here else "") + problem.text,
+            reason=f"script_{problem.kind}",
+            meaning=(place if problem.line and not is_here else "") + problem.text,
             rendered=True,
         )
         self._report(finding)

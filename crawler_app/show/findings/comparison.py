@@ -206,7 +206,12 @@ class Comparison:
 def _fixed(key: Key, since: str) -> Finding:
     kind, page, href, target, reason = key
     return Finding(
-        *(FindingKind(kind), page, 0, 0, "", href, target, None, reason, "fixed"),
+        FindingKind(kind),
+        page,
+        href=href,
+        target=target,
+        reason=reason,
+        meaning="fixed",
         change=Change.FIXED,
         since=since,
     )

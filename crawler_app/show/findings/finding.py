@@ -53,15 +53,15 @@ class Finding:
     """
 
     kind: FindingKind
-    page: str
-    line: int
-    column: int
-    text: str
-    href: str
-    target: str
-    status: int | None
-    reason: str
-    meaning: str
+    page: str = ""
+    line: int = 0
+    column: int = 0
+    text: str = ""
+    href: str = ""
+    target: str = ""
+    status: int | None = None
+    reason: str = ""
+    meaning: str = ""
     end: str = ""
     rendered: bool = False
     severity: Severity = Severity.ERROR
@@ -103,18 +103,13 @@ class Finding:
 
 def soft_404(url: str) -> Finding:
     """Return the finding about a host that has a page for a URL that does not exist."""
-    host = f"{origin_of(url)}/"
     return Finding(
         FindingKind.BROKEN,
-        "",
-        0,
-        0,
-        "host",
-        "",
-        host,
-        200,
-        "soft_404",
-        "it answers a URL that does not exist with a page, which hides broken links",
+        text="host",
+        target=f"{origin_of(url)}/",
+        status=200,
+        reason="soft_404",
+        meaning="it answers a URL that does not exist with a page, which hides broken links",
     )
 
 

@@ -1,18 +1,28 @@
 """When a finding is told: its states from check to check.
 
 Pure: the time is an argument.  A finding is *fine* until enough checks have failed; then it is
-*dead*, and when as many in a row have found it working, fine again.  One that dies again soon after
-that is *flapping*, until it has not changed for a while.  Each change of state is told.
+*broken*, and when as many in a row have found it working, fine again.  One that breaks again soon
+after that is *flapping*, until it has not changed for a while.  Each change of state is told.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["DAY_S", "FAILED", "MAX_RECENT", "Known", "Rule", "State", "decide"]
+__all__ = [
+    "DAY_S",
+    "FAILED",
+    "MAX_RECENT",
+    "MENDED",
+    "SUSPECTED",
+    "Known",
+    "Rule",
+    "State",
+    "decide",
+]
 
 DAY_S = 86400.0
 
-# One that dies again within this time is flapping, until it has not changed for as long.
+# One that breaks again within this time is flapping, until it has not changed for as long.
 FLAPPING_S = 14 * DAY_S
 
 # The results of checks that are kept for each finding.
@@ -20,19 +30,21 @@ MAX_RECENT = 90
 
 FAILED, WORKED = "x", "."
 
+SUSPECTED, MENDED = "to be confirmed", "mended"
+
 
 class State(StrEnum):
     """What was told of a finding last."""
 
     FINE = "fine"
     """Nothing, or that it is mended."""
-    DEAD = "dead"
+    BROKEN = "broken"
     FLAPPING = "flapping"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a finding is dead.
+    """When a finding is broken.
 
     Attributes:
         runs: Checks in which it must have failed.
@@ -54,52 +66,55 @@ class Known:
         recent: Its last results, the newest at the end: ``x`` if it failed, ``.`` if not.
         since: The first of the results that are the same as the newest.
         failing_since: When the last failures began that a rule counts together.
-        mended_at: When it was told to be mended; None if it was not.
+        told_at: When its state was told; None if it never was.
     """
 
     state: State = State.FINE
     recent: str = ""
     since: float = 0.0
     failing_since: float = 0.0
-    mended_at: float | None = None
+    told_at: float | None = None
 
     @property
-    def is_over(self) -> bool:
-        """Whether it works, and no one need be told."""
-        return self.state is State.FINE and self.recent.endswith(WORKED)
+    def is_failing(self) -> bool:
+        """Whether it has failed in the last check that knows."""
+        return self.recent.endswith(FAILED)
 
     @property
-    def is_suspected(self) -> bool:
-        """Whether it has failed, and may be told soon."""
-        return self.state is State.FINE and self.recent.endswith(FAILED)
+    def word(self) -> str:
+        """Its state for people: "broken", "flapping", "to be confirmed" or "mended"."""
+        if self.state is not State.FINE:
+            return self.state.value
+        return SUSPECTED if self.is_failing else MENDED
 
 
 def decide(known: Known, failed: bool, now: float, rule: Rule) -> Known:
     """Return what is known of a finding after a check.
 
     >>> first = decide(Known(), True, 0.0, Rule(runs=2))
-    >>> first.state, decide(first, True, 86400.0, Rule(runs=2)).state
-    (<State.FINE: 'fine'>, <State.DEAD: 'dead'>)
+    >>> first.word, decide(first, True, 86400.0, Rule(runs=2)).word
+    ('to be confirmed', 'broken')
     """
     result = FAILED if failed else WORKED
     recent = (known.recent + result)[-MAX_RECENT:]
+    window = max(rule.runs, rule.of, 2)
     since = known.since if known.recent.endswith(result) else now
-    number = max(rule.runs, rule.of, 2)
-    is_first = failed and FAILED not in known.recent[1 - number :]
+    is_first = failed and FAILED not in known.recent[1 - window :]
     failing_since = now if is_first else known.failing_since
-    known = replace(known, recent=recent, since=since, failing_since=failing_since)
-    if known.state is State.FLAPPING:
-        if now - since < FLAPPING_S:
-            return known
-        state = State.DEAD if failed else State.FINE
-        return replace(known, state=state, mended_at=None)
-    if known.state is State.DEAD:
-        is_mended = recent.endswith(WORKED * rule.runs)
-        return replace(known, state=State.FINE, mended_at=now) if is_mended else known
-    # One that works every other time is not dead.
-    is_failing = recent.endswith(FAILED * min(rule.runs, 2))
-    is_often = recent[-number:].count(FAILED) >= rule.runs
-    if not (is_failing and is_often and now - failing_since >= rule.over_s):
-        return known
-    is_again = known.mended_at is not None and now - known.mended_at < FLAPPING_S
-    return replace(known, state=State.FLAPPING if is_again else State.DEAD)
+    is_lately = known.told_at is not None and now - known.told_at < FLAPPING_S
+    state = known.state
+    if state is State.FLAPPING:
+        if now - since >= FLAPPING_S:
+            state = State.BROKEN if failed else State.FINE
+    elif state is State.BROKEN:
+        if recent.endswith(WORKED * rule.runs):
+            state = State.FINE
+    elif (
+        recent[-window:].count(FAILED) >= rule.runs
+        # One that works every other time is not broken.
+        and recent.endswith(FAILED * min(rule.runs, 2))
+        and now - failing_since >= rule.over_s
+    ):
+        state = State.FLAPPING if is_lately else State.BROKEN
+    told_at = known.told_at if state is known.state else now
+    return Known(state, recent, since, failing_since, told_at)

@@ -4,9 +4,10 @@ Rule: a try is noted before it is made.  So after a crash between telling and no
 is known to be a repetition, and has the same id.
 """
 
+import functools
 import logging
-import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -28,27 +29,23 @@ LONGEST_PAUSE_S = 6 * 3600.0
 PATIENCE_S = 180.0
 
 
+@dataclass
 class Delivery:
     """The channels of a watch.
 
-    Args:
+    Attributes:
         channels: By their names.
         sites: Those that are watched.
         clock: Returns the time, in seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        channels: Mapping[str, Channel],
-        sites: Sequence[str],
-        clock: Callable[[], float],
-    ) -> None:
-        self._memory = memory
-        self._channels = channels
-        self._sites = {name: each.sites or sites for name, each in channels.items()}
-        self._clock = clock
-        memory.open_channels(channels)
+    memory: Memory
+    channels: Mapping[str, Channel]
+    sites: Sequence[str]
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self.memory.open_channels(self.channels)
 
     @gen.coroutine
     def deliver(self, *, at_once: bool = False) -> Generator[Any, Any, bool]:
@@ -57,92 +54,79 @@ class Delivery:
         Args:
             at_once: Whether to try again before the pause of a failure has ended.
         """
-        names = list(self._channels)
-        sent = yield [self._deliver_to(name, at_once) for name in names]
+        sent = yield [self._deliver_to(name, at_once) for name in self.channels]
         return all(sent)
-
-    def next_try_at(self) -> float | None:
-        """Return when a notice that failed is to be tried again; None if there is none."""
-        waiting = self._memory.channels.values()
-        return min((each.next_try_at for each in waiting if each.error), default=None)
 
     @gen.coroutine
     def test(self) -> Generator[Any, Any, dict[str, str]]:
         """Send a test to every channel; return what went wrong, by its name."""
-        now = self._clock()
-        event = Event(0, now, "", "test", words="gencrawl watch can send notices here")
+        now = self.clock()
+        event = Event(0, now, "", "test", "", "gencrawl watch can send notices here")
         errors: dict[str, str] = yield {
-            name: self._try(
-                name, self._notice(name, f"test/{now}", now, [event]), False
-            )
-            for name in self._channels
+            # The process that sent the last test may have been killed, too.
+            name: self._try(name, f"test/{now}", [event], is_repeated=True)
+            for name in self.channels
         }
-        self._memory.save()
+        self.memory.save()
         return errors
 
     @gen.coroutine
     def _deliver_to(self, name: str, at_once: bool) -> Generator[Any, Any, bool]:
-        out = self._memory.channels[name]
-        wait_s = out.next_try_at - self._clock()
+        out = self.memory.channels[name]
+        wait_s = out.next_try_at - self.clock()
         # A longer one means that the clock was set back.
         if not at_once and 0 < wait_s <= LONGEST_PAUSE_S:
             return False
-        while notice := self._next_notice(name, out):
+        while events := self._next_events(name, out):
             out.tries += 1
-            self._memory.save()
-            error: str = yield self._try(name, notice, out.tries > 1)
-            if error:
-                out.error = error
+            self.memory.save()
+            out.error = yield self._try(
+                name, f"{out.told}-{out.upto}", events, is_repeated=out.tries > 1
+            )
+            if out.error:
                 pause_s = FIRST_PAUSE_S * 2 ** min(out.tries - 1, 20)
-                out.next_try_at = self._clock() + min(pause_s, LONGEST_PAUSE_S)
-                self._memory.save()
-                logger.warning("%s was not told: %s", name, error)
+                out.next_try_at = self.clock() + min(pause_s, LONGEST_PAUSE_S)
+                logger.warning("%s was not told: %s", name, out.error)
+            else:
+                out.end()
+            self.memory.save()
+            if out.error:
                 return False
-            self._note_told(out)
-            self._memory.save()
         return True
 
-    def _next_notice(self, name: str, out: Outgoing) -> Notice | None:
-        """Return the notice that was not sent, or a new one; None if all is told."""
-        events = self._events(name, out)
-        if not events:  # none is being told, or its site is not watched any longer
-            self._note_told(out)
-            out.upto, out.made_at = self._memory.last_event, self._clock()
-            events = self._events(name, out)
-        if events:
-            return self._notice(name, f"{out.told}-{out.upto}", out.made_at, events)
-        self._note_told(out)
-        return None
+    def _next_events(self, name: str, out: Outgoing) -> Sequence[Event]:
+        """Return the events of the notice that was not sent, or else of a new one."""
+        sites = self._sites_of(name)
+        for upto in (out.upto, self.memory.last_event):
+            out.upto = upto
+            events = [
+                each
+                for each in self.memory.events
+                if out.told < each.id <= upto and each.site in sites
+            ]
+            if events:
+                return events
+            out.end()  # it was told, or its site is not watched any longer
+        return []
 
-    def _events(self, name: str, out: Outgoing) -> list[Event]:
-        return [
-            each
-            for each in self._memory.events
-            if out.told < each.id <= out.upto and each.site in self._sites[name]
-        ]
-
-    def _notice(
-        self, name: str, what: str, made_at: float, events: Sequence[Event]
-    ) -> Notice:
-        own = uuid.UUID(self._memory.id)
-        return Notice(
-            uuid.uuid5(own, f"{name}/{what}").hex,
-            uuid.uuid5(own, name).hex,
-            made_at,
-            events,
-            self._memory.dead(self._sites[name]),
-        )
-
-    def _note_told(self, out: Outgoing) -> None:
-        out.told = max(out.told, out.upto)
-        out.tries, out.next_try_at, out.error = 0, 0.0, ""
+    def _sites_of(self, name: str) -> Sequence[str]:
+        return self.channels[name].sites or self.sites
 
     @gen.coroutine
-    def _try(self, name: str, notice: Notice, again: bool) -> Generator[Any, Any, str]:
+    def _try(
+        self, name: str, what: str, events: Sequence[Event], *, is_repeated: bool
+    ) -> Generator[Any, Any, str]:
         """Send a notice; return why that failed, or nothing."""
-        channel, out = self._channels[name], self._memory.channels[name]
+        channel, out = self.channels[name], self.memory.channels[name]
+        notice = Notice(
+            self.memory.own_id(f"{name}/{what}").hex,
+            self.memory.own_id(name).hex,
+            events,
+            functools.partial(self.memory.broken, self._sites_of(name)),
+            is_repeated,
+        )
         try:
-            sending = channel.send(notice, out, again=again)
+            sending = channel.send(notice, out)
             yield gen.with_timeout(timedelta(seconds=PATIENCE_S), sending)
         except CrawlerError as exc:
             return str(exc) or "unknown error"

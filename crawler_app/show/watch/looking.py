@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urldefrag
 
-from crawler_app.base.errors import CrawlerError
 from crawler_app.base.reasons import Reason
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import origin_of
@@ -18,7 +17,7 @@ from crawler_app.show.findings.grouping import problem_of
 from crawler_app.show.findings.kinds import FindingKind
 from gencoro import gen
 
-__all__ = ["Look", "LookAt", "Sighting", "look_at", "sightings_of"]
+__all__ = ["UNCHECKED", "Look", "LookAt", "Sighting", "look_at", "sightings_of"]
 
 # Pages of which the references are remembered.
 MAX_PAGES = 20
@@ -27,21 +26,24 @@ MAX_CHARS = 2000
 # Failures of a start URL that the network of this machine may have caused.
 MAYBE_OFFLINE = (Reason.DNS, Reason.NETWORK, Reason.TIMEOUT)
 
+# The kind of the finding that a site was not checked.
+UNCHECKED = "unchecked"
+
 
 @dataclass(frozen=True)
 class Sighting:
     """Something that is broken.
 
     Attributes:
-        kind: A kind of finding.
-        target: What is broken.
+        kind: A kind of finding, or `UNCHECKED`.
+        target: What is broken; empty for the site as a whole.
         detail: What else tells it apart, such as the fragment.
         words: What is wrong.
         place: Of the first reference.
         places: The number of references.
-        host: The origin of an external target that has not answered; empty for others.
-        host_pages: The number of pages with references to that host.
-        keys: Those of the findings, on different pages.
+        cause: What others may share, which are then told in one line: an external host that does
+            not answer, or the reference as written, which pages in several folders may have.
+        pages: Some of those that have the references.
     """
 
     kind: str
@@ -50,9 +52,13 @@ class Sighting:
     words: str
     place: str
     places: int
-    host: str
-    host_pages: int
-    keys: list[list[str]]
+    cause: str
+    pages: list[str]
+
+    @property
+    def id(self) -> tuple[str, str, str]:
+        """What is the same in the next check."""
+        return self.kind, self.target, self.detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Look:
     Attributes:
         is_fixed: Returns whether a finding that is not among the sightings is gone.
         has_answer: Whether the site has answered at all, or is known to be down.
-        caveat: Why the check is incomplete; empty if it is not.
+        caveat: That it is incomplete, and why; empty if it is not.
         urls: The URLs that were checked.
     """
 
@@ -71,6 +77,18 @@ class Look:
     has_answer: bool = True
     caveat: str = ""
     urls: int = 0
+
+    @classmethod
+    def void(cls, why: str) -> "Look":
+        """Return the result of a check that has found out nothing."""
+        words = f"not checked: {why}"
+        seen = Sighting(UNCHECKED, "", "", words, "", 0, "", [])
+        return cls([seen], lambda key: False, caveat=words)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it has found out nothing."""
+        return any(seen.kind == UNCHECKED for seen in self.sightings)
 
 
 # Checks a site, by its options.
@@ -85,7 +103,7 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
         site: The options of the crawl and of the check.
 
     Raises:
-        ConfigError: they contradict each other.
+        CrawlerError: they contradict each other, or the login fails.
     """
     given = dict(site)
     targets = given.pop("seeds")
@@ -93,17 +111,20 @@ def look_at(site: Mapping[str, Any]) -> Generator[Any, Any, Look]:
     with with_archive(values, options.kinds) as archived:
         check = Check(targets, archived, options, Output(lambda text: None))
         yield check.run()
-    if check.coverage is None:
-        raise CrawlerError("the check has not ended")
+    assert check.coverage is not None
     wanted = [each for each in check.findings if each.kind in options.kinds]
     reasons = {each.reason for each in check.findings}  # a wall is not among them
     is_maybe_offline = bool(reasons) and reasons <= {*MAYBE_OFFLINE}
     summary = check.summary
+    why = one_line("; ".join(summary.incomplete), MAX_CHARS)
+    has_answer = not (summary.is_empty and is_maybe_offline)
+    if has_answer and not (summary.urls or wanted):
+        return Look.void(why)  # the site shows only a wall
     return Look(
         sightings_of(wanted, check.folders.key_of),
         check.coverage.is_fixed,
-        not (summary.is_empty and is_maybe_offline),
-        one_line("; ".join(summary.incomplete), MAX_CHARS),
+        has_answer,
+        f"incomplete: {why}" if why else "",
         summary.urls,
     )
 
@@ -113,27 +134,24 @@ def sightings_of(
 ) -> list[Sighting]:
     """Return the findings by what is broken."""
     found: dict[tuple[str, str, str], list[Finding]] = {}
-    pages: dict[str, set[str]] = {}
     for finding in findings:
         found.setdefault(_id_of(finding, key_of(finding)), []).append(finding)
-        pages.setdefault(_silent_host(finding), set()).add(finding.page)
     return [
         Sighting(
             *id,
             one_line(problem_of(each[0]), MAX_CHARS),
             one_line(each[0].place, MAX_CHARS),
             len(each),
-            host := _silent_host(each[0]),
-            len(pages[host]),
-            [*{one.page: [*key_of(one)] for one in each[:MAX_PAGES]}.values()],
+            one_line(_cause_of(each[0]), MAX_CHARS),
+            [*{key_of(one)[1]: None for one in each[:MAX_PAGES]}],
         )
         for id, each in found.items()
     ]
 
 
-def _silent_host(finding: Finding) -> str:
+def _cause_of(finding: Finding) -> str:
     is_silent = finding.kind is FindingKind.EXTERNAL and finding.status is None
-    return f"{origin_of(finding.target)}/" if is_silent else ""
+    return f"{origin_of(finding.target)}/" if is_silent else finding.href
 
 
 def _id_of(finding: Finding, key: Key) -> tuple[str, str, str]:

@@ -7,17 +7,22 @@ told are there together or not at all, and others may read it at any time.
 import dataclasses
 import json
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.plain_values import from_plain
 from crawler_app.base.safe_files import replace_text
+from crawler_app.base.text.formatting import cut, number
 from crawler_app.run.directory.lock import not_writable
+from crawler_app.show.findings.grouping import MAX_FIRST
 from crawler_app.show.watch.deciding import (
     DAY_S,
     MAX_RECENT,
+    MENDED,
+    SUSPECTED,
     Known,
     Rule,
     State,
@@ -36,9 +41,8 @@ KEPT_S = 90 * DAY_S
 MAX_FINE = 20_000
 # Of those that every channel was told, for the feed.
 MAX_EVENTS = 100
-
-# If a site could not be checked for this time, that is told.
-BLIND_S = 1.5 * DAY_S
+# Of each part of a line.
+MAX_CHARS = 300
 
 
 @dataclass
@@ -46,14 +50,12 @@ class Run:
     """A check.
 
     Attributes:
-        is_void: Whether it has found out nothing.
-        caveat: Why it is incomplete; empty if it is not.
+        caveat: That it is incomplete, or has found out nothing, and why; empty if neither.
         urls: The URLs that were checked.
         broken: The findings that were told and not mended, after it.
     """
 
     at: float
-    is_void: bool
     caveat: str
     urls: int
     broken: int
@@ -65,7 +67,6 @@ class Remembered:
 
     seen: Sighting
     first_at: float
-    last_at: float
     known: Known = field(default_factory=Known)
 
 
@@ -75,14 +76,10 @@ class SiteMemory:
 
     Attributes:
         runs: The last checks, the oldest first.
-        checked_at: The last check that has found out something, or the first one.
-        is_blind: Whether it was told that it cannot be checked.
     """
 
     runs: list[Run] = field(default_factory=list)
     findings: list[Remembered] = field(default_factory=list)
-    checked_at: float | None = None
-    is_blind: bool = False
 
     @property
     def broken(self) -> list[Remembered]:
@@ -92,48 +89,50 @@ class SiteMemory:
     @property
     def suspected(self) -> list[Remembered]:
         """The findings that are told if they are there again."""
-        return [each for each in self.findings if each.known.is_suspected]
-
-    def add_run(self, run: Run) -> None:
-        """Note a check."""
-        self.runs = [*self.runs, run][-MAX_RECENT:]
+        return [each for each in self.findings if each.known.word == SUSPECTED]
 
     def forget(self, now: float) -> None:
-        """Forget what has been fine for long."""
-        over = [each for each in self.findings if each.known.is_over]
-        over = sorted(over, key=lambda each: each.last_at)[-MAX_FINE:]
-        self.findings = [each for each in self.findings if not each.known.is_over]
-        self.findings += [each for each in over if now - each.last_at < KEPT_S]
+        """Forget what has been mended for long."""
+        by_end = sorted(self.findings, key=lambda each: each.known.since)
+        over = [each for each in by_end if each.known.word == MENDED]
+        self.findings = [each for each in self.findings if each.known.word != MENDED]
+        self.findings += [e for e in over[-MAX_FINE:] if now - e.known.since < KEPT_S]
+        self.runs = self.runs[-MAX_RECENT:]
 
 
+@dataclass
 class Memory:
     """The memory of a watch.
 
-    Args:
-        path: The file, which need not exist; None for none.
-
     Attributes:
-        path: The file; None to save nothing.
+        path: The file; empty to save nothing.
         id: A random word that no other memory has.
         sites: By their names.
         events: What was told last, and what is not yet told to every channel.
         channels: How far each was told.
-
-    Raises:
-        ConfigError: the file is not a memory, or of another version.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self.id = uuid.uuid4().hex
-        self.last_event = 0
-        self.sites: dict[str, SiteMemory] = {}
-        self.events: list[Event] = []
-        self.channels: dict[str, Outgoing] = {}
-        if path is None or not path.exists():
-            return
+    path: str = ""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    sites: dict[str, SiteMemory] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    channels: dict[str, Outgoing] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read a file, which need not exist.
+
+        Raises:
+            ConfigError: the file is not a memory, or of another version.
+        """
+        if not path.exists():
+            return cls(str(path))
         try:
-            self._read(json.loads(path.read_text(encoding="utf-8")))
+            whole = json.loads(path.read_text(encoding="utf-8"))
+            if (version := whole.pop("version")) != VERSION:
+                raise ValueError(f"its version is {version!r}")
+            made: Self = from_plain(cls, whole | {"path": str(path)})
+            return made
         except OSError as exc:
             raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
         except (ValueError, TypeError, LookupError, AttributeError) as exc:
@@ -142,156 +141,130 @@ class Memory:
                 "version that wrote it, or move it away, and the next check is the first one"
             ) from None
 
-    def _read(self, whole: dict[str, Any]) -> None:
-        if whole["version"] != VERSION:
-            raise ValueError(f"its version is {whole['version']!r}")
-        self.id, self.last_event = uuid.UUID(whole["id"]).hex, int(whole["last_event"])
-        self.events = [Event(**row) for row in whole["events"]]
-        self.channels = {
-            name: Outgoing(**row) for name, row in whole["channels"].items()
-        }
-        for name, row in whole["sites"].items():
-            self.sites[name] = SiteMemory(
-                [Run(**each) for each in row["runs"]],
-                [_remembered(each) for each in row["findings"]],
-                row["checked_at"],
-                row["is_blind"],
-            )
-
     def save(self) -> None:
         """Write the file.
 
         Raises:
             StorageError: the disk is full, or has failed.
         """
-        if self.path is None:
-            return
         whole = {"version": VERSION, **vars(self)}
-        del whole["path"]
+        if not (path := whole.pop("path")):
+            return
         try:
-            replace_text(self.path, json.dumps(whole, default=vars))
+            replace_text(Path(path), json.dumps(whole, default=vars))
         except OSError as exc:
-            raise not_writable(self.path.parent, exc) from None
+            raise not_writable(Path(path).parent, exc) from None
+
+    @property
+    def last_event(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        return self.events[-1].id if self.events else 0
+
+    def own_id(self, name: str) -> uuid.UUID:
+        """Return an id that no other memory has, and from which no other one follows."""
+        return uuid.uuid5(uuid.NAMESPACE_OID, f"{self.id}/{name}")
 
     def site(self, name: str) -> SiteMemory:
         """Return what is known of a site."""
         return self.sites.setdefault(name, SiteMemory())
 
-    def note_void(self, name: str, at: float, why: str) -> None:
-        """Note a check that has found out nothing; after a long time, tell so once."""
-        site = self.site(name)
-        if site.checked_at is None:
-            site.checked_at = at
-        lasts_s = at - site.checked_at
-        if lasts_s >= BLIND_S and not site.is_blind:
-            site.is_blind = True
-            words = f"not checked for {lasts_s / DAY_S:.1f} days: {why}"
-            self.tell([Event(0, at, name, "blind", words=words)])
-        site.add_run(Run(at, True, why, 0, len(site.broken)))
-        self.save()
-
     def note(
-        self, name: str, look: Look, at: float, *, external: Rule, own: Rule
+        self, name: str, look: Look, at: float, rule_of: Callable[[str], Rule]
     ) -> list[Event]:
-        """Note a check, decide what is to be told, and return that."""
+        """Note a check, decide what is to be told, and return that.
+
+        Args:
+            rule_of: Returns when a finding of a kind is broken.
+        """
         site = self.site(name)
-        site.checked_at, site.is_blind = at, False
-        seen_by_id = {_id_of(seen): seen for seen in look.sightings}
-        new = seen_by_id.keys() - {_id_of(each.seen) for each in site.findings}
+        seen_by_id = {seen.id: seen for seen in look.sightings}
+        known = {each.seen.id for each in site.findings}
         site.findings += [
-            Remembered(seen, at, at) for id, seen in seen_by_id.items() if id in new
+            Remembered(seen, at) for id, seen in seen_by_id.items() if id not in known
         ]
         changed = []
         for each in site.findings:
-            seen = seen_by_id.get(_id_of(each.seen))
+            last, seen = each.seen, seen_by_id.get(each.seen.id)
             if seen is not None:
-                each.seen, each.last_at = seen, at
-            elif not all(look.is_fixed(tuple(key)) for key in each.seen.keys):
+                each.seen = seen
+            elif not all(
+                look.is_fixed((last.kind, page, "", last.target, ""))
+                for page in last.pages
+            ):
                 continue
-            rule = external if each.seen.kind == "external" else own
-            before, each.known = each.known, decide(each.known, bool(seen), at, rule)
+            before, rule = each.known, rule_of(last.kind)
+            each.known = decide(before, seen is not None, at, rule)
             if each.known.state is not before.state:
                 changed.append(each)
-        events = self.tell(_events_of(name, changed, at))
-        site.add_run(Run(at, False, look.caveat, look.urls, len(site.broken)))
+        events = self._tell(event_of(name, group, at) for group in groups_of(changed))
+        site.runs.append(Run(at, look.caveat, look.urls, len(site.broken)))
         site.forget(at)
         self.save()
         return events
 
-    def tell(self, events: Iterable[Event]) -> list[Event]:
+    def _tell(self, events: Iterable[Event]) -> list[Event]:
         """Note something to tell; return it with its numbers."""
         first = self.last_event + 1
-        told = [dataclasses.replace(e, id=id) for id, e in enumerate(events, first)]
-        self.last_event += len(told)
-        waiting = min((each.told for each in self.channels.values()), default=first)
-        kept = self.events[-MAX_EVENTS:] + told
-        older = self.events[:-MAX_EVENTS]
-        self.events = [each for each in older if each.id > waiting] + kept
-        return told
+        new = [dataclasses.replace(e, id=id) for id, e in enumerate(events, first)]
+        untold = [each.told for each in self.channels.values()]
+        self.events += new
+        oldest = min([*untold, self.last_event - MAX_EVENTS])
+        self.events = [each for each in self.events if each.id > oldest]
+        return new
 
     def open_channels(self, names: Collection[str]) -> None:
         """Begin to tell new channels what happens from now on, and forget old ones."""
+        last = self.last_event
         self.channels = {
-            name: self.channels.get(name) or Outgoing(told=self.last_event)
-            for name in names
+            name: self.channels.get(name) or Outgoing(last, last) for name in names
         }
 
-    def dead(self, sites: Iterable[str]) -> list[Event]:
+    def broken(self, sites: Iterable[str]) -> list[Event]:
         """Return what is broken at some sites."""
         return [
-            event
+            event_of(name, group)
             for name in sites
-            for event in _events_of(name, self.site(name).broken, 0.0)
+            for group in groups_of(self.site(name).broken)
         ]
 
 
-def _id_of(seen: Sighting) -> tuple[str, str, str]:
-    return seen.kind, seen.target, seen.detail
-
-
-def _remembered(row: dict[str, Any]) -> Remembered:
-    known = row["known"]
-    return Remembered(
-        Sighting(**row["seen"]),
-        row["first_at"],
-        row["last_at"],
-        Known(**known | {"state": State(known["state"])}),
-    )
-
-
-def _events_of(site: str, found: Iterable[Remembered], at: float) -> list[Event]:
-    return [event_of(site, group, at) for group in groups_of(found)]
-
-
 def groups_of(found: Iterable[Remembered]) -> list[list[Remembered]]:
-    """Return findings one by one, but those of a host that does not answer together."""
+    """Return findings one by one, but those of one cause together if they are many."""
     groups: dict[object, list[Remembered]] = {}
     for each in found:
-        seen, known = each.seen, each.known
-        of_host = seen.host, seen.words, known.state, known.is_over
-        groups.setdefault(of_host if seen.host else _id_of(seen), []).append(each)
-    return list(groups.values())
+        seen = each.seen
+        of_cause = seen.kind, seen.cause, seen.words, each.known.word
+        groups.setdefault(of_cause if seen.cause else seen.id, []).append(each)
+    return [
+        part
+        for group in groups.values()
+        for part in ([group] if len(group) > MAX_FIRST else [[each] for each in group])
+    ]
 
 
-def event_of(site: str, group: Sequence[Remembered], at: float) -> Event:
-    """Return what is to be told of a group."""
-    first = group[0]
-    words, kind = first.seen.words, str(first.known.state)
-    if first.known.is_over:
-        kind = "mended"
-        words = f"works again, or is no longer referred to (was: {words})"
-    is_host = len(group) > 1
-    seen, places = first.seen, sum(each.seen.places for each in group)
-    return Event(
-        id=0,
-        at=at,
-        site=site,
-        kind=kind,
-        target=seen.host if is_host else seen.target,
-        words=words,
-        place=seen.place,
-        places=places,
-        since=first.known.failing_since,
-        urls=len(group),
-        pages=min(seen.host_pages, places) if is_host else 0,
-    )
+def event_of(site: str, group: list[Remembered], at: float = 0.0) -> Event:
+    """Return what is to be told of a group.
+
+    Texts of sites are hostile input: in the line they are shortened and escaped.
+    """
+    known, seen = group[0].known, group[0].seen
+    target = seen.cause if len(group) > 1 else seen.target
+    words = cut(seen.words, MAX_CHARS)
+    if known.word == MENDED:  # perhaps no page refers to it any longer
+        urls = f"{len(group):,} URLs work again, or are"
+        which = urls if len(group) > 1 else "works again, or is"
+        words = f"{which} no longer referred to (was: {words})"
+    elif seen.place:
+        words += f" ({_where(group)})"
+    line = f"{cut(target, MAX_CHARS)}: {words}" if target else words
+    return Event(0, at, site, known.word, target, line, known.failing_since, len(group))
+
+
+def _where(group: list[Remembered]) -> str:
+    """Return where the references of a group are, in words."""
+    place = f"on {cut(group[0].seen.place, MAX_CHARS)}"
+    places = sum(each.seen.places for each in group)
+    if len(group) > 1:
+        urls = number(len(group), "URL")
+        return f"{number(places, 'link')} to {urls}, such as {place}"
+    return place + f" and {number(places - 1, 'more place')}" * (places > 1)

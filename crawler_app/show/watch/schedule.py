@@ -6,9 +6,9 @@ machine's time zone, also on the days on which its clocks are changed.
 
 from datetime import datetime, time, timedelta
 
-from crawler_app.base.config.option import require
+from crawler_app.base.config.option import Rule, require
 
-__all__ = ["end_of_quiet", "next_check_at", "require_hours", "require_time"]
+__all__ = ["end_of_quiet", "next_check_at", "times"]
 
 
 def next_check_at(last_at: float | None, every_s: float, at: str, now: float) -> float:
@@ -24,7 +24,7 @@ def next_check_at(last_at: float | None, every_s: float, at: str, now: float) ->
     # A check in the future means that the clock was set back.
     if last_at is None or last_at > now:
         return now
-    return _next_of(_time(at), last_at) if at else last_at + every_s
+    return _next_of(_times(at)[0], last_at) if at else last_at + every_s
 
 
 def end_of_quiet(hours: str, now: float) -> float:
@@ -38,17 +38,28 @@ def end_of_quiet(hours: str, now: float) -> float:
     """
     if not hours:
         return now
-    begin, end = map(_time, hours.split("-"))
-    local = datetime.fromtimestamp(now).time()
-    if begin <= end:
-        is_quiet = begin <= local < end
-    else:
-        is_quiet = local >= begin or local < end
-    return _next_of(end, now) if is_quiet else now
+    begin, end = (_next_of(each, now) for each in _times(hours))
+    return end if end < begin else now
 
 
-def _time(text: str) -> time:
-    return datetime.strptime(text.strip(), "%H:%M").time()
+def times(count: int, example: str) -> Rule:
+    """Make a rule for times of day with hyphens between them; an empty text is allowed.
+
+    >>> times(1, "a time such as 03:00")("at", "3:00")
+    """
+
+    def require_times(name: str, text: str) -> None:
+        try:
+            is_right = not text or len(set(_times(text))) == count
+        except ValueError:
+            is_right = False
+        require(name, text, is_right, example)
+
+    return require_times
+
+
+def _times(text: str) -> list[time]:
+    return [datetime.strptime(t.strip(), "%H:%M").time() for t in text.split("-")]
 
 
 def _next_of(when: time, after: float) -> float:
@@ -57,22 +68,3 @@ def _next_of(when: time, after: float) -> float:
     while (moment := datetime.combine(day, when).timestamp()) <= after:
         day += timedelta(days=1)
     return moment
-
-
-def require_time(name: str, text: str) -> None:
-    """Raise ConfigError unless a text is a time of day, or empty."""
-    require(name, text, not text or _are_times(text), "a time such as 03:00")
-
-
-def require_hours(name: str, text: str) -> None:
-    """Raise ConfigError unless a text is a part of the day, or empty."""
-    begin, _, end = text.partition("-")
-    is_right = not text or (_are_times(begin, end) and _time(begin) != _time(end))
-    require(name, text, is_right, "two times such as 22:00-07:00")
-
-
-def _are_times(*texts: str) -> bool:
-    try:
-        return bool([_time(text) for text in texts])
-    except ValueError:
-        return False

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.config.option import option, options_of
-from crawler_app.base.config.toml import parse_toml, read_table
+from crawler_app.base.config.option import REQUIRED, option, options_of
+from crawler_app.base.config.toml import parse_toml, read_into, read_table
 from crawler_app.base.config.units import SECONDS
 from crawler_app.base.config.validators import count, require_path, seconds
 from crawler_app.base.errors import ConfigError
@@ -19,21 +19,27 @@ from crawler_app.base.text.suggesting import did_you_mean
 from crawler_app.show.check.check_config import CHECK_OPTIONS, CheckConfig
 from crawler_app.show.check.local_server import is_local
 from crawler_app.show.check.preparing import split_values
+from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.show.watch.deciding import MAX_RECENT, Rule
+from crawler_app.show.watch.looking import UNCHECKED
 from crawler_app.show.watch.notices.by_apprise import Apprise
 from crawler_app.show.watch.notices.channel import Channel
 from crawler_app.show.watch.notices.issue import GitHub, GitLab
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
-from crawler_app.show.watch.schedule import require_hours, require_time
+from crawler_app.show.watch.schedule import times
 
 __all__ = ["CHANNEL_BY_KIND", "Watch", "WatchConfig", "read_watch"]
 
 # Of a site: the memory says what is known, so that no second one contradicts it.
 NOT_FOR_SITES = ("format", "baseline", "processes", "frontier", "crawl_name")
+
+# If a site cannot be checked for this time, that is told.
+UNCHECKED_RULE = Rule(runs=2, over_s=20 * 3600.0)
+
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
-CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
+CHANNEL_BY_KIND: Mapping[str, type[Channel]] = {
     "mail": Mail,
     "webhook": Webhook,
     "github": GitHub,
@@ -46,53 +52,33 @@ CHANNEL_BY_KIND: Mapping[str, Callable[..., Channel]] = {
 class WatchConfig:
     """The keys above the tables."""
 
-    state: str = option("", "directory of the memory", is_path=True, rule=require_path)
-    every_s: float = option(
-        86400.0, "time between checks", unit=SECONDS, rule=seconds("a year")
+    state: str = option(REQUIRED, "directory", is_path=True, rule=require_path)
+    every_s: float | None = option(
+        None, "time between checks", unit=SECONDS, rule=seconds("a year", least_s=60.0)
     )
-    at: str = option("", "time of day of the checks", rule=require_time)
-    quiet: str = option("", "hours in which no notice is sent", rule=require_hours)
-    page: str = option("", "page with the history", is_path=True, rule=require_path)
+    at: str = option("", "time of day", rule=times(1, "a time such as 03:00"))
+    quiet: str = option("", "hours", rule=times(2, "two times such as 22:00-07:00"))
+    page: str = option("", "HTML page", is_path=True, rule=require_path)
     feed: str = option("", "Atom feed", is_path=True, rule=require_path)
-    secrets: str = option(
-        "",
-        "file of NAME=VALUE lines that only its owner can read",
-        is_path=True,
-        rule=require_path,
-    )
-    external_runs: int = option(
-        2,
-        "checks in which an external link must fail",
-        rule=count(1, MAX_RECENT),
-    )
-    external_of: int = option(
-        0, "among this number of the last ones", rule=count(0, MAX_RECENT)
-    )
+    secrets: str = option("", "NAME=VALUE lines", is_path=True, rule=require_path)
+    external_runs: int = option(2, "failed checks", rule=count(1, MAX_RECENT))
+    external_of: int = option(0, "of the last ones", rule=count(0, MAX_RECENT))
     external_over_s: float = option(
-        20 * 3600.0,
-        "for at least this time",
-        unit=SECONDS,
-        rule=seconds("a year", may_be_0=True),
+        20 * 3600.0, "in this time", unit=SECONDS, rule=seconds("a year", least_s=0.0)
     )
-    own_runs: int = option(
-        1, "checks in a row in which anything else must fail", rule=count(1, MAX_RECENT)
-    )
+    own_runs: int = option(1, "failed checks in a row", rule=count(1, MAX_RECENT))
 
     def __post_init__(self) -> None:
-        if not self.state:
-            raise ConfigError('give a directory for the memory: `state = "watch"`')
+        if self.at and self.every_s:
+            raise ConfigError("every and at exclude each other")
         if 0 < self.external_of < self.external_runs:
             raise ConfigError("external-of must not be less than external-runs")
 
-    @property
-    def external_rule(self) -> Rule:
-        """When an external link is dead."""
-        return Rule(self.external_runs, self.external_over_s, self.external_of)
-
-    @property
-    def own_rule(self) -> Rule:
-        """When anything else is."""
-        return Rule(self.own_runs)
+    def rule_of(self, kind: str) -> Rule:
+        """Return when a finding of a kind is broken."""
+        if kind == FindingKind.EXTERNAL:
+            return Rule(self.external_runs, self.external_over_s, self.external_of)
+        return UNCHECKED_RULE if kind == UNCHECKED else Rule(self.own_runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +121,7 @@ def _read(whole: dict[str, Any], directory: Path) -> Watch:
             raise ConfigError(
                 f"there is no table {name!r}; there are sites and notices"
             )
-    values = read_table(
-        whole, options_of(WatchConfig), directory, _keys_of(WatchConfig)
-    )
-    if values.get("at") and "every_s" in values:
-        raise ConfigError("every and at exclude each other")
-    config = WatchConfig(**values)
+    config = read_into(WatchConfig, whole, directory)
     sites = dict(_each("sites", tables["sites"], _site, directory))
     if not sites:
         raise ConfigError(
@@ -182,9 +163,8 @@ def _site(table: dict[str, Any], directory: Path) -> dict[str, Any]:
     if CheckConfig(fail_on=values.get("fail_on", ())).only_new:
         raise ConfigError("fail-on new is what a watch does anyway")
     if not any(map(is_local, values["seeds"])):
-        CrawlConfig(
-            **split_values(values)[0]
-        )  # raises if options contradict each other
+        # Raises if options contradict each other.
+        CrawlConfig(**split_values(values)[0])
     return values
 
 
@@ -193,12 +173,4 @@ def _channel(table: dict[str, Any], directory: Path) -> Channel:
     if kind not in CHANNEL_BY_KIND:
         meant = did_you_mean(kind, CHANNEL_BY_KIND)
         raise ConfigError(f"kind must be {' or '.join(CHANNEL_BY_KIND)}{meant}")
-    made: Any = CHANNEL_BY_KIND[kind]
-    values = read_table(table, options_of(made), directory, _keys_of(made))
-    channel: Channel = made(**values)
-    return channel
-
-
-def _keys_of(configuration: type) -> str:
-    """Return the keys of a table, for an error."""
-    return f"; the keys are {', '.join(each.key for each in options_of(configuration))}"
+    return read_into(CHANNEL_BY_KIND[kind], table, directory)

@@ -1,14 +1,17 @@
 """The round of a watch: check the sites that are due, decide what is new, and tell it."""
 
+from collections import Counter
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.base.errors import CrawlerError
 from crawler_app.base.text.formatting import error_words, number
+from crawler_app.show.watch.deciding import DAY_S
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.looking import Look, LookAt, look_at
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.notices.notice import Event
+from crawler_app.show.watch.publishing import publish
 from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
 from crawler_app.show.watch.watch_config import Watch
 from gencoro import gen
@@ -17,72 +20,53 @@ __all__ = ["Watcher"]
 
 NOTHING_REACHED = "no site was reached: this machine may be offline"
 
-# A clock that is set, or a machine that sleeps, is noticed within this time.
-LONGEST_SLEEP_S = 600.0
+# As cron does it, so a clock that is set or a machine that sleeps needs no more than this.
+TICK_S = 60.0
 
 
+@dataclass
 class Watcher:
     """Watches the sites of a file.
 
-    Args:
-        delivery: None to send no notice.
-        clock: Returns the time, in seconds since the epoch.
-        look: Checks a site.
-        after_round: Called when a round has ended; returns whether all is well.
-        note: Called with a line about each check.
-
     Attributes:
-        events: What is new.
+        clock: Returns the time, in seconds since the epoch.
+        note: Called with a line about each check.
+        look: Checks a site.
     """
 
-    def __init__(
-        self,
-        watch: Watch,
-        memory: Memory,
-        delivery: Delivery | None,
-        clock: Callable[[], float],
-        *,
-        look: LookAt = look_at,
-        after_round: Callable[[], bool] = lambda: True,
-        note: Callable[[str], object] = lambda line: None,
-    ) -> None:
-        self._watch = watch
-        self._memory = memory
-        self._delivery = delivery
-        self._clock = clock
-        self._look = look
-        self._after_round = after_round
-        self._note = note
-        self.events: list[Event] = []
+    watch: Watch
+    memory: Memory
+    delivery: Delivery
+    clock: Callable[[], float]
+    note: Callable[[str], object] = lambda line: None
+    look: LookAt = look_at
 
     @gen.coroutine
     def run_forever(self) -> Generator[Any, Any, None]:
         """Check the sites on their schedule, until this is cancelled."""
         while True:
             yield self.run_round()
-            self.events.clear()
-            pause_s = self._wakes_at() - self._clock()
-            yield gen.sleep(min(max(pause_s, 1.0), LONGEST_SLEEP_S))
+            yield gen.sleep(TICK_S)
 
     @gen.coroutine
     def run_round(self, *, all_sites: bool = False) -> Generator[Any, Any, bool]:
-        """Check the sites that are due, and tell what is new.
+        """Check the sites that are due, publish that, and tell what is new.
 
         Returns:
-            Whether every site was checked, and everything that may be told now was told.
+            Whether every site was checked, and everything published and told that may be told.
         """
-        now = self._clock()
+        now = self.clock()
         is_fine = True
         due = [
             name
-            for name in self._watch.sites
+            for name in self.watch.sites
             if all_sites or self._due_at(name, now) <= now
         ]
         if due:
             is_fine = yield self._check(due)
-            is_fine = self._after_round() and is_fine
-        if self._delivery and not self._is_quiet():
-            is_sent: bool = yield self._delivery.deliver(at_once=all_sites)
+            is_fine = publish(self.watch, self.memory, self.clock()) and is_fine
+        if end_of_quiet(self.watch.config.quiet, now := self.clock()) <= now:
+            is_sent: bool = yield self.delivery.deliver(at_once=all_sites)
             is_fine = is_fine and is_sent
         return is_fine
 
@@ -92,67 +76,43 @@ class Watcher:
         is_fine, has_answer = True, False
         silent: list[tuple[str, Look, float]] = []
         for name in names:
-            at = self._clock()
+            at = self.clock()
             try:
-                look: Look = yield self._look(self._watch.sites[name])
+                look: Look = yield self.look(self.watch.sites[name])
             except (CrawlerError, OSError) as exc:
-                self._note_void(name, at, error_words(exc))
-                is_fine = False
-                continue
-            has_answer = has_answer or look.has_answer
-            if look.has_answer and not (look.urls or look.sightings):  # a wall
-                self._note_void(name, at, look.caveat)
-                is_fine = False
-            elif look.has_answer:
-                self._take(name, look, at)
+                look = Look.void(error_words(exc))
+            else:
+                has_answer = has_answer or look.has_answer
+            if look.has_answer:
+                is_fine = self._take(name, look, at) and is_fine
             else:
                 silent.append((name, look, at))
         for name, look, at in silent:
-            if has_answer:  # so the network works, and the site is down
-                self._take(name, look, at)
-            else:
-                self._note_void(name, at, NOTHING_REACHED)
-                is_fine = False
+            # If another site has answered, the network works, and this one is down.
+            seen = look if has_answer else Look.void(NOTHING_REACHED)
+            is_fine = self._take(name, seen, at) and is_fine
         return is_fine
 
-    def _note_void(self, name: str, at: float, why: str) -> None:
-        self._memory.note_void(name, at, why)
-        self._note(f"{name}: not checked: {why}")
-
-    def _take(self, name: str, look: Look, at: float) -> None:
-        config = self._watch.config
-        events = self._memory.note(
-            name, look, at, external=config.external_rule, own=config.own_rule
-        )
-        self.events += events
-        told = ", ".join(
-            f"{sum(e.urls for e in events if e.kind == kind):,} {word}"
-            for kind, word in (("dead", "newly broken"), ("mended", "mended"))
-        )
-        site = self._memory.site(name)
-        caveat = f"; incomplete: {look.caveat}" if look.caveat else ""
-        self._note(
-            f"{name}: {number(look.urls, 'URL')} checked: {told}, "
+    def _take(self, name: str, look: Look, at: float) -> bool:
+        """Note a check, and what is to be told; return whether it has found out anything."""
+        events = self.memory.note(name, look, at, self.watch.config.rule_of)
+        if look.is_void:
+            self.note(f"{name}: {look.caveat}")
+            return False
+        urls = Counter[str]()
+        for event in events:
+            urls[event.kind] += event.urls
+        site = self.memory.site(name)
+        caveat = f"; {look.caveat}" if look.caveat else ""
+        self.note(
+            f"{name}: {number(look.urls, 'URL')} checked: "
+            f"{urls['broken']:,} newly broken, {urls['mended']:,} mended, "
             f"{len(site.broken):,} broken in all, "
             f"{len(site.suspected):,} to be confirmed by the next check{caveat}"
         )
+        return True
 
     def _due_at(self, name: str, now: float) -> float:
-        config, runs = self._watch.config, self._memory.site(name).runs
+        config, runs = self.watch.config, self.memory.site(name).runs
         last_at = runs[-1].at if runs else None
-        return next_check_at(last_at, config.every_s, config.at, now)
-
-    def _is_quiet(self) -> bool:
-        now = self._clock()
-        return end_of_quiet(self._watch.config.quiet, now) > now
-
-    def _wakes_at(self) -> float:
-        """Return when there is something to do next."""
-        now = self._clock()
-        times = [self._due_at(name, now) for name in self._watch.sites]
-        quiet_end = end_of_quiet(self._watch.config.quiet, now)
-        if quiet_end > now:
-            times.append(quiet_end)
-        elif self._delivery and (retry_at := self._delivery.next_try_at()):
-            times.append(retry_at)
-        return min(times)
+        return next_check_at(last_at, config.every_s or DAY_S, config.at, now)

@@ -43,7 +43,6 @@ HOMONYMS = {
         "show/report/shape.py",
         "show/report/tables/site_sections.py",
     },
-    "rendered": {"show/check/output.py"},
     "robots": {
         "run/directory/stores.py",
         "show/export/tables/columns.py",

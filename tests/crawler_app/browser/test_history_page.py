@@ -2,10 +2,9 @@
 
 import pytest
 
-from crawler_app.show.watch.deciding import Rule
-from crawler_app.show.watch.history_page import render_history
 from crawler_app.show.watch.memory import Memory
-from tests.crawler_app.show.watch.conftest import look_of, sighting
+from crawler_app.show.watch.publishing import render_history
+from tests.crawler_app.show.watch.conftest import look_of, rule_of, sighting
 from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
@@ -24,7 +23,7 @@ def address(tmp_path):
     for day in range(30):
         seen = [sighting(target) for target in found[: 1 + day % 4]]
         for site in ("docs", "blog"):
-            memory.note(site, look_of(*seen), day * DAY_S, external=Rule(2), own=Rule())
+            memory.note(site, look_of(*seen), day * DAY_S, rule_of)
     path = tmp_path / "page.html"
     path.write_text(render_history(memory, ["docs", "blog"], 30 * DAY_S))
     return path.as_uri()

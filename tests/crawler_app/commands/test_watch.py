@@ -70,9 +70,9 @@ def test_site_is_watched_from_its_first_check_to_the_repair(
     assert third.status == 0
     assert f"  {gone}: 404 Not Found (on {site.url}:1:" in status
     assert told(receiver) == [
-        ("dead", f"{site.url}old"),
-        ("dead", gone),
-        ("dead", dead),
+        ("broken", f"{site.url}old"),
+        ("broken", gone),
+        ("broken", dead),
         ("mended", gone),
         ("mended", dead),
     ]
@@ -125,15 +125,17 @@ def test_dry_run_tells_and_remembers_nothing(site, receiver, gencrawl, file):
     assert told(receiver) == []
 
 
-def test_page_that_cannot_be_written_holds_up_nothing(site, receiver, gencrawl, file):
+def test_page_that_cannot_be_written_holds_up_nothing(
+    site, receiver, gencrawl, file, caplog
+):
     site.page("/", "/gone")
     file.write_text(file.read_text().replace("page.html", "nowhere/page.html"))
 
     ended = gencrawl("watch", file, "--once")
 
     assert ended.status == 1
-    assert "nowhere/page.html: No such file or directory" in ended.err
-    assert told(receiver) == [("dead", f"{site.url}gone")]
+    assert "nowhere/page.html: No such file or directory" in caplog.text
+    assert told(receiver) == [("broken", f"{site.url}gone")]
     assert (file.parent / "feed.xml").exists()
 
 
@@ -169,7 +171,7 @@ def test_notice_that_fails_is_told_later(site, receiver, gencrawl, file):
     assert gencrawl("watch", file, "--once").status == 1
     assert "Not told yet: team, 1 try: 503" in gencrawl("watch", file, "--status").out
     assert gencrawl("watch", file, "--once").status == 0
-    assert told(receiver) == [("dead", f"{site.url}first")]
+    assert told(receiver) == [("broken", f"{site.url}first")]
 
 
 COMMAND = """

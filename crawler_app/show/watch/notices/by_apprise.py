@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Self
 
+from crawler_app.base.config.option import REQUIRED
 from crawler_app.base.errors import ConfigError
 from crawler_app.show.watch.notices.channel import Channel, NoticeError, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
@@ -22,10 +23,7 @@ __all__ = ["Apprise"]
 class Apprise(Channel):
     """Sends notices to one service, on a thread."""
 
-    url: str = secret_option("URL of apprise")
-
-    def __post_init__(self) -> None:
-        self._require("url")
+    url: str = secret_option("URL of apprise", REQUIRED)
 
     def with_secrets(self, secret_by_name: Mapping[str, str]) -> Self:
         """Return this channel, ready to send."""
@@ -33,12 +31,12 @@ class Apprise(Channel):
         made._service()
         return made
 
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send a message."""
         return IOLoop.current().run_in_executor(None, self._send, notice)
 
     def _send(self, notice: Notice) -> None:
-        body = f"{notice.text}\n{notice.id}"
+        body = f"{notice.text()}\n{notice.id}"
         if not self._service().notify(body=body, title=notice.subject):
             raise NoticeError("the service did not take it")
 

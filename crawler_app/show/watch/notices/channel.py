@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from tornado.httpclient import HTTPError, HTTPRequest, HTTPResponse
+from tornado.httpclient import HTTPError, HTTPResponse
 
 from crawler_app.base.config.option import option, options_of
 from crawler_app.base.config.secret_values import filled
@@ -30,9 +30,9 @@ class NoticeError(CrawlerError):
     status: int = 0
 
 
-def secret_option(help: str) -> Any:
+def secret_option(help: str, default: Any = "") -> Any:
     """Make an option whose value is not in the configuration file."""
-    return option("", help, is_secret=True, rule=_require_reference)
+    return option(default, help, is_secret=True, rule=_require_reference)
 
 
 def _require_reference(name: str, value: str) -> None:
@@ -55,12 +55,11 @@ class Channel(abc.ABC):
     sites: tuple[str, ...] = option((), "the sites that it is told of")
 
     @abc.abstractmethod
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send a notice; the Future raises NoticeError if that failed.
 
         Args:
             out: Its `memo` is kept from one notice to the next.
-            again: Whether it may have been sent before, by a process that was killed then.
         """
 
     def with_secrets(self, secret_by_name: Mapping[str, str]) -> Self:
@@ -75,11 +74,6 @@ class Channel(abc.ABC):
         }
         return replace(self, **values)
 
-    def _require(self, *names: str) -> None:
-        for name in names:
-            if not getattr(self, name):
-                raise ConfigError(f"{name} is missing")
-
 
 @gen.coroutine
 def request(
@@ -92,16 +86,15 @@ def request(
     """
     client = PooledAsyncHTTPClient(force_instance=True, max_body_size=MAX_BODY_BYTES)
     try:
-        asked = HTTPRequest(
+        response: HTTPResponse = yield client.fetch(
             url,
+            raise_error=False,  # if this is cancelled, no error is logged
             body=body,
             follow_redirects=False,
             connect_timeout=TIMEOUT_S,
             request_timeout=TIMEOUT_S,
             **options,
         )
-        # If this is cancelled, no error of the fetch is logged.
-        response: HTTPResponse = yield client.fetch(asked, raise_error=False)
         response.rethrow()
         return response
     except HTTPError as exc:

@@ -1,16 +1,17 @@
-"""One issue of GitHub or GitLab: its text is the list of what is dead, its comments what changes.
+"""One issue of GitHub or GitLab: its text is the list of what is broken, its comments what changes.
 
 The memory has the number of the issue.  If a process may have been killed before it noted that, the
 issue is found by a mark in its text, which cannot be guessed; comments are found in the same way.
 """
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, time_of_day
@@ -20,7 +21,7 @@ from crawler_app.show.watch.notices.channel import (
     request,
     secret_option,
 )
-from crawler_app.show.watch.notices.notice import Notice, Outgoing, line_of
+from crawler_app.show.watch.notices.notice import Event, Notice, Outgoing
 from gencoro import gen
 
 __all__ = ["GitHub", "GitLab"]
@@ -33,89 +34,73 @@ MAX_PAGES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Forge:
-    """How two APIs differ.
+class GitHub(Channel):
+    """Keeps an issue of GitHub current; the constants are what another API has otherwise."""
 
-    Attributes:
-        comments: The last part of the path of the comments.
-        edit: The method that changes an issue.
-        states: The fields that close an issue, and those that open it again.
-    """
+    API = "https://api.github.com"
+    ISSUES = "repos/{}/issues"
+    SAFE = "/"
+    COMMENTS = "comments"
+    NUMBER = "number"
+    TEXT = "body"
+    EDIT = "PATCH"
+    OPEN: ClassVar = {"state": "open"}
+    CLOSED: ClassVar = {"state": "closed"}
 
-    api: str
-    issues: str
-    safe: str
-    headers: Mapping[str, str]
-    number: str
-    text: str
-    comments: str
-    edit: str
-    states: tuple[Mapping[str, str], Mapping[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Issue(Channel):
-    """Keeps an issue current."""
-
-    forge: ClassVar[_Forge]
-
-    project: str = option("", "project, such as owner/name")
-    token: str = secret_option("token of the API")
+    project: str = option(REQUIRED, "project, such as owner/name")
+    token: str = secret_option("token of the API", REQUIRED)
     api: str = option("", "URL of the API")
     title: str = option("Broken links", "title of the issue")
 
     def __post_init__(self) -> None:
-        self._require("project", "token")
         if self.api and not self.api.startswith(("https://", "http://")):
             raise ConfigError("api must be a URL")
 
-    @property
-    def _issues(self) -> str:
-        api = (self.api or self.forge.api).rstrip("/")
-        return f"{api}/{self.forge.issues.format(quote(self.project, safe=self.forge.safe))}"
-
     @gen.coroutine
-    def send(
-        self, notice: Notice, out: Outgoing, *, again: bool
-    ) -> Generator[Any, Any, None]:
+    def send(self, notice: Notice, out: Outgoing) -> Generator[Any, Any, None]:
         """Write the list into the issue, and the changes into a comment."""
-        text = _list_of(notice)
-        url: str = yield self._issue(notice, out, text, again)
+        broken = notice.broken()
+        text = f"{_mark(notice.source)}\n{_list_of(broken, notice.at)}"
+        is_needed = bool(broken) or notice.events[0].kind == "test"
+        url: str = yield self._issue(notice, out, text if is_needed else "")
         if not url:
             return
-        mark = f"<!-- gencrawl notice: {notice.id} -->"
-        comments = f"{url}/{self.forge.comments}"
-        if not (again and (yield self._find(comments, "body", mark))):
-            yield self._call(
-                "POST", comments, {"body": f"{_comment(notice)}\n\n{mark}"}
-            )
-        state = self.forge.states[bool(notice.dead)]
-        yield self._call(self.forge.edit, url, {self.forge.text: text, **state})
+        mark, comments = _mark(notice.id), f"{url}/{self.COMMENTS}"
+        if not (notice.is_repeated and (yield self._find(comments, "body", mark))):
+            body = f"{notice.text(_code)}\n\n{mark}"
+            yield self._call("POST", comments, {"body": body})
+        state = self.OPEN if broken else self.CLOSED
+        yield self._call(self.EDIT, url, {self.TEXT: text, **state})
 
     @gen.coroutine
     def _issue(
-        self, notice: Notice, out: Outgoing, text: str, again: bool
+        self, notice: Notice, out: Outgoing, text: str
     ) -> Generator[Any, Any, str]:
-        """Return the URL of the issue, which is made if it is needed; empty if not."""
+        """Return the URL of the issue; empty if there is none.
+
+        Args:
+            text: That of the issue that is made if there is none; empty to make none.
+        """
+        project = quote(self.project, safe=self.SAFE)
+        issues = f"{(self.api or self.API).rstrip('/')}/{self.ISSUES.format(project)}"
         if out.memo:
             try:
-                yield self._call("GET", f"{self._issues}/{out.memo}")
-                return f"{self._issues}/{out.memo}"
+                yield self._call("GET", f"{issues}/{out.memo}")
+                return f"{issues}/{out.memo}"
             except NoticeError as exc:
                 if exc.status not in (404, 410):  # it was deleted
                     raise
         found = None
-        if again:
-            found = yield self._find(
-                self._issues, self.forge.text, _mark(notice), "&state=all"
-            )
+        if notice.is_repeated:
+            mark = _mark(notice.source)
+            found = yield self._find(issues, self.TEXT, mark, "&state=all")
         if not found:
-            if not notice.dead and notice.events[0].kind != "test":
+            if not text:
                 return ""
-            values = {"title": self.title, self.forge.text: text}
-            found = yield self._call("POST", self._issues, values)
-        out.memo = str(found[self.forge.number])
-        return f"{self._issues}/{out.memo}"
+            values = {"title": self.title, self.TEXT: text}
+            found = yield self._call("POST", issues, values)
+        out.memo = str(found[self.NUMBER])
+        return f"{issues}/{out.memo}"
 
     @gen.coroutine
     def _find(
@@ -131,8 +116,9 @@ class _Issue(Channel):
                 "GET", f"{url}?per_page={PER_PAGE}&page={page}{query}"
             )
             marked = [each for each in items if mark in (each.get(field) or "")]
-            marked = [each for each in marked if "pull_request" not in each]
-            found = min(filter(None, [found, *marked]), key=_age, default=None)
+            found = min(
+                [*marked, *filter(None, [found])], key=itemgetter("id"), default=None
+            )
             if len(items) < PER_PAGE:
                 break
         return found
@@ -141,9 +127,11 @@ class _Issue(Channel):
     def _call(
         self, method: str, url: str, values: Mapping[str, str] | None = None
     ) -> Generator[Any, Any, Any]:
-        headers = {"User-Agent": "gencrawl", "Content-Type": "application/json"}
-        for name, value in self.forge.headers.items():
-            headers[name] = value.format(self.token)
+        headers = {
+            "User-Agent": "gencrawl",
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {self.token}",
+        }
         body = None if values is None else json.dumps(values).encode()
         response = yield request(
             url, self.token, method=method, headers=headers, body=body
@@ -154,74 +142,32 @@ class _Issue(Channel):
             raise NoticeError(f"{method} was not answered with JSON") from None
 
 
-class GitHub(_Issue):
-    """An issue of GitHub."""
+class GitLab(GitHub):
+    """Keeps an issue of GitLab current."""
 
-    forge = _Forge(
-        api="https://api.github.com",
-        issues="repos/{}/issues",
-        safe="/",
-        headers={
-            "Authorization": "Bearer {}",
-            "Accept": "application/vnd.github+json",
-        },
-        number="number",
-        text="body",
-        comments="comments",
-        edit="PATCH",
-        states=({"state": "closed"}, {"state": "open"}),
-    )
+    API = "https://gitlab.com/api/v4"
+    ISSUES = "projects/{}/issues"
+    SAFE = ""
+    COMMENTS = "notes"
+    NUMBER = "iid"
+    TEXT = "description"
+    EDIT = "PUT"
+    OPEN: ClassVar = {"state_event": "reopen"}
+    CLOSED: ClassVar = {"state_event": "close"}
 
 
-class GitLab(_Issue):
-    """An issue of GitLab."""
-
-    forge = _Forge(
-        api="https://gitlab.com/api/v4",
-        issues="projects/{}/issues",
-        safe="",
-        headers={"PRIVATE-TOKEN": "{}"},
-        number="iid",
-        text="description",
-        comments="notes",
-        edit="PUT",
-        states=({"state_event": "close"}, {"state_event": "reopen"}),
-    )
+def _mark(id: str) -> str:
+    return f"<!-- gencrawl watch: {id} -->"
 
 
-def _age(item: Mapping[str, Any]) -> int:
-    """Return what is less for an issue or a comment that was made before."""
-    return int(item["id"])
-
-
-def _mark(notice: Notice) -> str:
-    return f"<!-- gencrawl watch: {notice.source} -->"
-
-
-def _list_of(notice: Notice) -> str:
-    """Return the text of the issue."""
-    count = number(sum(event.urls for event in notice.dead), "finding")
-    lines = [_mark(notice), f"{count}, as of {time_of_day(notice.made_at)}.", ""]
-    left = MAX_CHARS
-    for at, event in enumerate(notice.dead):
-        since = time_of_day(event.since)
-        how = ", comes and goes" * (event.kind == "flapping")
-        line = f"- {event.site}: {_code(line_of(event))}{how} since {since}"
-        left -= len(line) + 1
-        if left < 0:
-            lines.append(f"- and {len(notice.dead) - at:,} more")
-            break
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _comment(notice: Notice) -> str:
-    parts = []
-    for heading, lines in notice.groups():
-        parts.append(
-            "\n".join([f"**{heading}**", "", *(f"- {_code(x)}" for x in lines)])
-        )
-    return "\n\n".join(parts)
+def _list_of(broken: Sequence[Event], at: float) -> str:
+    """Return what is broken now, as far as an issue has room for it."""
+    lines = [f"- {each.site}: {_code(each.line)}, {each.state}" for each in broken]
+    kept = "\n".join([*lines, ""])[:MAX_CHARS].rpartition("\n")[0]
+    if more := len(lines) - len(kept.splitlines()):
+        kept += f"\n- and {more:,} more"
+    count = number(sum(event.urls for event in broken), "finding")
+    return f"{count}, as of {time_of_day(at)}.\n\n{kept}"
 
 
 def _code(text: str) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.config.validators import count
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.formatting import error_words
+from crawler_app.base.urls import is_loopback
 from crawler_app.show.watch.notices.channel import (
     TIMEOUT_S,
     Channel,
@@ -31,7 +32,6 @@ __all__ = ["Mail"]
 logger = logging.getLogger(__name__)
 
 PORT_BY_ENCRYPTION = {"starttls": 587, "tls": 465, "none": 25}
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,30 +45,30 @@ class Mail(Channel):
     )
     user: str = option("", "name for logging in")
     password: str = secret_option("password")
-    sender: str = option("", "address of the sender")
-    to: tuple[str, ...] = option((), "addresses")
+    sender: str = option(REQUIRED, "address of the sender")
+    to: tuple[str, ...] = option(REQUIRED, "addresses")
 
     def __post_init__(self) -> None:
-        self._require("sender", "to")
         for address in (self.sender, *self.to):
             if "@" not in address or not address.isprintable() or " " in address:
                 raise ConfigError(f"{address!r} is not a mail address")
         if bool(self.user) is not bool(self.password):
             raise ConfigError("a user needs a password, and a password a user")
-        if self.encryption == "none" and self.password and self.host not in LOOPBACK:
+        is_open = self.encryption == "none" and not is_loopback(f"[{self.host}]")
+        if self.password and is_open:
             raise ConfigError("a password is not sent without encryption")
 
-    def send(self, notice: Notice, out: Outgoing, *, again: bool) -> "gen.Future[None]":
+    def send(self, notice: Notice, out: Outgoing) -> "gen.Future[None]":
         """Send one mail to all addresses."""
         message = EmailMessage()
         message["Subject"] = f"[gencrawl] {notice.subject}"
         message["From"] = self.sender
         message["To"] = ", ".join(self.to)
-        message["Date"] = formatdate(notice.made_at)
+        message["Date"] = formatdate()
         message["Message-ID"] = f"<{notice.id}@{self.sender.rpartition('@')[2]}>"
         # RFC 3834: no answers of the absent.
         message["Auto-Submitted"] = "auto-generated"
-        message.set_content(notice.text)
+        message.set_content(notice.text())
         return IOLoop.current().run_in_executor(None, self._send, message)
 
     def _send(self, message: EmailMessage) -> None:

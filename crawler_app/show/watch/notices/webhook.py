@@ -6,21 +6,21 @@ The text is a field that Slack, Mattermost and others show.  A receiver drops wh
 
 import base64
 import binascii
-import hashlib
 import hmac
+import html
 import json
 import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crawler_app.base.config.option import option
+from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.errors import ConfigError
 from crawler_app.show.watch.notices.channel import Channel, request, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from gencoro import gen
 
-__all__ = ["Webhook", "signature_of"]
+__all__ = ["Webhook"]
 
 PREFIX = "whsec_"
 
@@ -32,25 +32,23 @@ MAX_EVENTS = 1000
 class Webhook(Channel):
     """Sends requests to one URL, which may be a secret itself."""
 
-    url: str = option("", "URL", is_secret=True)
+    url: str = option(REQUIRED, "URL", is_secret=True)
     secret: str = secret_option("key of the signature")
 
     def __post_init__(self) -> None:
-        self._require("url")
         if not self.url.startswith(("https://", "http://", "${")):
             raise ConfigError("url must be a URL")
         self._key()
 
     @gen.coroutine
-    def send(
-        self, notice: Notice, out: Outgoing, *, again: bool
-    ) -> Generator[Any, Any, None]:
+    def send(self, notice: Notice, out: Outgoing) -> Generator[Any, Any, None]:
         """Send one request; another one has the same id, and a new signature."""
         body = json.dumps(
             {
                 "type": "gencrawl.watch",
                 "id": notice.id,
-                "text": _without_commands(f"{notice.subject}\n{notice.text}"),
+                # Slack takes <!channel> for a mention.
+                "text": html.escape(f"{notice.subject}\n{notice.text()}", quote=False),
                 "events": [asdict(event) for event in notice.events[:MAX_EVENTS]],
             }
         ).encode()
@@ -62,7 +60,9 @@ class Webhook(Channel):
             "webhook-timestamp": at,
         }
         if key := self._key():
-            headers["webhook-signature"] = signature_of(key, notice.id, at, body)
+            signed = b".".join([notice.id.encode(), at.encode(), body])
+            digest = base64.b64encode(hmac.digest(key, signed, "sha256"))
+            headers["webhook-signature"] = f"v1,{digest.decode()}"
         yield request(self.url, method="POST", headers=headers, body=body)
 
     def _key(self) -> bytes:
@@ -73,19 +73,3 @@ class Webhook(Channel):
             return base64.b64decode(self.secret.removeprefix(PREFIX), validate=True)
         except binascii.Error:
             raise ConfigError(f"the secret is not base64 after {PREFIX}") from None
-
-
-def signature_of(key: bytes, id: str, at: str, body: bytes) -> str:
-    """Return the header of the signature.
-
-    >>> signature_of(b"key", "id", "0", b"{}")
-    'v1,rNtFkyFD2GXO4gwTlp83NxO8xqdg3Ek1Q45TMLFfm0k='
-    """
-    signed = b".".join([id.encode(), at.encode(), body])
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
-    return f"v1,{base64.b64encode(digest).decode()}"
-
-
-def _without_commands(text: str) -> str:
-    """Escape what Slack would take for a link or a mention, such as <!channel>."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

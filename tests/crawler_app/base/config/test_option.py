@@ -88,7 +88,7 @@ def test_allowed_value_is_accepted(name, value):
     ("rule", "right", "wrong"),
     [
         (seconds("a day"), (0.001, 86_400), (0, -1, 86_401, float("nan"))),
-        (seconds("a day", may_be_0=True), (0, 86_400.0), (-0.1, float("inf"))),
+        (seconds("a day", least_s=0.0), (0, 86_400.0), (-0.1, float("inf"))),
         (seconds("a year"), (365 * 86_400,), (366 * 86_400,)),
     ],
 )

@@ -4,8 +4,10 @@ import time
 
 import pytest
 
-from crawler_app.show.watch.looking import Look, Sighting
+from crawler_app.show.watch.deciding import Rule
+from crawler_app.show.watch.looking import UNCHECKED, Look, Sighting
 from crawler_app.show.watch.memory import Memory
+from crawler_app.show.watch.watch_config import UNCHECKED_RULE
 from tests.helpers.http.certificates import certificates
 from tests.helpers.receiver import Receiver
 
@@ -31,14 +33,23 @@ def receiver():
 
 @pytest.fixture
 def memory(tmp_path):
-    return Memory(tmp_path / "memory")
+    return Memory.open(tmp_path / "memory")
 
 
-def sighting(target, kind="broken", host=""):
-    key = (kind, "http://a.test/", target, target, "http_404")
+def sighting(target, kind="broken", cause=""):
     return Sighting(
         *(kind, target, "", "404 Not Found", "http://a.test/:1:2", 1),
-        *(host, 1, [[*key]]),
+        *(cause, ["http://a.test/"]),
+    )
+
+
+def rule_of(kind):
+    return (
+        Rule(2)
+        if kind == "external"
+        else UNCHECKED_RULE
+        if kind == UNCHECKED
+        else Rule()
     )
 
 

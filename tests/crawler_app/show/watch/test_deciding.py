@@ -33,21 +33,21 @@ def told(results, rule=TWICE, every_s=DAY_S):
     [
         ("....x....", []),
         ("x.x.x.x.x.x.", []),
-        ("..xx", [(3, "dead")]),
-        ("..x xx", [(4, "dead")]),
-        ("..xxxxxxx", [(3, "dead")]),
-        ("..xxxx.x.xx", [(3, "dead")]),
-        ("..xx..", [(3, "dead"), (5, "mended")]),
-        ("..xx..xx..xx..xx", [(3, "dead"), (5, "mended"), (7, "flapping")]),
+        ("..xx", [(3, "broken")]),
+        ("..x xx", [(4, "broken")]),
+        ("..xxxxxxx", [(3, "broken")]),
+        ("..xxxx.x.xx", [(3, "broken")]),
+        ("..xx..", [(3, "broken"), (5, "mended")]),
+        ("..xx..xx..xx..xx", [(3, "broken"), (5, "mended"), (7, "flapping")]),
         (
             "xx..xx" + "." * 16,
-            [(1, "dead"), (3, "mended"), (5, "flapping"), (20, "mended")],
+            [(1, "broken"), (3, "mended"), (5, "flapping"), (20, "mended")],
         ),
         (
             "xx.." + "x" * 16,
-            [(1, "dead"), (3, "mended"), (5, "flapping"), (18, "dead")],
+            [(1, "broken"), (3, "mended"), (5, "flapping"), (18, "broken")],
         ),
-        ("xx.." + "." * 16 + "xx", [(1, "dead"), (3, "mended"), (21, "dead")]),
+        ("xx.." + "." * 16 + "xx", [(1, "broken"), (3, "mended"), (21, "broken")]),
     ],
 )
 def test_link_of_another_site_is_told_when_it_is_certain(results, wanted):
@@ -58,10 +58,10 @@ def test_link_of_another_site_is_told_when_it_is_certain(results, wanted):
     ("results", "wanted"),
     [
         ("x.x.x.x.", []),
-        ("x.xx.", [(3, "dead")]),
-        ("x..xx", [(4, "dead")]),
+        ("x.xx.", [(3, "broken")]),
+        ("x..xx", [(4, "broken")]),
         ("x...xx", []),
-        ("xxx...", [(2, "dead"), (5, "mended")]),
+        ("xxx...", [(2, "broken"), (5, "mended")]),
     ],
 )
 def test_failures_need_not_be_in_a_row(results, wanted):
@@ -69,7 +69,7 @@ def test_failures_need_not_be_in_a_row(results, wanted):
 
 
 def test_own_page_is_told_at_once():
-    assert told(".x.", ONCE) == [(1, "dead"), (2, "mended")]
+    assert told(".x.", ONCE) == [(1, "broken"), (2, "mended")]
 
 
 @pytest.mark.parametrize("rule", [ONCE, TWICE, Rule(3, of=5)])
@@ -83,7 +83,7 @@ def test_failures_began_with_the_first(rule):
 
 def test_failures_within_a_short_time_do_not_count():
     assert told("xxxx", every_s=3600.0) == []
-    assert told("x" * 25, every_s=3600.0) == [(20, "dead")]
+    assert told("x" * 25, every_s=3600.0) == [(20, "broken")]
 
 
 def test_what_is_kept_is_bounded():

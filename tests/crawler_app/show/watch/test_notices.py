@@ -16,7 +16,6 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
-from crawler_app.show.watch.deciding import Rule
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.notices.by_apprise import Apprise
 from crawler_app.show.watch.notices.channel import Channel, redacted
@@ -24,7 +23,7 @@ from crawler_app.show.watch.notices.issue import GitHub, GitLab
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
 from gencoro import gen
-from tests.crawler_app.show.watch.conftest import look_of, sighting
+from tests.crawler_app.show.watch.conftest import look_of, rule_of, sighting
 
 MENTION = "http://a.test/`@all`<!channel>\r\nBcc: x@y.test"
 
@@ -79,7 +78,7 @@ def told(memory, monkeypatch, run_sync):
         delivery = Delivery(memory, {"team": config}, ["docs"], lambda: now)
         if look.pop("checks", True):
             look = look_of(*sightings)
-            memory.note("docs", look, now, external=Rule(2), own=Rule())
+            memory.note("docs", look, now, rule_of)
         return run_sync(lambda: delivery.deliver(at_once=True))
 
     return told
@@ -160,6 +159,29 @@ def test_webhook_is_signed_as_standard_webhooks_have_it(receiver, told, monkeypa
     assert [event["target"] for event in body["events"]] == [MENTION]
 
 
+def test_notice_is_repeated_without_what_is_found_later(receiver, told):
+    config = Webhook(url=f"{receiver.url}/hook")
+    one, two = sighting("http://a.test/1"), sighting("http://a.test/2")
+    told(config)
+    receiver.lost = 1
+
+    assert not told(config, one)
+    assert told(config, one, two)
+
+    first, again, second = [body for _, body in receiver.hooks]
+    assert first == again
+    assert second["id"] != first["id"]
+    assert [event["target"] for event in second["events"]] == [two.target]
+
+
+def test_what_no_channel_is_to_be_told_is_not_kept(receiver, told, memory):
+    config = Webhook(url=f"{receiver.url}/hook", sites=("blog",))
+    for n in range(3):
+        told(config, *(sighting(f"{n}/{m}") for m in range(100)))
+
+    assert len(memory.events) <= 201
+
+
 def test_error_of_a_secret_url_does_not_show_it(receiver, told, memory, monkeypatch):
     monkeypatch.setenv("WATCH_URL", f"{receiver.url}/hook?hush-1234")
     config = Webhook(url="${WATCH_URL}")
@@ -201,16 +223,16 @@ def test_issue_is_kept_current(receiver, told, memory, forge):
     assert "@all" not in issue[text]
     assert issue["state"] != "closed"
     bodies = [comment["body"] for comment in issue["comments"]]
-    assert ["Broken" in body for body in bodies] == [True, True, False]
+    assert ["broken" in body for body in bodies] == [True, True, False]
     assert "`@" not in bodies[0].replace("'@", "")
     told(config)
     assert issue["state"] == "closed"
     told(config, sighting("http://a.test/3"))
     assert issue["state"] in ("open", "reopened")
-    assert "comes and goes" not in issue[text]
+    assert "flapping" not in issue[text]
     told(config, sighting("http://a.test/2"))
-    assert "`, comes and goes since" in issue[text]
-    assert receiver.tokens <= {"hush-1234", "Bearer hush-1234"}
+    assert "`, flapping since" in issue[text]
+    assert receiver.tokens == {"Bearer hush-1234"}
     assert "hush" not in json.dumps(receiver.issues)
 
 
@@ -236,16 +258,34 @@ def test_issue_of_a_stranger_is_left_alone(receiver, told, memory, forge):
     config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
     old_mark = {text: "<!-- gencrawl watch: team -->"}
-    receiver.issues[1] = {"id": 1, config.forge.number: 1, "comments": []} | old_mark
+    receiver.issues[1] = {"id": 1, config.NUMBER: 1, "comments": []} | old_mark
     receiver.lost = 1
 
     assert not told(config, sighting("http://a.test/1"))
-    copy = {"id": 3, config.forge.number: 3, "comments": []}
+    copy = {"id": 3, config.NUMBER: 3, "comments": []}
     receiver.issues[3] = copy | {text: receiver.issues[2][text]}
     assert told(config, checks=False)
 
     assert memory.channels["team"].memo == "2"
     assert [len(each["comments"]) for each in receiver.issues.values()] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("forge", FORGES)
+def test_second_test_of_a_channel_finds_the_issue_of_the_first(
+    receiver, told, memory, run_sync, forge
+):
+    kind, project, _ = FORGES[forge]
+    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+    channels = {"team": config.with_secrets(os.environ)}
+    delivery = Delivery(memory, channels, ["docs"], lambda: 0.0)
+    receiver.lost = 1
+
+    assert "503" in run_sync(delivery.test)["team"]
+    assert run_sync(delivery.test) == {"team": ""}
+
+    (issue,) = receiver.issues.values()
+    assert len(issue["comments"]) == 1
+    assert issue["state"] == "closed"
 
 
 def test_issue_that_was_deleted_is_made_again(receiver, told):
@@ -276,7 +316,7 @@ class Stuck(Channel):
     """A channel whose service answers in a form that is not the API's."""
 
     @gen.coroutine
-    def send(self, notice, out, *, again):
+    def send(self, notice, out):
         yield gen.moment
         raise KeyError("hush-1234")
 
@@ -287,12 +327,12 @@ def test_channel_that_fails_does_not_hold_up_the_others(
     config = mail_to(mailbox)
     channels = {"stuck": Stuck(), "mail": config}
     delivery = Delivery(memory, channels, ["docs"], lambda: 0.0)
-    memory.note("docs", look_of(sighting("a")), 0.0, external=Rule(), own=Rule())
+    memory.note("docs", look_of(sighting("a")), 0.0, rule_of)
 
     assert not run_sync(delivery.deliver)
 
     assert len(mailbox.mails) == 1
-    assert delivery.next_try_at() == 60.0
+    assert memory.channels["stuck"].next_try_at == 60.0
     assert "hush" not in caplog.text
     assert "stuck was not told: KeyError" in caplog.text
 
@@ -301,13 +341,13 @@ def test_channel_that_fails_does_not_hold_up_the_others(
 class Silent(Channel):
     """A channel whose service never answers."""
 
-    def send(self, notice, out, *, again):
+    def send(self, notice, out):
         return gen.Future()
 
 
 def test_channel_that_hangs_is_left_after_a_time(memory, virtual_clock):
     delivery = Delivery(memory, {"silent": Silent()}, ["docs"], virtual_clock.time)
-    memory.note("docs", look_of(sighting("a")), 0.0, external=Rule(), own=Rule())
+    memory.note("docs", look_of(sighting("a")), 0.0, rule_of)
 
     async def deliver():
         return await delivery.deliver()
@@ -316,7 +356,7 @@ def test_channel_that_hangs_is_left_after_a_time(memory, virtual_clock):
         assert not runner.run(deliver())
 
     assert memory.channels["silent"].error == "it took more than 180 seconds"
-    assert delivery.next_try_at() == 240.0
+    assert memory.channels["silent"].next_try_at == 240.0
 
 
 def test_mail_server_that_is_away_is_named(told, memory):

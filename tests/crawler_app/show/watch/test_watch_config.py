@@ -39,7 +39,7 @@ def test_whole_file_is_read(read, tmp_path):
     )
 
     assert watch.config.state == str(tmp_path / "memory")
-    assert watch.config.external_rule.over_s == 2 * 86400
+    assert watch.config.rule_of("external").over_s == 2 * 86400
     assert watch.sites["docs"]["ignore"] == ("x",)
     assert watch.channels["team"].password == "${PW}"
 
@@ -47,7 +47,7 @@ def test_whole_file_is_read(read, tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (SITE, "give a directory for the memory"),
+        (SITE, "state is missing"),
         ("state = 'm'", "there is no site"),
         ("state = 'm'\n[sites.docs]", "sites.docs: give a URL"),
         ("state = 'm'\n[sites.'../x']", "other characters than"),
@@ -55,6 +55,7 @@ def test_whole_file_is_read(read, tmp_path):
         ("state = 'm'\n[notes]", "there is no table 'notes'"),
         ("at = '25:00'\n[sites]", "at is '25:00'; it must be a time"),
         ("quiet = '22-7'\n[sites]", "it must be two times"),
+        ("every = 5\n[sites]", "every is 5s; it must be a duration such as"),
         ("zzz = 4\n[sites]", "the keys are state, every, at, quiet,"),
         (TOP + "at = '3:00'\nevery = '1d'\n" + SITE, "exclude each other"),
         (TOP + SITE + "baseline = 'x'", "baseline is not for a site"),
