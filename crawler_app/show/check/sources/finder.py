@@ -54,10 +54,18 @@ class SourcePlace(NamedTuple):
 class _Wanted(NamedTuple):
     """What is looked for: the reference as written, and where it leads."""
 
+    page: str
     href: str
     target: str
     text: str
     ordinal: int
+
+
+class _Found(NamedTuple):
+    """A place, and whether the text of the link is beside it."""
+
+    place: SourcePlace
+    has_text: bool
 
 
 # Says whether a token of a file may be the reference.
@@ -85,8 +93,8 @@ class SourceFinder:
         self._content = content
         # Only files whose last part is that of a page are compared with it.
         self._routes_by_name: dict[str, dict[str, list[Route]]] = defaultdict(dict)
-        for file in content:
-            routes = [*routes_of(file, self._read(file))]
+        self._routes = {file: [*routes_of(file, self._read(file))] for file in content}
+        for file, routes in self._routes.items():
             for name in {part for route in routes for part in _names(route)}:
                 self._routes_by_name[name][file] = routes
         self._file_by_page: dict[str, str] = {}
@@ -113,16 +121,18 @@ class SourceFinder:
         """
         self._found_before[page, href, text] += 1
         ordinal = self._found_before[page, href, text] - 1
-        wanted = _Wanted(href, target, text, ordinal)
+        wanted = _Wanted(page, href, target, text, ordinal)
         named = self._file_by_page.get(page)
         files = [named] if named else self._likely(page)
-        for fits in (_is_written, _leads_there, _has_name):
+        for fits in (_is_written, self._leads_there, _is_unresolved, _has_name):
             for file in files:
-                if place := self._best(file, wanted, fits):
-                    return place
+                found = self._best(file, wanted, fits)
+                is_word = fits is _is_unresolved and not re.search("[/.]", href)
+                if found and (found.has_text or not is_word):
+                    return found.place
         return self._elsewhere(wanted)
 
-    def _best(self, file: str, wanted: _Wanted, fits: _Fits) -> SourcePlace | None:
+    def _best(self, file: str, wanted: _Wanted, fits: _Fits) -> _Found | None:
         """Return the place of the likeliest of the fitting tokens of a file."""
         fitting = [
             token for token in self._tokens(file) if fits(token.text, wanted, file)
@@ -133,25 +143,52 @@ class SourceFinder:
         text = _words(wanted.text)
         places: dict[tuple[bool, ...], set[tuple[int, int]]] = defaultdict(set)
         for token in fitting:
-            at = token.line - 1
-            near = _words("\n".join(lines[max(0, at - 1) : at + 2]))
-            is_beside = text <= _words(_with_uses(lines, at))
-            rank = not token.is_example, is_beside, text <= near
+            line = _with_uses(lines, token.line - 1)
+            is_on_line = set(text) <= set(_words(line))
+            rank = not token.is_example, _is_beside(text, lines, token), is_on_line
             places[rank].add((token.line, token.column))
-        best = sorted(places[max(places)])
-        return SourcePlace(
-            (self._root / file).as_posix(), *best[wanted.ordinal % len(best)]
-        )
+        best = max(places)
+        all_best = sorted(places[best])
+        place = all_best[wanted.ordinal % len(all_best)]
+        return _Found(SourcePlace((self._root / file).as_posix(), *place), best[1])
 
     def _elsewhere(self, wanted: _Wanted) -> SourcePlace | None:
-        """Return the place in the only file, or the only template, with a reference."""
+        """Return the place in the only file with a reference.
+
+        Or the only one with its text beside it, or the only template.
+        """
+        wanted = wanted._replace(ordinal=0)
         having = self._files_by_token.get(normal(wanted.href), set())
-        if len(having) > 1:
-            having = {file for file in having if not file.endswith(PAGE_SUFFIXES)}
-        if len(having) != 1:
-            return None
-        (file,) = having
-        return self._best(file, wanted._replace(ordinal=0), _is_written)
+        found = {file: self._best(file, wanted, _is_written) for file in having}
+        with_text = [each for each in found.values() if each and each.has_text]
+        outside = [
+            each for file, each in found.items() if not file.endswith(PAGE_SUFFIXES)
+        ]
+        for likely in ([*found.values()], with_text, outside):
+            if len(likely) == 1 and likely[0]:
+                return likely[0].place
+        return None
+
+    def _leads_there(self, token: str, wanted: _Wanted, file: str) -> bool:
+        """Return whether a token is a path from its file to the target.
+
+        As generators rewrite them, and with the path that a page gives itself.
+        """
+        path, _, fragment = token.partition("#")
+        if fragment != _fragment(wanted) or "://" in path:
+            return False
+        target = route_of(wanted.target)
+        if not path:  # Hugo puts the page before the fragment
+            return bool(fragment) and target == route_of(wanted.page)
+        if not re.search("[/.]", path):
+            return False
+        base = "" if path.startswith("/") else posixpath.dirname(file)
+        named = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
+        routes = self._routes.get(named) or [route_of(named)]
+        if not (target and all(routes)):  # a start page, whose file may be in docs
+            is_index = PurePosixPath(path).stem in INDEXES
+            return not target and len(routes[0]) < 2 and is_index
+        return any(_ends_alike(route, target) for route in routes)
 
     @functools.cached_property
     def _files_by_token(self) -> dict[str, set[str]]:
@@ -206,20 +243,14 @@ def _is_written(token: str, wanted: _Wanted, file: str) -> bool:
     return token == normal(wanted.href)
 
 
-def _leads_there(token: str, wanted: _Wanted, file: str) -> bool:
-    """Return whether a token is a path from its file to the target, as generators rewrite them."""
-    path, _, fragment = token.partition("#")
-    if fragment != _fragment(wanted) or not re.search("[/.]", path):
-        return False
-    if "://" in path:
-        return False
-    base = "" if path.startswith("/") else posixpath.dirname(file)
-    route = route_of(posixpath.normpath(posixpath.join(base, path.lstrip("/"))))
-    target = route_of(wanted.target)
+def _ends_alike(route: Route, target: Route) -> bool:
     common = min(len(route), len(target))
-    if not common:  # a start page, whose file may be in a folder such as docs
-        return not target and len(route) < 2 and PurePosixPath(path).stem in INDEXES
     return route[-common:] == target[-common:]
+
+
+def _is_unresolved(token: str, wanted: _Wanted, file: str) -> bool:
+    """Return whether a token is a reference that MyST could not resolve, so that it is #TOKEN."""
+    return wanted.href.startswith("#") and token == normal(wanted.href[1:])
 
 
 def _has_name(token: str, wanted: _Wanted, file: str) -> bool:
@@ -241,5 +272,14 @@ def _with_uses(lines: list[str], at: int) -> str:
     return "\n".join(line for line in lines if label[1] in line)
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.casefold()))
+def _is_beside(text: list[str], lines: list[str], token: Token) -> bool:
+    """Return whether a text is just before a token, or after the tag that it is in."""
+    at, column = token.line - 1, token.column - 1
+    before = "\n".join((*lines[max(0, at - 2) : at], lines[at][:column]))
+    after = "\n".join((lines[at][column:], *lines[at + 1 : at + 3])).partition(">")[2]
+    beside = _words(before)[-len(text) :], _words(after)[: len(text)]
+    return bool(text) and text in beside
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
