@@ -76,7 +76,7 @@ def titles(outcomes):
 WHOLE = {"/", "/private", *(f"/p{n}" for n in range(PAGES))}
 
 
-@pytest.mark.parametrize("how_out", ["redirect", "in place", "401", "403"])
+@pytest.mark.parametrize("how_out", ["redirect", "in place", "401", "403", "json"])
 def test_every_page_is_that_of_the_user_though_sessions_are_lost(
     site, crawl, recipe, how_out, tmp_path
 ):
@@ -108,12 +108,14 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     assert len(site.logins) == 2
 
 
-def test_worker_that_cannot_log_in_ends_with_the_summary_and_goes_on_later(
-    site, recipe, tmp_path, capsys, postgres_url
+@pytest.mark.parametrize("workers", ["processes", "frontier"])
+def test_workers_that_cannot_log_in_end_with_the_summary_and_go_on_later(
+    site, recipe, tmp_path, capsys, postgres_url, workers
 ):
     site.forgets_after = list(range(8, 1000, 7))
     command = ["crawl", site.url, "--into", str(tmp_path / "crawl"), "--no-robots"]
-    command += ["--frontier", postgres_url, "--login"]
+    value = {"processes": "2", "frontier": postgres_url}[workers]
+    command += [f"--{workers}", value, "--login"]
 
     assert main([*command, recipe(**{"max-logins": 2})]) == FAILED
 
@@ -185,7 +187,9 @@ def test_json_is_sent_with_the_csrf_token_of_the_page(
 @pytest.mark.parametrize(
     ("values", "error"),
     [
-        ({"fields": ["user=me", "pass=${WRONG}"]}, "was not accepted"),
+        ({"fields": ["user=me", "pass=${WRONG}"]}, "asks for the password again"),
+        ({"logged-in": "link:/bye"}, 'logged-in = "link:/logout"'),
+        ({"logged-in": "text:Bye"}, 'logged-in = "link:/logout"'),
         ({"fields": ["user=me", "pin=7", "pass=${WRONG}"]}, "no field 'pin'; it has"),
         ({"form": "entry"}, "has no form 'entry'; it has 'search', 'in'"),
         ({"form": "search", "fields": ["q=1"]}, "into a URL"),
@@ -202,6 +206,32 @@ def test_login_that_fails_ends_the_crawl(
 
     assert "s3cret" not in str(caught.value)
     assert len(site.logins) <= 1
+
+
+def test_second_factor_is_named(site, crawl, recipe):
+    site.asks_more = "<form method=post><input name=code><button>Go</button></form>"
+
+    with pytest.raises(LoginError, match="asks for code; .* needs the cookies of a"):
+        crawl(recipe())
+
+
+@pytest.mark.parametrize("how_out", ["redirect", "in place"])
+def test_loss_of_a_session_that_cookies_have_given_is_told(
+    site, gencrawl, tmp_path, how_out
+):
+    site.how_out = how_out
+    site.sessions = {"mine"}
+    cookies = tmp_path / "cookies.txt"
+    cookies.write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tmine\n")
+    site.forgets_after = [12]
+
+    ended = gencrawl(
+        "check", site.url, "--no-robots", "--cookies", cookies, "--into", tmp_path / "x"
+    )
+
+    assert ended.status == FAILED
+    assert "or is no longer logged in" in ended.out
+    assert "no page found" in gencrawl("search", tmp_path / "x", "Log in").out
 
 
 def test_number_of_logins_is_bounded_and_resume_goes_on(
