@@ -108,6 +108,24 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     assert len(site.logins) == 2
 
 
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
+def test_rendered_page_has_the_local_storage_of_its_user(site, crawl, tmp_path):
+    site.sessions = {"mine"}
+    site.script = "<script>document.title = Object.entries(localStorage)</script>"
+    cookie = {"name": "sid", "value": "mine", "domain": "127.0.0.1", "path": "/"}
+    own, other = (
+        {"origin": origin, "localStorage": [{"name": name, "value": "{'\u2028&\"<"}]}
+        for origin, name in ((site.url.rstrip("/"), "mine"), ("http://a.test", "no"))
+    )
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"cookies": [cookie], "origins": [own, other]}))
+
+    outcomes = crawl("", cookie_file=str(state), render="always", max_pages=1)
+
+    assert outcomes["/"].title == "mine,{' &\"<"
+
+
 @pytest.mark.parametrize("workers", ["processes", "frontier"])
 def test_workers_that_cannot_log_in_end_with_the_summary_and_go_on_later(
     site, recipe, tmp_path, capsys, postgres_url, workers
