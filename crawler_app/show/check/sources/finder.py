@@ -19,7 +19,14 @@ from crawler_app.show.check.sources.page_files import (
     route_of,
     routes_of,
 )
-from crawler_app.show.check.sources.tokens import Token, normal, tokens_of
+from crawler_app.show.check.sources.tokens import (
+    Token,
+    is_beside,
+    normal,
+    tokens_of,
+    with_uses,
+    words_of,
+)
 
 __all__ = ["SourceFinder", "SourcePlace"]
 
@@ -42,6 +49,9 @@ INDEXES = ("index", "_index", "README")
 # Of the likeliest files of a page, for those that are alike, such as index.md and README.md.
 MAX_LIKELY = 3
 
+# Further files, for a reference that is in none of these.
+MAX_LOOKED_IN = 20
+
 
 class SourcePlace(NamedTuple):
     """A place in a file, from 1; columns are in characters."""
@@ -52,11 +62,11 @@ class SourcePlace(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: the reference as written, and where it leads."""
+    """What is looked for: the reference without escapes, and where it leads."""
 
     page: str
     href: str
-    target: str
+    target: Route
     text: str
     ordinal: int
 
@@ -121,7 +131,7 @@ class SourceFinder:
         """
         self._found_before[page, href, text] += 1
         ordinal = self._found_before[page, href, text] - 1
-        wanted = _Wanted(page, href, target, text, ordinal)
+        wanted = _Wanted(page, normal(href), route_of(target), text, ordinal)
         named = self._file_by_page.get(page)
         files = [named] if named else self._likely(page)
         for fits in (_is_written, self._leads_there, _is_unresolved, _has_name):
@@ -135,17 +145,20 @@ class SourceFinder:
     def _best(self, file: str, wanted: _Wanted, fits: _Fits) -> _Found | None:
         """Return the place of the likeliest of the fitting tokens of a file."""
         fitting = [
-            token for token in self._tokens(file) if fits(token.text, wanted, file)
+            token
+            for text, tokens in self._tokens(file).items()
+            if fits(text, wanted, file)
+            for token in tokens
         ]
         if not fitting:
             return None
         lines = self._read(file).split("\n")
-        text = _words(wanted.text)
+        text = words_of(wanted.text)
         places: dict[tuple[bool, ...], set[tuple[int, int]]] = defaultdict(set)
         for token in fitting:
-            line = _with_uses(lines, token.line - 1)
-            is_on_line = set(text) <= set(_words(line))
-            rank = not token.is_example, _is_beside(text, lines, token), is_on_line
+            line = with_uses(lines, token.line - 1)
+            is_on_line = set(text) <= set(words_of(line))
+            rank = not token.is_example, is_beside(text, lines, token), is_on_line
             places[rank].add((token.line, token.column))
         best = max(places)
         all_best = sorted(places[best])
@@ -158,15 +171,24 @@ class SourceFinder:
         Or the only one with its text beside it, or the only template.
         """
         wanted = wanted._replace(ordinal=0)
-        having = self._files_by_token.get(normal(wanted.href), set())
-        found = {file: self._best(file, wanted, _is_written) for file in having}
-        with_text = [each for each in found.values() if each and each.has_text]
-        outside = [
-            each for file, each in found.items() if not file.endswith(PAGE_SUFFIXES)
-        ]
-        for likely in ([*found.values()], with_text, outside):
-            if len(likely) == 1 and likely[0]:
-                return likely[0].place
+        ways: tuple[tuple[str, _Fits], ...] = (
+            (wanted.href, _is_written),
+            (wanted.href.removeprefix("#"), _is_unresolved),
+            (_name_in(wanted.href), self._leads_there),
+        )
+        for key, fits in ways:
+            having = self._files_by_token.get(key, set())
+            outside = {file for file in having if not file.endswith(PAGE_SUFFIXES)}
+            looked_in = having if len(having) <= MAX_LOOKED_IN else outside
+            found = {
+                file: best
+                for file in looked_in
+                if (best := self._best(file, wanted, fits))
+            }
+            with_text = {file for file, best in found.items() if best.has_text}
+            for likely in (having & found.keys(), with_text, outside & found.keys()):
+                if len(likely) == 1:
+                    return found[likely.pop()].place
         return None
 
     def _leads_there(self, token: str, wanted: _Wanted, file: str) -> bool:
@@ -177,7 +199,7 @@ class SourceFinder:
         path, _, fragment = token.partition("#")
         if fragment != _fragment(wanted) or "://" in path:
             return False
-        target = route_of(wanted.target)
+        target = wanted.target
         if not path:  # Hugo puts the page before the fragment
             return bool(fragment) and target == route_of(wanted.page)
         if not re.search("[/.]", path):
@@ -194,17 +216,23 @@ class SourceFinder:
     def _files_by_token(self) -> dict[str, set[str]]:
         files: dict[str, set[str]] = defaultdict(set)
         for file in self._files:
-            for token in self._tokens_of(file):
-                if re.search(r"[/.#:]", token.text) and not token.is_example:
-                    files[token.text].add(file)
+            for text, tokens in self._tokens_of(file).items():
+                if re.search(r"[/.#:]", text) and not all(
+                    token.is_example for token in tokens
+                ):
+                    files[text].add(file)
+                    files[_name_in(text)].add(file)
         return files
 
     def _likely_files(self, page: str) -> list[str]:
         name = next(_names(route_of(page)))
         return best_files(page, self._routes_by_name.get(name, {}))[:MAX_LIKELY]
 
-    def _tokens_of(self, file: str) -> list[Token]:
-        return [*tokens_of(self._read(file), is_rst=file.endswith(".rst"))]
+    def _tokens_of(self, file: str) -> dict[str, list[Token]]:
+        tokens_by_text: dict[str, list[Token]] = defaultdict(list)
+        for token in tokens_of(self._read(file), is_rst=file.endswith(".rst")):
+            tokens_by_text[token.text].append(token)
+        return tokens_by_text
 
     def _read(self, file: str) -> str:
         try:
@@ -240,7 +268,12 @@ def _names(route: Route) -> Iterator[str]:
 
 
 def _is_written(token: str, wanted: _Wanted, file: str) -> bool:
-    return token == normal(wanted.href)
+    return token == wanted.href
+
+
+def _name_in(reference: str) -> str:
+    """Return the last part of a path."""
+    return PurePosixPath(reference.partition("#")[0]).name
 
 
 def _ends_alike(route: Route, target: Route) -> bool:
@@ -250,36 +283,16 @@ def _ends_alike(route: Route, target: Route) -> bool:
 
 def _is_unresolved(token: str, wanted: _Wanted, file: str) -> bool:
     """Return whether a token is a reference that MyST could not resolve, so that it is #TOKEN."""
-    return wanted.href.startswith("#") and token == normal(wanted.href[1:])
+    return wanted.href.startswith("#") and token == wanted.href[1:]
 
 
 def _has_name(token: str, wanted: _Wanted, file: str) -> bool:
     """Return whether a token names the same file in another directory, as images are moved."""
     path, _, fragment = token.partition("#")
-    wanted_name = PurePosixPath(urlsplit(normal(wanted.href)).path).name
+    wanted_name = PurePosixPath(urlsplit(wanted.href).path).name
     is_named = "." in wanted_name and PurePosixPath(path).name == wanted_name
     return is_named and fragment == _fragment(wanted)
 
 
 def _fragment(wanted: _Wanted) -> str:
-    return normal(wanted.href).partition("#")[2]
-
-
-def _with_uses(lines: list[str], at: int) -> str:
-    """Return a line; for ``[label]: URL`` of Markdown, with the lines that name the label."""
-    if not (label := re.match(r"\s*(\[[^\]]+\]):", lines[at])):
-        return lines[at]
-    return "\n".join(line for line in lines if label[1] in line)
-
-
-def _is_beside(text: list[str], lines: list[str], token: Token) -> bool:
-    """Return whether a text is just before a token, or after the tag that it is in."""
-    at, column = token.line - 1, token.column - 1
-    before = "\n".join((*lines[max(0, at - 2) : at], lines[at][:column]))
-    after = "\n".join((lines[at][column:], *lines[at + 1 : at + 3])).partition(">")[2]
-    beside = _words(before)[-len(text) :], _words(after)[: len(text)]
-    return bool(text) and text in beside
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text.casefold())
+    return wanted.href.partition("#")[2]

@@ -114,6 +114,9 @@ def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):
             "docs/c.md": "http://two.test/ and http://two.test/x",
             "docs/d.md": "[x](http://four.test/)",
             "docs/e.md": "[y](http://four.test/)",
+            "docs/f.md": "[x](five.md)",
+            "docs/user/SUMMARY.md": "[Menu](gone.html)",
+            "docs/user/g.md": "[other](gone.html)",
             "mkdocs.yml": "nav:\n  - Home: http://two.test/x",
             "built/a.html": "<a href='http://three.test/'>x</a>",
         },
@@ -129,6 +132,9 @@ def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):
     assert found("http://three.test/") is None
     assert found("http://four.test/") == ("src/docs/d.md", 1, 5)
     assert found("#text") is None
+    assert found("#five.md") == ("src/docs/f.md", 1, 5)
+    menu = finder.locate("b/c.html", "../user/gone.html", "user/gone.html", "Menu")
+    assert menu == ("src/docs/user/SUMMARY.md", 1, 8)
 
 
 def test_directory_without_sources_is_refused(tmp_path):
