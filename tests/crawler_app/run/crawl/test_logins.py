@@ -226,11 +226,17 @@ def test_login_that_fails_ends_the_crawl(
     assert len(site.logins) <= 1
 
 
-def test_second_factor_is_named(site, crawl, recipe):
-    site.asks_more = "<form method=post><input name=code><button>Go</button></form>"
+def test_second_factor_is_named(site, gencrawl, recipe):
+    field = '<input name="code\x1b[2J&#10;::error::">'
+    site.asks_more = f"<form method=post>{field}<button>Go</button></form>"
 
-    with pytest.raises(LoginError, match="asks for code; .* needs the cookies of a"):
-        crawl(recipe())
+    ended = gencrawl("check", site.url, "--login", recipe())
+
+    assert ended.status == FAILED
+    told = (
+        r"the page asks for code\x1b[2J\n::error::; a login with a second factor needs"
+    )
+    assert told in ended.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("how_out", ["redirect", "in place"])
