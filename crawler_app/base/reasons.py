@@ -254,7 +254,7 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.LOGIN_REQUIRED: _fails(
         Fault.LIMIT,
-        "the site leads to its login page, also after a login: the user may not see it",
+        "it leads to a login page: the user may not see it, or is no longer logged in",
         badge="login",
     ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),

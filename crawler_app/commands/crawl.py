@@ -200,8 +200,8 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 
 def _print_cures(summary: Summary) -> None:
-    """Print what to do about the URLs that a wall stands before."""
-    for reason in WALLS:
+    """Print what to do about the URLs that a wall or a login stands before."""
+    for reason in (*WALLS, Reason.LOGIN_REQUIRED):
         if count := summary.count_by_reason[State.FAILED][reason]:
             print(f"{number(count, 'URL')}: {meaning_of(reason)}.", file=sys.stderr)
 

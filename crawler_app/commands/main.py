@@ -25,6 +25,7 @@ from crawler_app.base.errors import (
     StorageError,
 )
 from crawler_app.base.safe_files import is_locked
+from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import error_words
 from crawler_app.commands.command_table import HERE, make_parser
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
@@ -63,8 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = "; ".join([str(exc), *getattr(exc, "__notes__", [])])
         print(f"gencrawl: {_what_failed(exc)}: {words}", file=sys.stderr)
         return FAILED
-    except CrawlerError as exc:
-        print(f"gencrawl: {exc}", file=sys.stderr)
+    except CrawlerError as exc:  # may quote what a site has sent
+        print(f"gencrawl: {printable(str(exc))}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

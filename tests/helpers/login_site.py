@@ -20,9 +20,10 @@ class LoginSite(Site):
 
     Attributes:
         forgets_after: Numbers of requests after which the next page finds no session.
-        how_out: How it treats visitors: by a redirect, a status, or the form in place.
+        how_out: How it treats visitors: by a redirect, a status, or the form or JSON in place.
         forbidden: Pages that lead every user to the login page.
         script: At the end of each page.
+        asks_more: What a login shows in place of the start page.
         login_head, login_cookie: What comes with the form.
     """
 
@@ -32,7 +33,7 @@ class LoginSite(Site):
         self.forgets_after = []
         self.how_out = "redirect"
         self.forbidden = ()
-        self.script = self.login_head = ""
+        self.script = self.login_head = self.asks_more = ""
         self.login_cookie = "csrf=t0ken; Path=/"
         self.mark = '<a href="/logout">Log out</a>'
         super().__init__()
@@ -79,6 +80,8 @@ class LoginSite(Site):
         self.sessions.add(session)
         if is_json:
             handler.write(json.dumps({"data": [{"token": session}]}))
+        elif self.asks_more:
+            handler.write(self.asks_more)
         else:
             handler.set_header("Set-Cookie", f"sid={session}; Path=/; HttpOnly")
             handler.redirect("/")
@@ -92,5 +95,7 @@ class LoginSite(Site):
             handler.redirect("/login?next=" + path)
         elif self.how_out == "in place":
             self._show_form(handler)
+        elif self.how_out == "json":
+            handler.write({"error": "login"})
         else:
             handler.set_status(int(self.how_out))

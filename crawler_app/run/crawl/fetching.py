@@ -123,6 +123,11 @@ class Fetching:
         """Return the Cookie header that a request for a URL would have now."""
         return self._fetcher.policy.cookies_for(url)
 
+    @property
+    def storage(self) -> dict[str, list[tuple[str, str]]]:
+        """The names and values for the localStorage of origins."""
+        return self._fetcher.policy.storage
+
     def probe(self, failed_url: str, error: FetchError) -> Subgenerator[None]:
         """If a failure may be that of the host, find out, and note it in ``context.outages``.
 

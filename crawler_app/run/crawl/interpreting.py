@@ -89,8 +89,8 @@ _ASSET = re.compile(
 # Preparing a longer text for the index takes a tenth of a second.
 MAX_CHARS_ON_LOOP = 32_000
 
-# A start URL with a field for a password and no more links than these is a login page; many
-# start pages have a small login form beside all else.
+# A page with a field for a password and no more links than these is a login page; many pages
+# have a small login form beside all else.
 MAX_LOGIN_LINKS = 10
 
 # Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
@@ -138,6 +138,10 @@ class Interpreter:
         self._redirects = redirects
         self._reader = reader
         self._index = index
+        # A crawl with a recipe sees for itself whether it is.
+        self._may_be_logged_out = (
+            context.config.is_logged_in and not context.config.login_file
+        )
         self._keeps_page = keeps_page
         self._observer = observer
         # None until the first PDF file.
@@ -192,6 +196,15 @@ class Interpreter:
             )
         return Finish(outcome, found)
 
+    def _is_login_page(self, claim: Claim, page: Page) -> bool:
+        """Return whether a page stands in for the one that was asked for."""
+        has_few_links = len(page.links) <= MAX_LOGIN_LINKS
+        if claim.depth == 0:
+            is_seed = claim.url in self._config.seeds
+            return page.passwords > 0 and (has_few_links or not is_seed)
+        # With more fields, it is one on which to change the password.
+        return self._may_be_logged_out and page.passwords == 1 and has_few_links
+
     def _read_external_asset(
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
@@ -237,12 +250,9 @@ class Interpreter:
             outcome.reason = Reason.MADE_BY_SCRIPT
         if not (is_markup or page.text or page.links):
             outcome.add_note("neither text nor links in the PDF file, or it is damaged")
-        is_seed = claim.url in self._config.seeds
-        if (
-            page.asks_for_password
-            and claim.depth == 0
-            and not (is_seed and len(page.links) > MAX_LOGIN_LINKS)
-        ):
+        if self._is_login_page(claim, page):
+            if claim.depth > 0:
+                return ending.failed(outcome, Reason.LOGIN_REQUIRED, "")
             outcome.add_note(ASKS_FOR_PASSWORD)
         outcome.title = page.title
         self._admission.note_page(claim.url, page, len(fetched.body))

@@ -86,9 +86,23 @@ class LogIn:
             return shown
         raise LoginError(
             f"the login at {recipe.url} was not accepted: neither {answer.url} nor a start "
-            f"URL shows the sign ({recipe.logged_in or 'no refusal'}); look at the user, the "
-            "password and the sign"
+            f"URL shows the sign ({recipe.logged_in or 'no refusal'}); {self._cure(answer)}"
         )
+
+    def _cure(self, answer: Fetched) -> str:
+        """Return what to look at, by what comes after the forms."""
+        forms = _forms_of(answer)
+        if any(form.asks_for_password for form in forms):
+            return "the page asks for the password again: look at the user and the password"
+        if hrefs := self._signs.ways_out(answer):
+            sign = json.dumps(f"link:{hrefs[0]}", ensure_ascii=False)
+            return f"the page has a link to log out; write it, or a part of it: logged-in = {sign}"
+        if asking := [form for form in forms if form.is_post and not form.is_hidden]:
+            return (
+                f"the page asks for {', '.join(sorted(asking[0].fields))}; a login with a "
+                "second factor needs the cookies of a browser"
+            )
+        return "look at the user, the password and the sign"
 
     def _csrf_headers(self) -> Subgenerator[dict[str, str]]:
         """Return the token that the scripts of the start page would send with the JSON."""
@@ -223,7 +237,8 @@ class LogIn:
     def _accepted(self, answer: Fetched) -> Fetched:
         if answer.status >= 400 or answer.status in (307, 308):
             raise LoginError(
-                f"{answer.url} answers a login with status {answer.status}"
+                f"{answer.url} answers a login with status {answer.status}; look at the user "
+                "and the password"
             )
         return answer
 

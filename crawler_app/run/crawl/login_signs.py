@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlsplit
 
@@ -10,6 +10,7 @@ from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Fetched
 from crawler_app.base.urls import join_or_nothing, origin_of
+from crawler_app.run.crawl.logouts import logs_out
 
 __all__ = ["LoginSigns"]
 
@@ -20,6 +21,9 @@ _HREF = re.compile(
     rb"""(?:href|action)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++|(?!))""", re.IGNORECASE
 )
 _COOKIE = re.compile(rb"\r\ncookie: *([^\r\n]*)", re.IGNORECASE)
+# An answer such as {"error": "login"}, which may come in place of any page.
+MAX_JSON_BYTES = 1000
+
 _REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
@@ -71,7 +75,9 @@ class LoginSigns:
             return True
         if self._cookie and not self.has_session(fetched.url):
             return True  # the site has deleted it
-        return _is_page(fetched) and not self._has_mark(fetched)
+        if _is_page(fetched):
+            return not self._has_mark(fetched)
+        return not self._has_token and _is_short_json(fetched)
 
     def is_inside(self, fetched: Fetched) -> bool:
         """Return whether a response shows that the crawl is logged in."""
@@ -93,18 +99,24 @@ class LoginSigns:
         found = _COOKIE.search(fetched.request_head)
         return found[1].decode("latin-1") if found else ""
 
+    def ways_out(self, fetched: Fetched) -> list[str]:
+        """Return the links and forms of a page that log out, as written."""
+        hrefs = _hrefs(fetched.body[:MAX_BYTES])
+        return [each for each in hrefs if logs_out(join_or_nothing(fetched.url, each))]
+
     def _has_mark(self, fetched: Fetched) -> bool:
         body = fetched.body[:MAX_BYTES]
         if self._is_text:
             escaped = html.escape(self._wanted, quote=False)
             return any(text.encode() in body for text in (self._wanted, escaped))
         if self._is_link:
-            wanted = self._wanted
-            return any(
-                wanted in html.unescape(found[1].decode("utf-8", "replace"))
-                for found in _HREF.finditer(body)
-            )
+            return any(self._wanted in href for href in _hrefs(body))
         return True
+
+
+def _hrefs(body: bytes) -> Iterator[str]:
+    for found in _HREF.finditer(body):
+        yield html.unescape(found[1].decode("utf-8", "replace")).strip("\"'")
 
 
 def _value_of(name: str, header: str) -> str:
@@ -118,6 +130,11 @@ def _is_page(fetched: Fetched) -> bool:
         and bool(fetched.body)
         and is_html(fetched.headers.get("Content-Type", ""))
     )
+
+
+def _is_short_json(fetched: Fetched) -> bool:
+    is_json = "json" in fetched.headers.get("Content-Type", "")
+    return is_json and len(fetched.body) <= MAX_JSON_BYTES
 
 
 def _is_same_page(url: str, login_url: str) -> bool:

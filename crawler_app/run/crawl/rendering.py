@@ -5,6 +5,7 @@ Only imported with ``--render``.  Used by `crawler_app.run.crawl.interpreting`.
 
 import dataclasses
 import html
+import json
 import time
 from codecs import BOM_UTF8
 from typing import Self
@@ -56,7 +57,12 @@ class PageRenderer:
         self._observer = observer
         self._choice = RenderChoice(is_always=config.render == "always")
         self._requests = BrowserRequests(context, fetching, permission)
-        self._pool = BrowserPool(chromium_path(), config.browsers, self._requests.fetch)
+        self._pool = BrowserPool(
+            chromium_path(),
+            config.browsers,
+            self._requests.fetch,
+            json.dumps(fetching.storage),
+        )
 
     def __enter__(self) -> Self:
         return self

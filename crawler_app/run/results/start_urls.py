@@ -58,7 +58,7 @@ def login_hints(config: CrawlConfig, ends: Iterable[UrlRecord | None]) -> list[s
         ends: As `complaint_about` takes them, one for each start URL.
     """
     cure = "give the cookies of a browser that is logged in with --cookies, or --login RECIPE"
-    if config.has_secrets:
+    if config.is_logged_in:
         cure = "what was given to log in with is not accepted, or has expired"
     return [
         f"{_login_page(seed, end)} asks for a password; {cure}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.config.option import options_of
 from crawler_app.base.models import State
-from crawler_app.base.reasons import Reason, is_broken, words_of_scripted
+from crawler_app.base.reasons import Reason, is_broken, meaning_of, words_of_scripted
 from crawler_app.base.text.formatting import number
 from crawler_app.run.crawler import Result
 from crawler_app.run.results.start_urls import complaint_about
@@ -41,6 +41,9 @@ def why_incomplete(
     if result.was_stopped:
         reasons.append(STOPPED)
     reasons += result.closed_hosts
+    away = result.summary.count_by_reason[State.FAILED][Reason.LOGIN_REQUIRED]
+    if away and not config.login_file:
+        reasons.append(f"{number(away, 'URL')}: {meaning_of(Reason.LOGIN_REQUIRED)}")
     unseen = list(_unseen_starts(result, config, name_of))
     reasons += [
         f"nothing was read from a start URL: {each}" for each in unseen[:MAX_NAMED]

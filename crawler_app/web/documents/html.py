@@ -83,7 +83,7 @@ class Page:
         text: The main text in one line, including the headings; empty unless requested.
         outline: All references with their places; None unless requested.
         metadata: None unless requested.
-        asks_for_password: Whether a form has a field for a password.
+        passwords: How many fields for a password there are.
         is_made_by_script: Whether it is only a shell, which a script fills in the browser.
         is_partial: Whether a limit of time, memory or links ended the reading.
     """
@@ -102,7 +102,7 @@ class Page:
     assets: list[Mention] = field(default_factory=list)
     outline: Outline | None = None
     metadata: PageMetadata | None = None
-    asks_for_password: bool = False
+    passwords: int = 0
     is_made_by_script: bool = False
     is_partial: bool = False
 
@@ -207,9 +207,8 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     distinct = _distinct([href for _, href in links], charset)
     page.links = distinct[:MAX_LINKS]
     page.is_partial |= len(distinct) > MAX_LINKS
-    page.asks_for_password = any(
-        (field.attr("type") or "").lower() == "password" for field in tree.tags("input")
-    )
+    types = [(field.attr("type") or "").lower() for field in tree.tags("input")]
+    page.passwords = types.count("password")
     page.is_made_by_script = not page.links and is_made_by_script(tree)
     followed = [
         href

@@ -104,7 +104,8 @@ def of_proxy(error: FetchError, proxy: Proxy) -> FetchError:
     >>> error.reason, str(error)
     (<Reason.PROXY_ERROR: 'proxy_error'>, 'proxy b.test:3128: Connection refused')
     """
-    if error.reason is not Reason.PROXY_ERROR and error.reason not in HOST_FAULTS:
+    is_named = error.reason is Reason.PROXY_ERROR or "the proxy" in str(error)
+    if not is_named and error.reason not in HOST_FAULTS:
         return error
     text = f"proxy {proxy.host}:{proxy.port}: {error}"
     if re.search(r"\b407\b", str(error)):

@@ -76,11 +76,13 @@ class CookieFile:
     """What a file of cookies holds.
 
     Attributes:
+        storage: The names and values in the localStorage of origins.
         remarks: What was left out, and why; a sentence each.
     """
 
     cookies: list[FileCookie] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    storage: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
 def read_cookies(path: str | os.PathLike[str]) -> CookieFile:
@@ -150,16 +152,18 @@ def _read_state(path: str | os.PathLike[str], octets: bytes) -> CookieFile:
     try:
         state = json.loads(octets)
         read = CookieFile([_cookie_of_state(each) for each in state["cookies"]])
-        stored = [each["origin"] for each in state.get("origins", ())]
+        read.storage = {
+            str(each["origin"]): [
+                (str(item["name"]), str(item["value"]))
+                for item in each.get("localStorage", ())
+            ]
+            for each in state.get("origins", ())
+        }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ConfigError(
             f"{path} is not a storage state as Playwright writes it: a JSON object with a list "
             "of cookies, each with name, value, domain and path"
         ) from None
-    if stored:
-        read.remarks.append(
-            f"the localStorage in {path} ({_named(stored)}) is not used; the cookies are"
-        )
     return read
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders
 
-from crawler_app.base.config import PUBLIC_HEADERS, REQUESTS, CrawlConfig
+from crawler_app.base.config import NEVER, PUBLIC_HEADERS, REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.urls import host_of, origin_of
 from crawler_app.web.fetcher.addresses import (
@@ -46,6 +46,7 @@ class RequestPolicy:
         own_hosts: Hosts with their ports that are allowed although they are private.
         cookies: What servers have set; None if cookies are not enabled.
         remarks: What the file of cookies has that is not used.
+        storage: The names and values that it has for the localStorage of origins.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
 
@@ -89,12 +90,17 @@ class RequestPolicy:
         self._own_origins = self._seed_origins if secret else frozenset()
         self.cookies: CookieStore | None = None
         self.remarks: list[str] = []
+        self.storage: dict[str, list[tuple[str, str]]] = {}
         if config.cookies:
             self.cookies = CookieStore(on_set=on_cookies)
             if config.cookie_file:
                 read = read_cookies(config.cookie_file)
                 self.cookies.add(read.cookies)
-                self.remarks = read.remarks
+                self.remarks, self.storage = read.remarks, read.storage
+                if read.storage and config.render == NEVER:
+                    self.remarks.append(
+                        f"the localStorage in {config.cookie_file} needs --render"
+                    )
 
     def headers_for(
         self, url: str, extra: Mapping[str, str] | None = None

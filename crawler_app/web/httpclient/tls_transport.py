@@ -18,7 +18,8 @@ from crawler_app.web.httpclient.tls_faults import NotTlsError, explain
 __all__ = ["TlsTransport"]
 
 # How a server begins that speaks plain HTTP.
-HTTP_BEGINS = b"HTTP/"
+# A status line, or a page without one, as Python's http.server and old servers send it.
+HTTP_BEGINS = (b"HTTP/", b"<")
 
 
 class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
@@ -68,7 +69,7 @@ class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         if not self._beginning:
-            self._beginning = bytes(self._buffer[: len(HTTP_BEGINS)])
+            self._beginning = bytes(self._buffer[:5])
         self._received.write(self._buffer[:nbytes])
         self._advance()
 
@@ -116,7 +117,7 @@ class TlsTransport(asyncio.Transport, asyncio.BufferedProtocol):
             error.strerror = explain(
                 error.verify_code, error.verify_message, self._name, self._sent_chain()
             )
-        elif self._beginning == HTTP_BEGINS:
+        elif self._beginning.startswith(HTTP_BEGINS):
             return NotTlsError(1, "the server speaks plain HTTP at this port")
         return error
 

@@ -1,11 +1,11 @@
 """What runs beside the scripts of a page.
 
 `GUARD` runs among them, before them, and turns off what must not be: windows, peers, service
-workers, other pages of the tab.  `READER` has a world of its own, in which a page can change nothing; it sees the same
+workers, other pages of the tab.  `STORE` gives a page the localStorage of its user.  `READER` has a world of its own, in which a page can change nothing; it sees the same
 document.
 """
 
-__all__ = ["GUARD", "READER", "REST", "SCROLL", "WORLD"]
+__all__ = ["GUARD", "READER", "REST", "SCROLL", "STORE", "WORLD"]
 
 WORLD = "gencrawl"
 
@@ -39,6 +39,10 @@ GUARD = """(() => {
     };
   }
 })();"""
+
+# In the world of `READER`, where no page can see what is for another.
+STORE = """for (const [name, value] of {items}[location.origin] ?? [])
+  if (localStorage.getItem(name) === null) localStorage.setItem(name, value);"""
 
 # A mutation of another attribute, such as a style, changes nothing that we read.
 READER = """(() => {

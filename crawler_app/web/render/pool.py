@@ -51,11 +51,14 @@ class BrowserPool:
         program: The path of Chromium.
         browsers: How many may run at a time.
         fetch: Makes the requests of the pages.
+        storage: The names and values in the localStorage of origins, as JSON.
     """
 
-    def __init__(self, program: str, browsers: int, fetch: FetchForBrowser) -> None:
+    def __init__(
+        self, program: str, browsers: int, fetch: FetchForBrowser, storage: str = "{}"
+    ) -> None:
         self._program = program
-        self._fetch = fetch
+        self._of_tabs = fetch, storage
         self._seats = [_Seat() for _ in range(browsers)]
         # First come, first served: who needs a whole browser is not passed by others.
         self._turn = Lock()
@@ -131,7 +134,7 @@ class BrowserPool:
     @contextlib.contextmanager
     def _tab(self, seat: _Seat, browser: Browser) -> Iterator[Tab]:
         """Take a tab for a page; it is closed afterwards if the page failed."""
-        tab = seat.tabs.pop() if seat.tabs else Tab(browser.devtools, self._fetch)
+        tab = seat.tabs.pop() if seat.tabs else Tab(browser.devtools, *self._of_tabs)
         try:
             yield tab
         except BaseException:

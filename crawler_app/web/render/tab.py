@@ -48,16 +48,22 @@ ATTACH_ALL: dict[str, Any] = {
 class Tab:
     """One tab, in a browser context of its own.
 
+    Args:
+        storage: The names and values in the localStorage of origins, as JSON.
+
     Attributes:
         pages: How many pages it has rendered.
         is_worn: Whether to render no more: dialogs of one page hold up the next.
     """
 
-    def __init__(self, devtools: DevTools, fetch: FetchForBrowser) -> None:
+    def __init__(
+        self, devtools: DevTools, fetch: FetchForBrowser, storage: str = "{}"
+    ) -> None:
         self.pages = 0
         self.is_worn = False
         self._devtools = devtools
         self._fetch = fetch
+        self._store = page_script.STORE.format(items=storage)
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
         self._world = 0
@@ -82,8 +88,9 @@ class Tab:
             self._ask("Page.setLifecycleEventsEnabled", enabled=True),
             self._ask("Runtime.enable"),
             self._ask(ADD_SCRIPT, source=page_script.GUARD),
-            self._ask(
-                ADD_SCRIPT, source=page_script.READER, worldName=page_script.WORLD
+            *(
+                self._ask(ADD_SCRIPT, source=source, worldName=page_script.WORLD)
+                for source in (self._store, page_script.READER)
             ),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
             self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),

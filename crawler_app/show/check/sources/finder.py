@@ -19,7 +19,14 @@ from crawler_app.show.check.sources.page_files import (
     route_of,
     routes_of,
 )
-from crawler_app.show.check.sources.tokens import Token, normal, tokens_of
+from crawler_app.show.check.sources.tokens import (
+    Token,
+    is_beside,
+    normal,
+    tokens_of,
+    with_uses,
+    words_of,
+)
 
 __all__ = ["SourceFinder", "SourcePlace"]
 
@@ -42,6 +49,9 @@ INDEXES = ("index", "_index", "README")
 # Of the likeliest files of a page, for those that are alike, such as index.md and README.md.
 MAX_LIKELY = 3
 
+# Further files, for a reference that is in none of these.
+MAX_LOOKED_IN = 20
+
 
 class SourcePlace(NamedTuple):
     """A place in a file, from 1; columns are in characters."""
@@ -52,12 +62,20 @@ class SourcePlace(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: the reference as written, and where it leads."""
+    """What is looked for: the reference without escapes, and where it leads."""
 
+    page: str
     href: str
-    target: str
+    target: Route
     text: str
     ordinal: int
+
+
+class _Found(NamedTuple):
+    """A place, and whether the text of the link is beside it."""
+
+    place: SourcePlace
+    has_text: bool
 
 
 # Says whether a token of a file may be the reference.
@@ -85,8 +103,8 @@ class SourceFinder:
         self._content = content
         # Only files whose last part is that of a page are compared with it.
         self._routes_by_name: dict[str, dict[str, list[Route]]] = defaultdict(dict)
-        for file in content:
-            routes = [*routes_of(file, self._read(file))]
+        self._routes = {file: [*routes_of(file, self._read(file))] for file in content}
+        for file, routes in self._routes.items():
             for name in {part for route in routes for part in _names(route)}:
                 self._routes_by_name[name][file] = routes
         self._file_by_page: dict[str, str] = {}
@@ -113,61 +131,108 @@ class SourceFinder:
         """
         self._found_before[page, href, text] += 1
         ordinal = self._found_before[page, href, text] - 1
-        wanted = _Wanted(href, target, text, ordinal)
+        wanted = _Wanted(page, normal(href), route_of(target), text, ordinal)
         named = self._file_by_page.get(page)
         files = [named] if named else self._likely(page)
-        for fits in (_is_written, _leads_there, _has_name):
+        for fits in (_is_written, self._leads_there, _is_unresolved, _has_name):
             for file in files:
-                if place := self._best(file, wanted, fits):
-                    return place
+                found = self._best(file, wanted, fits)
+                is_word = fits is _is_unresolved and not re.search("[/.]", href)
+                if found and (found.has_text or not is_word):
+                    return found.place
         return self._elsewhere(wanted)
 
-    def _best(self, file: str, wanted: _Wanted, fits: _Fits) -> SourcePlace | None:
+    def _best(self, file: str, wanted: _Wanted, fits: _Fits) -> _Found | None:
         """Return the place of the likeliest of the fitting tokens of a file."""
         fitting = [
-            token for token in self._tokens(file) if fits(token.text, wanted, file)
+            token
+            for text, tokens in self._tokens(file).items()
+            if fits(text, wanted, file)
+            for token in tokens
         ]
         if not fitting:
             return None
         lines = self._read(file).split("\n")
-        text = _words(wanted.text)
+        text = words_of(wanted.text)
         places: dict[tuple[bool, ...], set[tuple[int, int]]] = defaultdict(set)
         for token in fitting:
-            at = token.line - 1
-            near = _words("\n".join(lines[max(0, at - 1) : at + 2]))
-            is_beside = text <= _words(_with_uses(lines, at))
-            rank = not token.is_example, is_beside, text <= near
+            line = with_uses(lines, token.line - 1)
+            is_on_line = set(text) <= set(words_of(line))
+            rank = not token.is_example, is_beside(text, lines, token), is_on_line
             places[rank].add((token.line, token.column))
-        best = sorted(places[max(places)])
-        return SourcePlace(
-            (self._root / file).as_posix(), *best[wanted.ordinal % len(best)]
-        )
+        best = max(places)
+        all_best = sorted(places[best])
+        place = all_best[wanted.ordinal % len(all_best)]
+        return _Found(SourcePlace((self._root / file).as_posix(), *place), best[1])
 
     def _elsewhere(self, wanted: _Wanted) -> SourcePlace | None:
-        """Return the place in the only file, or the only template, with a reference."""
-        having = self._files_by_token.get(normal(wanted.href), set())
-        if len(having) > 1:
-            having = {file for file in having if not file.endswith(PAGE_SUFFIXES)}
-        if len(having) != 1:
-            return None
-        (file,) = having
-        return self._best(file, wanted._replace(ordinal=0), _is_written)
+        """Return the place in the only file with a reference.
+
+        Or the only one with its text beside it, or the only template.
+        """
+        wanted = wanted._replace(ordinal=0)
+        ways: tuple[tuple[str, _Fits], ...] = (
+            (wanted.href, _is_written),
+            (wanted.href.removeprefix("#"), _is_unresolved),
+            (_name_in(wanted.href), self._leads_there),
+        )
+        for key, fits in ways:
+            having = self._files_by_token.get(key, set())
+            outside = {file for file in having if not file.endswith(PAGE_SUFFIXES)}
+            looked_in = having if len(having) <= MAX_LOOKED_IN else outside
+            found = {
+                file: best
+                for file in looked_in
+                if (best := self._best(file, wanted, fits))
+            }
+            with_text = {file for file, best in found.items() if best.has_text}
+            for likely in (having & found.keys(), with_text, outside & found.keys()):
+                if len(likely) == 1:
+                    return found[likely.pop()].place
+        return None
+
+    def _leads_there(self, token: str, wanted: _Wanted, file: str) -> bool:
+        """Return whether a token is a path from its file to the target.
+
+        As generators rewrite them, and with the path that a page gives itself.
+        """
+        path, _, fragment = token.partition("#")
+        if fragment != _fragment(wanted) or "://" in path:
+            return False
+        target = wanted.target
+        if not path:  # Hugo puts the page before the fragment
+            return bool(fragment) and target == route_of(wanted.page)
+        if not re.search("[/.]", path):
+            return False
+        base = "" if path.startswith("/") else posixpath.dirname(file)
+        named = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
+        routes = self._routes.get(named) or [route_of(named)]
+        if not (target and all(routes)):  # a start page, whose file may be in docs
+            is_index = PurePosixPath(path).stem in INDEXES
+            return not target and len(routes[0]) < 2 and is_index
+        return any(_ends_alike(route, target) for route in routes)
 
     @functools.cached_property
     def _files_by_token(self) -> dict[str, set[str]]:
         files: dict[str, set[str]] = defaultdict(set)
         for file in self._files:
-            for token in self._tokens_of(file):
-                if re.search(r"[/.#:]", token.text) and not token.is_example:
-                    files[token.text].add(file)
+            for text, tokens in self._tokens_of(file).items():
+                if re.search(r"[/.#:]", text) and not all(
+                    token.is_example for token in tokens
+                ):
+                    files[text].add(file)
+                    files[_name_in(text)].add(file)
         return files
 
     def _likely_files(self, page: str) -> list[str]:
         name = next(_names(route_of(page)))
         return best_files(page, self._routes_by_name.get(name, {}))[:MAX_LIKELY]
 
-    def _tokens_of(self, file: str) -> list[Token]:
-        return [*tokens_of(self._read(file), is_rst=file.endswith(".rst"))]
+    def _tokens_of(self, file: str) -> dict[str, list[Token]]:
+        tokens_by_text: dict[str, list[Token]] = defaultdict(list)
+        for token in tokens_of(self._read(file), is_rst=file.endswith(".rst")):
+            tokens_by_text[token.text].append(token)
+        return tokens_by_text
 
     def _read(self, file: str) -> str:
         try:
@@ -203,43 +268,31 @@ def _names(route: Route) -> Iterator[str]:
 
 
 def _is_written(token: str, wanted: _Wanted, file: str) -> bool:
-    return token == normal(wanted.href)
+    return token == wanted.href
 
 
-def _leads_there(token: str, wanted: _Wanted, file: str) -> bool:
-    """Return whether a token is a path from its file to the target, as generators rewrite them."""
-    path, _, fragment = token.partition("#")
-    if fragment != _fragment(wanted) or not re.search("[/.]", path):
-        return False
-    if "://" in path:
-        return False
-    base = "" if path.startswith("/") else posixpath.dirname(file)
-    route = route_of(posixpath.normpath(posixpath.join(base, path.lstrip("/"))))
-    target = route_of(wanted.target)
+def _name_in(reference: str) -> str:
+    """Return the last part of a path."""
+    return PurePosixPath(reference.partition("#")[0]).name
+
+
+def _ends_alike(route: Route, target: Route) -> bool:
     common = min(len(route), len(target))
-    if not common:  # a start page, whose file may be in a folder such as docs
-        return not target and len(route) < 2 and PurePosixPath(path).stem in INDEXES
     return route[-common:] == target[-common:]
+
+
+def _is_unresolved(token: str, wanted: _Wanted, file: str) -> bool:
+    """Return whether a token is a reference that MyST could not resolve, so that it is #TOKEN."""
+    return wanted.href.startswith("#") and token == wanted.href[1:]
 
 
 def _has_name(token: str, wanted: _Wanted, file: str) -> bool:
     """Return whether a token names the same file in another directory, as images are moved."""
     path, _, fragment = token.partition("#")
-    wanted_name = PurePosixPath(urlsplit(normal(wanted.href)).path).name
+    wanted_name = PurePosixPath(urlsplit(wanted.href).path).name
     is_named = "." in wanted_name and PurePosixPath(path).name == wanted_name
     return is_named and fragment == _fragment(wanted)
 
 
 def _fragment(wanted: _Wanted) -> str:
-    return normal(wanted.href).partition("#")[2]
-
-
-def _with_uses(lines: list[str], at: int) -> str:
-    """Return a line; for ``[label]: URL`` of Markdown, with the lines that name the label."""
-    if not (label := re.match(r"\s*(\[[^\]]+\]):", lines[at])):
-        return lines[at]
-    return "\n".join(line for line in lines if label[1] in line)
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.casefold()))
+    return wanted.href.partition("#")[2]

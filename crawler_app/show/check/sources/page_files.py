@@ -3,6 +3,7 @@
 Precedents: the rules of MkDocs, Sphinx, Hugo, Docusaurus, VitePress and Jekyll for the URL of a file.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -46,6 +47,7 @@ _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\n(.*?)\n\1", re.DOTALL)
 _HINT = re.compile(r"/_?edit/[^/]+/(.+)|(?:^|/)_sources/(.+)\.txt$")
 
 
+@functools.lru_cache(10_000)
 def route_of(path: str) -> Route:
     """Return the route of the path of a page or a file.
 

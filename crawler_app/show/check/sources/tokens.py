@@ -1,4 +1,4 @@
-"""What may be a reference in a source file, with its place.  Pure.
+"""What may be a reference in a source file, with its place and the text beside it.  Pure.
 
 No format is parsed: in each, a reference stands between blanks, quotes, brackets or backticks.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-__all__ = ["Token", "normal", "tokens_of"]
+__all__ = ["Token", "is_beside", "normal", "tokens_of", "with_uses", "words_of"]
 
 # One pair of parentheses may be in a URL, as in those of Wikipedia.
 _TOKEN = re.compile(
@@ -81,3 +81,24 @@ def normal(reference: str) -> str:
     ('a b?c=d&e=f', '_name')
     """
     return unquote(html.unescape(reference)).strip().rstrip(".:;,!*")
+
+
+def with_uses(lines: list[str], at: int) -> str:
+    """Return a line; for ``[label]: URL`` of Markdown, with the lines that name the label."""
+    if not (label := re.match(r"\s*(\[[^\]]+\]):", lines[at])):
+        return lines[at]
+    return "\n".join(line for line in lines if label[1] in line)
+
+
+def is_beside(text: list[str], lines: list[str], token: Token) -> bool:
+    """Return whether a text is just before a token, or after the tag that it is in."""
+    at, column = token.line - 1, token.column - 1
+    before = "\n".join((*lines[max(0, at - 2) : at], lines[at][:column]))
+    after = "\n".join((lines[at][column:], *lines[at + 1 : at + 3])).partition(">")[2]
+    beside = words_of(before)[-len(text) :], words_of(after)[: len(text)]
+    return bool(text) and text in beside
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, without marks and case."""
+    return re.findall(r"[^\W_]+", text.casefold())

@@ -76,7 +76,7 @@ def titles(outcomes):
 WHOLE = {"/", "/private", *(f"/p{n}" for n in range(PAGES))}
 
 
-@pytest.mark.parametrize("how_out", ["redirect", "in place", "401", "403"])
+@pytest.mark.parametrize("how_out", ["redirect", "in place", "401", "403", "json"])
 def test_every_page_is_that_of_the_user_though_sessions_are_lost(
     site, crawl, recipe, how_out, tmp_path
 ):
@@ -108,12 +108,32 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     assert len(site.logins) == 2
 
 
-def test_worker_that_cannot_log_in_ends_with_the_summary_and_goes_on_later(
-    site, recipe, tmp_path, capsys, postgres_url
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
+def test_rendered_page_has_the_local_storage_of_its_user(site, crawl, tmp_path):
+    site.sessions = {"mine"}
+    site.script = "<script>document.title = Object.entries(localStorage)</script>"
+    cookie = {"name": "sid", "value": "mine", "domain": "127.0.0.1", "path": "/"}
+    own, other = (
+        {"origin": origin, "localStorage": [{"name": name, "value": "{'\u2028&\"<"}]}
+        for origin, name in ((site.url.rstrip("/"), "mine"), ("http://a.test", "no"))
+    )
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"cookies": [cookie], "origins": [own, other]}))
+
+    outcomes = crawl("", cookie_file=str(state), render="always", max_pages=1)
+
+    assert outcomes["/"].title == "mine,{' &\"<"
+
+
+@pytest.mark.parametrize("workers", ["processes", "frontier"])
+def test_workers_that_cannot_log_in_end_with_the_summary_and_go_on_later(
+    site, recipe, tmp_path, capsys, postgres_url, workers
 ):
     site.forgets_after = list(range(8, 1000, 7))
     command = ["crawl", site.url, "--into", str(tmp_path / "crawl"), "--no-robots"]
-    command += ["--frontier", postgres_url, "--login"]
+    value = {"processes": "2", "frontier": postgres_url}[workers]
+    command += [f"--{workers}", value, "--login"]
 
     assert main([*command, recipe(**{"max-logins": 2})]) == FAILED
 
@@ -185,7 +205,9 @@ def test_json_is_sent_with_the_csrf_token_of_the_page(
 @pytest.mark.parametrize(
     ("values", "error"),
     [
-        ({"fields": ["user=me", "pass=${WRONG}"]}, "was not accepted"),
+        ({"fields": ["user=me", "pass=${WRONG}"]}, "asks for the password again"),
+        ({"logged-in": "link:/bye"}, 'logged-in = "link:/logout"'),
+        ({"logged-in": "text:Bye"}, 'logged-in = "link:/logout"'),
         ({"fields": ["user=me", "pin=7", "pass=${WRONG}"]}, "no field 'pin'; it has"),
         ({"form": "entry"}, "has no form 'entry'; it has 'search', 'in'"),
         ({"form": "search", "fields": ["q=1"]}, "into a URL"),
@@ -202,6 +224,38 @@ def test_login_that_fails_ends_the_crawl(
 
     assert "s3cret" not in str(caught.value)
     assert len(site.logins) <= 1
+
+
+def test_second_factor_is_named(site, gencrawl, recipe):
+    field = '<input name="code\x1b[2J&#10;::error::">'
+    site.asks_more = f"<form method=post>{field}<button>Go</button></form>"
+
+    ended = gencrawl("check", site.url, "--login", recipe())
+
+    assert ended.status == FAILED
+    told = (
+        r"the page asks for code\x1b[2J\n::error::; a login with a second factor needs"
+    )
+    assert told in ended.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("how_out", ["redirect", "in place"])
+def test_loss_of_a_session_that_cookies_have_given_is_told(
+    site, gencrawl, tmp_path, how_out
+):
+    site.how_out = how_out
+    site.sessions = {"mine"}
+    cookies = tmp_path / "cookies.txt"
+    cookies.write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tmine\n")
+    site.forgets_after = [12]
+
+    ended = gencrawl(
+        "check", site.url, "--no-robots", "--cookies", cookies, "--into", tmp_path / "x"
+    )
+
+    assert ended.status == FAILED
+    assert "or is no longer logged in" in ended.out
+    assert "no page found" in gencrawl("search", tmp_path / "x", "Log in").out
 
 
 def test_number_of_logins_is_bounded_and_resume_goes_on(

@@ -38,6 +38,12 @@ WRITTEN = [
     ("a.md", "```\n[x](gone.html)\n```\n[x](^gone.html)", "gone.html", "x"),
     ("a.md", "<!-- [x](gone.html) -->\n[x](^gone.html).", "gone.html", "x"),
     ("a.md", "[y](gone.html)\n[the\nword](^gone.html)", "gone.html", "the word"),
+    ("a.md", "this has a page: [y](gone)\n[this page](^gone)", "gone", "this page"),
+    ("a.md", "[x](^#no)", "/guide/a/#no", "x"),
+    ("a.md", "[x](^slugged.md#no)", "/guide/own/#no", "x"),
+    ("a.md", "[x](^gone.md)", "#gone.md", "x"),
+    ("a.md", "[![x][b]][l]\n\n[l]: ^gone.md", "#gone.md", "x"),
+    ("a.md", "A label is [x](^label)", "#label", "x"),
     ("a.rst", "`x <^gone.html>`__", "gone.html", "x"),
     ("a.rst", "`x`_\n\n.. _y: gone\n.. _x: ^gone", "gone", "x"),
     ("a.rst", "Title\n~~~~~\n::\n\n   `x <gone>`_\n\n`x <^gone>`_\n~~~~", "gone", "x"),
@@ -49,7 +55,9 @@ WRITTEN = [
 @pytest.mark.parametrize(("name", "text", "href", "words"), WRITTEN)
 def test_reference_is_found_as_it_is_written(finder_of, name, text, href, words):
     before, _, after = text.partition("^")
-    finder = finder_of({f"docs/guide/{name}": before + after, "docs/guide/b.md": href})
+    slugged = "---\nslug: own\n---\n"
+    files = {name: before + after, "b.md": href, "slugged.md": slugged}
+    finder = finder_of({f"docs/guide/{file}": text for file, text in files.items()})
     target = {"../other/#no": "guide/other/index.html", "../../#no": "index.html"}
 
     place = finder.locate("guide/a/index.html", href, target.get(href, href), words)
@@ -104,6 +112,11 @@ def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):
             "docs/a.md": "text",
             "docs/b.md": "http://one.test/ and http://two.test/ and http://two.test/x",
             "docs/c.md": "http://two.test/ and http://two.test/x",
+            "docs/d.md": "[x](http://four.test/)",
+            "docs/e.md": "[y](http://four.test/)",
+            "docs/f.md": "[x](five.md)",
+            "docs/user/SUMMARY.md": "[Menu](gone.html)",
+            "docs/user/g.md": "[other](gone.html)",
             "mkdocs.yml": "nav:\n  - Home: http://two.test/x",
             "built/a.html": "<a href='http://three.test/'>x</a>",
         },
@@ -117,6 +130,11 @@ def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):
     assert found("http://two.test/") is None
     assert found("http://two.test/x") == ("src/mkdocs.yml", 2, 11)
     assert found("http://three.test/") is None
+    assert found("http://four.test/") == ("src/docs/d.md", 1, 5)
+    assert found("#text") is None
+    assert found("#five.md") == ("src/docs/f.md", 1, 5)
+    menu = finder.locate("b/c.html", "../user/gone.html", "user/gone.html", "Menu")
+    assert menu == ("src/docs/user/SUMMARY.md", 1, 8)
 
 
 def test_directory_without_sources_is_refused(tmp_path):

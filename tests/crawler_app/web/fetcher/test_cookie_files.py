@@ -9,9 +9,11 @@ from contextlib import closing
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.web.fetcher import chromium_values
 from crawler_app.web.fetcher.cookie_files import read_cookies
+from crawler_app.web.fetcher.request_policy import RequestPolicy
 
 MOZ = "CREATE TABLE moz_cookies (host, name, value, path, isSecure, expiry, originAttributes)"
 CHROMIUM = """
@@ -147,14 +149,15 @@ def test_missing_package_is_named(chromium, monkeypatch):
         read_cookies(chromium(encrypted(DIGEST + b"7")))
 
 
-def test_storage_state_is_read_and_what_is_not_used_is_named(tmp_path):
+def test_storage_state_is_read(tmp_path):
     path = tmp_path / "state.json"
     cookie = {"name": "id", "value": "7", "path": "/x", "secure": True, "expires": 9e9}
+    item = {"name": "token", "value": "8"}
     path.write_text(
         json.dumps(
             {
                 "cookies": [{**cookie, "domain": "a.test"}],
-                "origins": [{"origin": "http://a.test", "localStorage": []}],
+                "origins": [{"origin": "http://a.test", "localStorage": [item]}],
             }
         )
     )
@@ -164,7 +167,9 @@ def test_storage_state_is_read_and_what_is_not_used_is_named(tmp_path):
     (found,) = read.cookies
     assert (found.domain, found.has_subdomains) == ("a.test", False)
     assert (found.cookie.path, found.cookie.expires_at) == ("/x", 9e9)
-    assert "localStorage" in read.remarks[0] and "http://a.test" in read.remarks[0]
+    assert read.storage == {"http://a.test": [("token", "8")]}
+    config = CrawlConfig(("http://a.test/",), cookie_file=str(path))
+    assert "the localStorage in" in RequestPolicy(config, "").remarks[0]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import datetime
 import os
 import re
+import socket
 import ssl
 
 import pytest
@@ -238,9 +239,12 @@ def test_file_that_cannot_be_used_is_refused_before_the_crawl(
 # Ports of the other scheme.
 
 
-def test_plain_http_at_a_port_for_https_is_named():
+@pytest.mark.parametrize(
+    "said", [peers.answer(b"", "400 Bad Request"), b"<!DOCTYPE HTML>\n<h1>Error"]
+)
+def test_plain_http_at_a_port_for_https_is_named(said):
     async def script(peer):
-        await peer.send(peers.answer(b"", "400 Bad Request"))
+        await peer.send(said)
         peer.close()
 
     error, server = fetch_from("pooled", script, "/a?b", scheme="https")
@@ -388,3 +392,18 @@ def test_login_that_a_proxy_wants_is_asked_for(client, scheme):
 
     assert error.reason is Reason.PROXY_ERROR
     assert "--proxy USER:PASSWORD@HOST:PORT" in str(error)
+
+
+@pytest.mark.parametrize("kind", ["", "socks5://"], ids=["connect", "socks"])
+def test_proxy_that_does_not_answer_is_named(kind):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        proxy = f"{kind}127.0.0.1:{silent.getsockname()[1]}"
+
+        error = run(
+            lambda: fetch(
+                "pooled", "https://a.test/", proxy=proxy, connect_timeout_s=0.2
+            )
+        )
+
+    assert error.reason is Reason.PROXY_ERROR
+    assert re.fullmatch("proxy 127.0.0.1:.*: Timeout .* the proxy .*", str(error))
