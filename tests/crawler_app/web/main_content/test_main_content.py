@@ -40,7 +40,9 @@ def test_what_is_around_a_story_is_left_out(frame):
 
 def test_menu_that_is_longer_than_its_page_is_left_out():
     items = "".join(f"<li class=item><a href={n}>AROUND {n}</a>" for n in range(90))
-    page = "<article><h1>The bridge</h1><p>It is closed, until someone opens it.</article>"
+    page = (
+        "<article><h1>The bridge</h1><p>It is closed, until someone opens it.</article>"
+    )
 
     text = text_of(f"<main><nav><ul>{items}</ul></nav>{page}</main>")
 
