@@ -9,7 +9,6 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from typing import NamedTuple
@@ -285,6 +284,8 @@ class DocumentReader:
         numbers: set[int] = set()
         loaded: set[int] = set()
         links: list[LinkRow] = []
+        fragments: list[tuple[int, Mention]] = []
+        is_https = document.url.startswith("https:")
         for mention in mentions:
             link = without_fragment(mention.value)
             found = found_by_link.get(link)
@@ -295,12 +296,20 @@ class DocumentReader:
             elif mention.use is not Use.LINK:  # visitors cannot follow the others
                 numbers.add(found.number)
                 loaded.add(found.number)
-            links += self._links_to_subjects(document, base, link, mention, found)
+            if (
+                found.target is not None
+                or found.problem
+                or is_https
+                or not link.strip()
+            ):
+                links += self._links_to_subjects(document, base, link, mention, found)
+            if len(link) < len(mention.value):
+                fragments.append((found.number, mention))
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)
         self._tables.add_rows("load", ((url, document.key) for url in loaded))
         self._tables.add_rows("link", links)
-        self._tables.add_rows("place", self._places(document, mentions, found_by_link))
+        self._tables.add_rows("place", self._places(document, fragments))
 
     def _links_to_subjects(
         self,
@@ -340,17 +349,19 @@ class DocumentReader:
     def _places(
         self,
         document: DocumentRow,
-        mentions: Sequence[Mention],
-        found_by_link: Mapping[str, _ResolvedLink],
+        fragments: Iterable[tuple[int, Mention]],
     ) -> Iterator[tuple[object, ...]]:
-        """Yield a row for each link to a place that is not known to be on its page."""
+        """Yield a row for each link to a place that is not known to be on its page.
+
+        Args:
+            fragments: The numbers of the pages, and the references with a fragment to them.
+        """
         present: set[tuple[int, str]] = set()
-        for mention in mentions:
-            link = without_fragment(mention.value)
-            fragment = fragment_of(mention) if link != mention.value else ""
+        for page, mention in fragments:
+            fragment = fragment_of(mention)
             if not fragment or not names_place(mention, fragment):
                 continue
-            place = found_by_link[link].number, fragment
+            place = page, fragment
             if place in present:
                 continue
             if self._is_present(*place):

@@ -110,8 +110,6 @@ SELECT_PLACES = """
 SELECT target, hashes, fragment, document, line, text, href
 FROM place JOIN ids ON key = target ORDER BY target, place.rowid
 """
-ADD_ENTRIES = "INSERT OR IGNORE INTO entry VALUES (?, ?)"
-
 
 ADD_INLINKS = """
 INSERT INTO inlink VALUES (?, ?)
@@ -150,8 +148,8 @@ MAX_COUNTS = 200_000
 # Kinds of faults with their subjects; those beyond are counted without their subject.
 MAX_FAULTS = 10_000
 
-# Written in one batch, which takes half the time of single rows.
-MAX_DOCUMENTS = 200
+# Rows of a table that are written in one batch, which takes half the time of single rows.
+MAX_ROWS = 2000
 
 
 class DocumentRow(NamedTuple):
@@ -237,7 +235,7 @@ class TempTables:
         )
         self._inlinks: Counter[int] = Counter()
         self._pictures: dict[tuple[str, str], list[int]] = {}
-        self._documents: list[DocumentRow] = []
+        self._rows_by_table: dict[str, list[Sequence[Any]]] = {}
         self._number_by_fault: dict[tuple[str, str], int] = {}
         self._db.create_function("template_of", 1, template_of, deterministic=True)
 
@@ -246,26 +244,28 @@ class TempTables:
 
     def add_document(self, document: DocumentRow) -> None:
         """Add a document."""
-        self._documents.append(document)
-        if len(self._documents) >= MAX_DOCUMENTS:
-            self._write_documents()
-
-    def _write_documents(self) -> None:
-        marks = ", ".join("?" * len(DocumentRow._fields))
-        self._write(f"INSERT INTO document VALUES ({marks})", self._documents)
-        self._documents.clear()
+        self.add_rows("document", [document])
 
     def add_sitemap(self, url: str, entries: Iterable[tuple[int, str]] = ()) -> None:
         """Add a sitemap, and the numbers and URLs of what it lists."""
-        self._write("INSERT OR IGNORE INTO sitemap VALUES (?)", [(url,)])
-        self._write(ADD_ENTRIES, entries)
+        self.add_rows("sitemap", [(url,)])
+        self.add_rows("entry", entries)
 
     def add_rows(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         """Add rows to a table; those whose primary key it has are left out."""
-        rows = list(rows)
-        if rows:
+        added = self._rows_by_table.setdefault(table, [])
+        added.extend(rows)
+        if len(added) > MAX_ROWS:
+            self._write_rows(table)
+
+    def _write_rows(self, table: str) -> None:
+        if rows := self._rows_by_table.pop(table):
             marks = ", ".join("?" * len(rows[0]))
             self._write(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
+
+    def _write_all(self) -> None:
+        for table in list(self._rows_by_table):
+            self._write_rows(table)
 
     def add_faults(self, faults: Iterable[tuple[str, str]], document: int) -> None:
         """Add what is wrong with a document: kinds and their subjects."""
@@ -309,7 +309,7 @@ class TempTables:
 
     def end(self) -> None:
         """Make everything that was added visible to `rows`."""
-        self._write_documents()
+        self._write_all()
         self._write_counts()
         with disk_errors():
             self._db.executescript(f"{INDEXES} {WEIGH}")
@@ -321,6 +321,7 @@ class TempTables:
 
     def places(self) -> sqlite3.Cursor:
         """Return the links to places on pages, with the ids of these, sorted by page."""
+        self._write_all()
         return self.rows(SELECT_PLACES)
 
     def documents_with(self, first: int, end: int) -> int:

@@ -136,7 +136,9 @@ def metadata_of(tree: Tree) -> PageMetadata:
         unclosed=_unclosed(tree),
     )
     for element in tree.tags("h1")[:1]:
-        metadata.heading = one_line(element.text, MAX_DESCRIPTION_CHARS)
+        # A pilcrow at the end of a heading is a link to it, not text.
+        text = element.text.replace("\N{PILCROW SIGN}", "")
+        metadata.heading = one_line(text, MAX_DESCRIPTION_CHARS)
     _read_metas(metadata, tree)
     _read_links(metadata, tree)
     _read_anchors(metadata, tree)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from operator import truediv
 
 from crawler_app.web.main_content.blocks import Block
-from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
+from crawler_app.web.main_content.signs import ARTICLE, MAIN, NAV, SIGNS
 
 __all__ = ["main_blocks"]
 
@@ -86,7 +86,10 @@ def main_blocks(blocks: Sequence[Block]) -> list[Block]:
     _score(with_text, kinds, blocks[0])
     _score_again(with_text, kinds, blocks)
     threshold = _threshold_of(with_text)
-    return [block for block in with_text if block.score > threshold]
+    kept = [block for block in with_text if block.score > threshold]
+    # HTML, 4.3.4: a section with navigation links.  Between short articles, its many links
+    # look like a list of theirs.
+    return [block for block in kept if not block.signs & NAV] or kept
 
 
 def _kinds_of(blocks: Sequence[Block]) -> list[int]:

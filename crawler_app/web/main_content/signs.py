@@ -14,6 +14,7 @@ __all__ = [
     "HIDDEN",
     "LINK",
     "MAIN",
+    "NAV",
     "SIGNS",
     "SIGN_BY_TAG",
     "SIGN_BY_WORD",
@@ -116,6 +117,6 @@ def _bits_by_word() -> dict[str, int]:
 
 SIGN_BY_WORD: Final = _bits_by_word()
 
-MAIN, ARTICLE = SIGN_BY_TAG["main"], SIGN_BY_TAG["article"]
+MAIN, ARTICLE, NAV = (SIGN_BY_TAG[tag] for tag in ("main", "article", "nav"))
 LINK, TABLE = SIGN_BY_TAG["a"], SIGN_BY_TAG["table"]
 HIDDEN = SIGN_BY_WORD["hidden"]

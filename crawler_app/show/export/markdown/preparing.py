@@ -1,18 +1,29 @@
 """Changes a tree so that its rendering as Markdown loses nothing.
 
 Pure.  The renderer knows the elements of HTML, but not how tools write code with colors,
-formulas or footnotes.  What is to be in the Markdown as it is becomes a `RAW` element.
+formulas or footnotes.  What is to be in the Markdown as it is becomes a mark in the text, which
+`restored` replaces.  Not a converter of the renderer: with any of these it cannot see what is
+beside bold text, and writes tags.
 """
 
+import html
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from turbohtml import Element, Node, Text
 
-__all__ = ["RAW", "prepare"]
+__all__ = ["prepare", "restored"]
 
-RAW = "x-raw"
+# Takes what is to be in the Markdown as it is, and returns its mark.
+_Raw = Callable[[str], Text]
+
+# Marks, of characters that no text has: what is raw, the end of a term, and the start of what it
+# means, which is an item of a list to the renderer.
+_RAW = re.compile("\ufdd0([0-9]{1,9})\ufdd1")
+_TERM, _MEANING = "\ufdd2", "\ufdd3"
+_AFTER_TERM = re.compile(f"{_TERM}\n*")
+_BEFORE_MEANING = re.compile(rf"[-*+] {_MEANING}\s*")
 
 # In a formula, a blank between them changes nothing, and the renderer escapes all others.
 _TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
@@ -53,33 +64,54 @@ _BOX_TITLES = (
 )
 
 
-def prepare(body: Element) -> None:
-    """Change a tree for the renderer.
+def prepare(body: Element) -> list[str]:
+    """Change a tree for the renderer; return what `restored` needs.
 
     >>> from turbohtml import parse
     >>> page = parse("<h2>A<a href=#a>#</a></h2><div class=highlight-c><pre>x</pre></div>")
     >>> prepare(page.root[1])
+    []
     >>> page.root[1].inner_html
     '<h2>A</h2><div class="highlight-c"><pre class="language-c">x</pre></div>'
     """
-    body.strip_tags(RAW)  # of the page itself
-    _number_footnotes(body)
+    texts: list[str] = []
+
+    def raw(text: str) -> Text:
+        texts.append(text)
+        return Text(f"\ufdd0{len(texts) - 1}\ufdd1")
+
+    _number_footnotes(body, raw)
     _take_anchors(body)
     _show_code(body)
-    _show_formulas(body)
+    _show_formulas(body, raw)
     _show_boxes(body)
+    _show_folds(body, raw)
+    _show_definitions(body)
+    for label in body.select("label"):  # of tabs, one beside the other
+        label.insert_after(Text(" "))
+    for element in body.select("sub, sup"):
+        # Markdown has no signs for these, and shows the tags as browsers do.
+        element.insert(0, raw(f"<{element.tag}>"))
+        element.append(raw(f"</{element.tag}>"))
     for box in list(body.select('li input[type="checkbox" i]')):
         is_checked = box.attr("checked") is not None
-        box.replace_with(_raw("[x]" if is_checked else "[ ]"), Text(" "))
+        box.replace_with(raw("[x]" if is_checked else "[ ]"), Text(" "))
+    return texts
 
 
-def _raw(text: str) -> Element:
-    return Element(RAW, None, [Text(text)])
+def restored(markdown: str, texts: Sequence[str]) -> str:
+    """Replace the marks in the Markdown of a tree that was prepared.
+
+    Args:
+        texts: What `prepare` has returned; a mark of the page itself has none.
+    """
+    markdown = _BEFORE_MEANING.sub(": ", _AFTER_TERM.sub("\n", markdown))
+    return _RAW.sub(lambda mark: "".join(texts[int(mark[1]) :][:1]), markdown)
 
 
-def _raw_formula(source: str) -> Element:
+def _formula(source: str) -> str:
     """Return a formula as it is, but without a tag, which a Markdown viewer could obey."""
-    return _raw(_TAG_START.sub("< ", source.strip()))
+    return _TAG_START.sub("< ", source.strip())
 
 
 def _take_anchors(body: Element) -> None:
@@ -129,7 +161,7 @@ def _around(element: Element) -> Iterator[Element]:
         node = node.parent
 
 
-def _show_formulas(body: Element) -> None:
+def _show_formulas(body: Element, raw: _Raw) -> None:
     for formula in list(body.select(".katex-display, .katex, math")):
         tex = formula.select_one(_TEX)
         source = tex.text if tex is not None else formula.attr("alttext")
@@ -138,12 +170,12 @@ def _show_formulas(body: Element) -> None:
                 formula.has_class("katex-display") or formula.attr("display") == "block"
             )
             mark = "$$" if is_block else "$"
-            formula.replace_with(_raw_formula(f"{mark}{source.strip()}{mark}"))
+            formula.replace_with(raw(_formula(f"{mark}{source.strip()}{mark}")))
     # Sphinx and MkDocs leave TeX in the page, for MathJax.
     for formula in list(body.select(".math, .arithmatex")):
         if formula.parent is not None:
             formula.replace_with(
-                Element(formula.tag, None, [_raw_formula(formula.text)])
+                Element(formula.tag, None, [raw(_formula(formula.text))])
             )
 
 
@@ -158,7 +190,30 @@ def _show_boxes(body: Element) -> None:
             )
 
 
-def _number_footnotes(body: Element) -> None:
+def _show_folds(body: Element, raw: _Raw) -> None:
+    """Keep what can be folded, with a summary in which Markdown has no meaning."""
+    for summary in list(body.select("summary")):
+        text = html.escape(" ".join(summary.text.split()), quote=False)
+        summary.replace_with(Element("p", None, [raw(f"<summary>{text}</summary>")]))
+    for details in body.select("details"):
+        details.insert(0, Element("p", None, [raw("<details>")]))
+        details.append(Element("p", None, [raw("</details>")]))
+
+
+def _show_definitions(body: Element) -> None:
+    """Mark terms and their meanings, to be written as in PHP Markdown Extra.
+
+    Tools for documentation read that; GitHub shows it as text.
+    """
+    for term in body.select("dl dt"):
+        term.append(Text(_TERM))
+    for meaning in list(body.select("dl dd")):
+        meaning.insert(0, Text(_MEANING))
+        meaning.tag = "li"
+        meaning.wrap(Element("ul"))
+
+
+def _number_footnotes(body: Element, raw: _Raw) -> None:
     """Turn links to footnotes into ``[^1]``, and the notes into ``[^1]: ...``."""
     label_by_id: dict[str, str] = {}
     for link in list(body.select(_FOOTNOTE_LINKS)):
@@ -167,7 +222,7 @@ def _number_footnotes(body: Element) -> None:
             label = label_by_id.setdefault(target, str(len(label_by_id) + 1))
             parent = link.parent
             is_alone = isinstance(parent, Element) and parent.tag == "sup"
-            (parent if is_alone and parent else link).replace_with(_raw(f"[^{label}]"))
+            (parent if is_alone and parent else link).replace_with(raw(f"[^{label}]"))
     if not label_by_id:
         return
     body.remove("#footnote-label")  # a heading for screen readers
@@ -180,7 +235,7 @@ def _number_footnotes(body: Element) -> None:
     for note in list(body.select("[id]")):
         number = label_by_id.get(note.attr("id") or "")
         if number is not None:
-            _show_note(note, number)
+            _show_note(note, raw(f"[^{number}]:"))
             if note.parent is not None:
                 lists[note.parent] = None
     for around in lists:
@@ -190,11 +245,11 @@ def _number_footnotes(body: Element) -> None:
                 around.tag = "div"
 
 
-def _show_note(note: Element, label: str) -> None:
+def _show_note(note: Element, label: Text) -> None:
     note.remove("span.label")  # Sphinx writes the number there
     found = note.find(["p", "dd"])
     first = note if found is None else found
     first.insert(0, Text(" "))
-    first.insert(0, _raw(f"[^{label}]:"))
+    first.insert(0, label)
     if note.tag == "li":
         note.tag = "div"

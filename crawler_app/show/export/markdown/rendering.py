@@ -1,44 +1,17 @@
 """Renders a page as Markdown, or as text.  Pure; the renderer is the parser's own."""
 
-import html
 import re
 from collections.abc import Callable
-from textwrap import indent
 
-from turbohtml import Element, Markdown
+from turbohtml import Element
 
 from crawler_app.base.urls import join_or_nothing
-from crawler_app.show.export.markdown.preparing import RAW, prepare
+from crawler_app.show.export.markdown.preparing import prepare, restored
 
 __all__ = ["LinkOf", "markdown_of", "text_lines"]
 
 # Returns what a link to a URL is written as.
 LinkOf = Callable[[str], str]
-
-# Marks a term until its definition is known; what is left of it is taken out with the controls.
-_TERM_END = "\x1e"
-_AFTER_TERM = re.compile(rf"{_TERM_END}\n*")
-
-
-def _inline(element: Element) -> str:
-    """Return the text of an element for a place in which Markdown has no meaning."""
-    return html.escape(" ".join(element.text.split()), quote=False)
-
-
-_STYLE = Markdown(
-    converters={
-        RAW: lambda element, _: element.text,
-        # Markdown has no signs for these, and shows the tags as browsers do.
-        "sub": lambda _, text: f"<sub>{text}</sub>",
-        "sup": lambda _, text: f"<sup>{text}</sup>",
-        "details": lambda _, text: f"<details>\n\n{text}\n\n</details>",
-        "summary": lambda element, _: f"<summary>{_inline(element)}</summary>",
-        # As in PHP Markdown Extra, which tools for documentation read; GitHub shows it as text.
-        "dt": lambda _, text: text + _TERM_END,
-        "dd": lambda _, text: f": {indent(text, '  ').lstrip()}",
-        "dl": lambda _, text: _AFTER_TERM.sub("\n", text),
-    }
-)
 
 # An image as long as a book, or a script that runs in the viewer.
 _UNWANTED = ("data:", "javascript:", "vbscript:")
@@ -63,7 +36,7 @@ def markdown_of(body: Element, base: str, link_of: LinkOf) -> str:
     <BLANKLINE>
     See [b](HTTP://A.TEST/B#C) and `c`.
     """
-    prepare(body)
+    texts = prepare(body)
 
     def rewritten(reference: str) -> str | None:
         if _UNSEEN.sub("", reference[:99]).lower().startswith(_UNWANTED):
@@ -75,7 +48,7 @@ def markdown_of(body: Element, base: str, link_of: LinkOf) -> str:
         return reference if mark and not path else link_of(url + mark + fragment)
 
     body.rewrite_links(rewritten)
-    return _CONTROLS.sub("", body.to_markdown(_STYLE)).strip() + "\n"
+    return _CONTROLS.sub("", restored(body.to_markdown(), texts)).strip() + "\n"
 
 
 def text_lines(body: Element) -> str:

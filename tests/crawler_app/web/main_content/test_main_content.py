@@ -38,6 +38,17 @@ def test_what_is_around_a_story_is_left_out(frame):
     assert text_of(page, whole_page=True).count("AROUND") == 8
 
 
+def test_menu_that_is_longer_than_its_page_is_left_out():
+    items = "".join(f"<li class=item><a href={n}>AROUND {n}</a>" for n in range(90))
+    page = (
+        "<article><h1>The bridge</h1><p>It is closed, until someone opens it.</article>"
+    )
+
+    text = text_of(f"<main><nav><ul>{items}</ul></nav>{page}</main>")
+
+    assert text == text_of(page, whole_page=True)
+
+
 @pytest.mark.parametrize(
     "part",
     [

@@ -92,8 +92,10 @@ def test_code_keeps_its_language(markup, expected):
          "> **tip**\n>\n> A"),
         ("<details open><summary>More &lt;<b>x</b></summary><p>In</details>",
          "<details>\n\n<summary>More &lt;x</summary>\n\nIn\n\n</details>"),
-        ("<dl><dt>T<dt>U<dd><p>D<pre>a\n\n  b</pre><dd>E<dt>V<dd><dl><dt>W<dd>F</dl></dl>",
-         "T\nU\n: D\n\n  ```\n  a\n\n    b\n  ```\n\n: E\n\nV\n: W\n  : F"),
+        ("<dl><dt>T<dt>U<dd><p>D<pre>a\n  b</pre><dd>E<dt>V<dd><dl><dt>W<dd>F</dl></dl>",
+         "T\nU\n: D\n\n  ```\n  a\n    b\n  ```\n\n: E\n\nV\n: W\n  : F"),
+        ("<p><b>So:</b> a (<b>b</b>) \ufdd07\ufdd1", "**So:** a (**b**)"),
+        ("<div><label>npm</label><label>yarn</label></div>", "npm yarn"),
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>",
          "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         (

@@ -41,7 +41,7 @@ def crawl(site, cli, directory):
     html(
         site,
         "/",
-        "<html lang=en><title>Home</title><h1>The <b>mill</b></h1>"
+        "<html lang=en><title>Home</title><h1 id=m>The <b>mill</b><a href=#m>&para;</a></h1>"
         '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel=nofollow href="/n">N</a>'
         '<a href="mailto:x@y.test">Mail</a><img src="/p.png">',
     )
