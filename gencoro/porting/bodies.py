@@ -207,5 +207,18 @@ def _of_results(function: Function, program: Program) -> Iterator[Problem]:
                 yield "returns-generator", node, ast.unparse(value)
             case ast.Return(value=ast.Call(func=func)):
                 called = program.functions_of(module, func)
-                if any(f.is_generator and not f.node.decorator_list for f in called):
+                generators = [f for f in called if f.is_generator]
+                if any(not f.node.decorator_list for f in generators) or (
+                    _is_given(function, func)
+                ):
                     yield "returns-generator", node, ast.unparse(func)
+
+
+def _is_given(function: Function, func: ast.expr) -> bool:
+    """Return whether a function is a parameter, as that of a decorator of tests is."""
+    taker: Function | None = function
+    while taker is not None and isinstance(func, ast.Name):
+        if func.id in taker.parameters:
+            return True
+        taker = taker.module.function_at(taker.node)
+    return False
