@@ -149,8 +149,7 @@ def _of_statements(
             for item in node.items:
                 names = module.names(callee(item.context_expr))
                 if any(name.startswith(_CONTEXTS) for name in names):
-                    text = ast.unparse(item.context_expr)
-                    yield "stack-context", node, text
+                    yield "stack-context", node, ast.unparse(item.context_expr)
         elif isinstance(node, ast.Call):
             called = program.functions_of(module, node.func) if setters else []
             if _sets_context(module, node.func) or setters.intersection(called):
@@ -207,18 +206,8 @@ def _of_results(function: Function, program: Program) -> Iterator[Problem]:
                 yield "returns-generator", node, ast.unparse(value)
             case ast.Return(value=ast.Call(func=func)):
                 called = program.functions_of(module, func)
-                generators = [f for f in called if f.is_generator]
-                if any(not f.node.decorator_list for f in generators) or (
-                    _is_given(function, func)
-                ):
+                known = called or module.names(func) or program.classes_of(module, func)
+                runs = any(f.is_generator and not f.node.decorator_list for f in called)
+                # An unknown name is a parameter, such as that of a decorator of tests.
+                if runs or (isinstance(func, ast.Name) and not known):
                     yield "returns-generator", node, ast.unparse(func)
-
-
-def _is_given(function: Function, func: ast.expr) -> bool:
-    """Return whether a function is a parameter, as that of a decorator of tests is."""
-    taker: Function | None = function
-    while taker is not None and isinstance(func, ast.Name):
-        if func.id in taker.parameters:
-            return True
-        taker = taker.module.function_at(taker.node)
-    return False

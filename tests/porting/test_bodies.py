@@ -17,6 +17,9 @@ def remember():
 
 def numbers(): yield 1
 
+class Made:
+    pass
+
 def forwarding(function):
     @functools.wraps(function)
     def wrapper(*args):
@@ -43,6 +46,7 @@ def counting(function):
         ("return numbers()", "returns-generator"),
         ("return x(1)", "returns-generator"),
         ("return str(x)", None),
+        ("return Made(x)", None),
         ("return next(x)", "stop-iteration"),
         ("return next(x, None)", None),
         ("yield next(x)", None),  # it is an error in a generator, too
