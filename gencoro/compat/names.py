@@ -229,6 +229,7 @@ tornado.simple_httpclient.SimpleAsyncHTTPClient._handle_request 3.1 4.5 wrap   g
 tornado.simple_httpclient.SimpleAsyncHTTPClient.initialize 2.0 4.5 wrap   gencoro.compat.modules.httpclient:initializer
 tornado.simple_httpclient._DEFAULT_CA_CERTS                2.0 3.2 put    gencoro.compat.modules.httpclient:DEFAULT_CA_CERTS
 tornado.simple_httpclient._HTTPConnection.__init__         2.0 4.5 wrap   gencoro.compat.modules.httpclient:connection_initializer
+tornado.simple_httpclient._HTTPConnection.headers_received 4.0 5.1 wrap   gencoro.compat.calls.started_coroutines:starting
 tornado.simple_httpclient._default_ca_certs                4.0 4.5 put    gencoro.compat.modules.httpclient:default_ca_certs
 tornado.simple_httpclient._dnsname_to_pat                  2.0 2.4 none
 tornado.simple_httpclient.certifi                          4.0 4.5 put    gencoro.compat.modules.httpclient:certifi
@@ -284,9 +285,12 @@ tornado.http1connection.HTTP1Connection.set_close_callback 4.0 5.1 wrap   gencor
 tornado.http1connection.HTTP1Connection.write              4.0 5.1 wrap   gencoro.compat.modules.http1connection:write
 tornado.http1connection.HTTP1Connection.write_headers      4.0 5.1 wrap   gencoro.compat.modules.http1connection:write_headers
 tornado.http1connection.HTTP1Connection.xheaders           2.0 3.2 put    gencoro.compat.modules.http1connection:TRUSTS_PROXY
+tornado.http1connection.HTTP1ServerConnection.close        4.0 5.1 wrap   gencoro.compat.calls.started_coroutines:starting
+tornado.http1connection._GzipMessageDelegate.__init__      4.0 6.4 wrap   gencoro.compat.modules.http1connection:decoder_initializer
+tornado.http1connection._GzipMessageDelegate.data_received 4.0 5.1 wrap   gencoro.compat.calls.started_coroutines:starting
 tornado.httpserver.HTTPConnection                          2.0 3.2 put    gencoro.compat.modules.httpserver:HTTPConnection
 tornado.httpserver.HTTPServer.initialize                   2.0 4.5 wrap   gencoro.compat.modules.httpserver:initialize
-tornado.httpserver.HTTPServer.close_all_connections        4.0 5.1 wrap   gencoro.compat.modules.httpserver:close_all_connections
+tornado.httpserver.HTTPServer.close_all_connections        4.0 5.1 wrap   gencoro.compat.calls.started_coroutines:starting
 tornado.httpserver._BadRequestException                    2.0 3.2 put    tornado.httputil:HTTPInputError
 tornado.httpserver._ProxyAdapter.__init__                  2.0 3.2 wrap   gencoro.compat.modules.httpserver:proxy_adapter
 tornado.httpserver._ServerRequestAdapter                   4.0 4.4 none

@@ -149,8 +149,7 @@ def _of_statements(
             for item in node.items:
                 names = module.names(callee(item.context_expr))
                 if any(name.startswith(_CONTEXTS) for name in names):
-                    text = ast.unparse(item.context_expr)
-                    yield "stack-context", node, text
+                    yield "stack-context", node, ast.unparse(item.context_expr)
         elif isinstance(node, ast.Call):
             called = program.functions_of(module, node.func) if setters else []
             if _sets_context(module, node.func) or setters.intersection(called):
@@ -207,5 +206,8 @@ def _of_results(function: Function, program: Program) -> Iterator[Problem]:
                 yield "returns-generator", node, ast.unparse(value)
             case ast.Return(value=ast.Call(func=func)):
                 called = program.functions_of(module, func)
-                if any(f.is_generator and not f.node.decorator_list for f in called):
+                known = called or module.names(func) or program.classes_of(module, func)
+                runs = any(f.is_generator and not f.node.decorator_list for f in called)
+                # An unknown name is a parameter, such as that of a decorator of tests.
+                if runs or (isinstance(func, ast.Name) and not known):
                     yield "returns-generator", node, ast.unparse(func)

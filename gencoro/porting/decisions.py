@@ -144,11 +144,8 @@ class Decisions:
         for module, node in self._program.uses_by_name.get("maybe_future", ()):
             call = module.parents[node]
             if isinstance(call, ast.Call) and self._is_unwrapped(module, call):
-                yield (
-                    module,
-                    call,
-                    Kind.NONE in self._values.kinds(module, call.args[0]),
-                )
+                may_be_none = Kind.NONE in self._values.kinds(module, call.args[0])
+                yield module, call, may_be_none
 
     def _is_unwrapped(self, module: Module, call: ast.Call) -> bool:
         """Return whether a ``gen.maybe_future`` goes: it does not know an ``async def``.

@@ -107,7 +107,7 @@ sets-context | GC975 | sets a context variable
     it sets `{name}`, which whoever awaits an async def would see
     return the value, or set the variable in the caller
 returns-generator | GC913 | returns a generator
-    it returns a generator (`{name}`), which gen.coroutine runs
+    it may return a generator (`{name}`), which gen.coroutine runs
     yield its items in a coroutine, or decorate that generator
 stop-iteration | GC916 | may raise StopIteration
     StopIteration ends a coroutine without `yield`, and is an error in an async def

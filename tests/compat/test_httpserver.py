@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gzip
 import socket
 import subprocess
 import sys
@@ -13,17 +14,24 @@ import tornado.http1connection
 import tornado.httpserver
 import tornado.httputil
 from tornado import gen, web
-from tornado.http1connection import HTTP1Connection
+from tornado.http1connection import (
+    HTTP1Connection,
+    HTTP1ServerConnection,
+    _GzipMessageDelegate,
+)
 from tornado.httpserver import HTTPRequest, HTTPServer
 from tornado.httputil import (
     HTTPHeaders,
     HTTPInputError,
     HTTPMessageDelegate,
+    HTTPServerConnectionDelegate,
     HTTPServerRequest,
     RequestStartLine,
     ResponseStartLine,
 )
 from tornado.iostream import IOStream
+from tornado.simple_httpclient import SimpleAsyncHTTPClient, _HTTPConnection
+from tornado.tcpserver import TCPServer
 from tornado.testing import bind_unused_port
 
 import gencoro.compat
@@ -354,6 +362,70 @@ def test_client_reads_without_a_waiter(site):
         site.run(fetch)
 
     assert body.result() == b"hello"
+
+
+class OtherProtocol:
+    """A connection that knows how a response looks, and passes it on by plain calls."""
+
+    def write_headers(self, *request):
+        pass
+
+    finish = write_headers
+
+    def read_response(self, delegate):
+        decoder = _GzipMessageDelegate(delegate, 1024)
+        headers = HTTPHeaders({"Content-Encoding": "gzip"})
+        decoder.headers_received(ResponseStartLine("HTTP/2.0", 200, "OK"), headers)
+        decoder.data_received(gzip.compress(b"hello"))
+        decoder.finish()
+        return gen.moment
+
+
+class OtherClient(SimpleAsyncHTTPClient):
+    class _Connection(_HTTPConnection):
+        def _create_connection(self, stream):
+            return OtherProtocol()
+
+    def _connection_class(self):
+        return self._Connection
+
+
+@uses(
+    "tornado.http1connection._GzipMessageDelegate.__init__",
+    "tornado.http1connection._GzipMessageDelegate.data_received",
+    "tornado.simple_httpclient._HTTPConnection.headers_received",
+)
+def test_connection_of_another_protocol_waits_for_no_delegate(site):
+    site.serve(Hello)
+
+    @gen.coroutine
+    def fetch():
+        with contextlib.closing(OtherClient(force_instance=True)) as client:
+            return (yield client.fetch(f"http://127.0.0.1:{site.port}/"))
+
+    assert site.run(fetch).body == b"hello"
+
+
+@uses("tornado.http1connection.HTTP1ServerConnection.close")
+def test_connection_of_a_server_is_closed_without_a_waiter(site):
+    class ClosingServer(TCPServer):
+        def handle_stream(self, stream, address):
+            connection = HTTP1ServerConnection(stream)
+            connection.start_serving(HTTPServerConnectionDelegate())
+            connection.close()
+
+    server = ClosingServer()
+    listening, port = bind_unused_port()
+    server.add_socket(listening)
+
+    @gen.coroutine
+    def read():
+        with contextlib.closing(IOStream(socket.socket())) as stream:
+            yield stream.connect(("127.0.0.1", port))
+            return (yield stream.read_until_close())
+
+    assert site.run(read) == b""
+    server.stop()
 
 
 def test_client_reads_before_the_loop_runs(site):

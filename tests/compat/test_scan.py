@@ -496,6 +496,11 @@ MODERN = {
         if six.PY2: text = basestring
         text = str if sys.version_info[0] > 2 else long
         six.PY2 and isinstance(x, xrange)
+        def install():
+            if six.PY3:
+                return patch()
+            import urlparse
+            return unicode
         six.PY3 or isinstance(x, xrange)
         """
     ),

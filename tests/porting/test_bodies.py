@@ -17,6 +17,9 @@ def remember():
 
 def numbers(): yield 1
 
+class Made:
+    pass
+
 def forwarding(function):
     @functools.wraps(function)
     def wrapper(*args):
@@ -41,6 +44,9 @@ def counting(function):
         ("remember(); yield None", "sets-context"),
         ("request.get(); yield None", None),
         ("return numbers()", "returns-generator"),
+        ("return x(1)", "returns-generator"),
+        ("return str(x)", None),
+        ("return Made(x)", None),
         ("return next(x)", "stop-iteration"),
         ("return next(x, None)", None),
         ("yield next(x)", None),  # it is an error in a generator, too
@@ -51,6 +57,23 @@ def test_body(body, reason):
     found = reasons(HEAD, f"@gen.coroutine\ndef main(x):\n    {body}\n")
 
     assert found == ({"main": reason} if reason else {})
+
+
+def test_decorator_of_generator_functions_keeps_what_runs_them():
+    found = reasons(
+        HEAD,
+        """\
+        def run(test):
+            def wrapper():
+                @gen.coroutine
+                def main():
+                    return test()
+                IOLoop.current().run_sync(main)
+            return wrapper
+        """,
+    )
+
+    assert found == {"run.<locals>.wrapper.<locals>.main": "returns-generator"}
 
 
 @pytest.mark.skipif(

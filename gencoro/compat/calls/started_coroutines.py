@@ -9,6 +9,7 @@ other caller it is started.
 
 import asyncio
 import contextvars
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Coroutine, Generator
@@ -17,11 +18,12 @@ from typing import Any, TypeVar
 
 from tornado.ioloop import IOLoop
 
+from gencoro.coroutines import coroutine
 from gencoro.legacy.active_contexts import NOTHING, held
 from gencoro.legacy.native import EnteringCoroutine
 from gencoro.yieldables import held_tasks
 
-__all__ = ["Started", "is_for_await", "raise_within_contexts"]
+__all__ = ["Started", "is_for_await", "raise_within_contexts", "starting"]
 
 T = TypeVar("T")
 
@@ -35,6 +37,22 @@ def is_for_await() -> bool:
         return True
     # Only an `async def` awaits what it calls; older code expects the call to have begun.
     return bool(sys._getframe(2).f_code.co_flags & _NATIVE)
+
+
+def starting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a native coroutine up to its first wait, since the caller may drop its result."""
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = original(*args, **kwargs)
+        return call if is_for_await() else _begun(call)
+
+    return wrapper
+
+
+@coroutine
+def _begun(call: Coroutine[Any, Any, T]) -> "Generator[Any, Any, T]":
+    return (yield from call.__await__())
 
 
 class Started(asyncio.Future[T]):

@@ -153,7 +153,8 @@ class Visitor(ast.NodeVisitor):
             self.generic_visit(node)
             return
         if copes and are_there(node.body):
-            self._visit_all([*node.body, *node.orelse, *node.finalbody])
+            self._visit_all([*node.body, *node.orelse])
+            self._visit_all(node.finalbody)
             self._drop(node.handlers)
             return
         arms = [[*node.body, *node.orelse], *(h.body for h in node.handlers)]
@@ -184,8 +185,11 @@ class Visitor(ast.NodeVisitor):
                 break  # the others are not evaluated
 
     def _visit_all(self, nodes: Sequence[ast.AST]) -> None:
-        for node in nodes:
+        for place, node in enumerate(nodes, 1):
             self.visit(node)
+            if isinstance(node, ast.If) and holds(node.test) and _leaves(node.body):
+                self._drop(nodes[place:])
+                break
 
     def _visit_scope(
         self,
@@ -287,6 +291,10 @@ class Visitor(ast.NodeVisitor):
         for name in names[:1]:
             line = getattr(alias or node, "lineno", 1)
             self.found.append(Found(use_of(name, line, argument), alias))
+
+
+def _leaves(block: Sequence[ast.stmt]) -> bool:
+    return isinstance(block[-1], (ast.Return, ast.Raise))
 
 
 def _unique(node: ast.Attribute, has_tornado: bool) -> list[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "address",
     "call_when_written",
     "close",
+    "decoder_initializer",
     "finish",
     "read_response",
     "set_close_callback",
@@ -31,6 +32,9 @@ __all__ = [
 
 # The default of ``xheaders``: whether the client's address in a proxy's headers is trusted.
 TRUSTS_PROXY = False
+
+# The limit of a decoded body, in bytes, of a stream with the default ``max_buffer_size``.
+MAX_DECODED_BYTES = 100 * 1024 * 1024
 
 # The address of the peer.
 address = ByDefault(lambda connection: connection.context.address)
@@ -99,6 +103,20 @@ def set_close_callback(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def wrapper(self: HTTP1Connection, callback: Callable[[], object] | None) -> None:
         original(self, callback if held() is NOTHING else wrap(callback))
+
+    return wrapper
+
+
+def decoder_initializer(original: Callable[..., None]) -> Callable[..., None]:
+    """Do not require the limit of a decoded body."""
+
+    @functools.wraps(original)
+    def wrapper(
+        self: Any, delegate: Any, chunk_size: int, *limit: Any, **limits: Any
+    ) -> None:
+        if not limit and not limits:
+            limit = (MAX_DECODED_BYTES,)
+        original(self, delegate, chunk_size, *limit, **limits)
 
     return wrapper
 

@@ -10,11 +10,9 @@ from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
 from gencoro.compat.calls.objects_with_loops import keeping_io_loop
-from gencoro.compat.calls.started_coroutines import Started, is_for_await
 
 __all__ = [
     "HTTPConnection",
-    "close_all_connections",
     "initialize",
     "proxy_adapter",
 ]
@@ -35,17 +33,6 @@ def initialize(original: Callable[..., None]) -> Callable[..., None]:
             args = (*args[:2], *args[3:])
         keeping(self, *args, **kwargs)
         self.no_keep_alive = self.conn_params.no_keep_alive
-
-    return wrapper
-
-
-def close_all_connections(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Start to close them at once, since the caller may not await the result."""
-
-    @functools.wraps(original)
-    def wrapper(self: HTTPServer) -> Any:
-        closing = original(self)
-        return closing if is_for_await() else Started(closing)
 
     return wrapper
 
