@@ -124,26 +124,34 @@ class Rendering:
             answer.cancel()
 
     def answer(self, params: dict[str, Any], session: str) -> None:
-        """Begin to answer a paused request."""
-        answer = self._serve(params, session)
+        """Begin to answer a paused request; refuse it if no page needs it."""
+        request = BrowserRequest.of(params)
+        if request is None:
+            refuse(self._devtools, params, session)
+            return
+        answer = self._serve(request, params, session)
         self._answers.add(answer)
         answer.add_done_callback(self._answers.discard)
 
     @gen.coroutine
-    def _serve(self, params: dict[str, Any], session: str) -> Generator[Any, Any, None]:
+    def _serve(
+        self, request: BrowserRequest, params: dict[str, Any], session: str
+    ) -> Generator[Any, Any, None]:
         is_new = self._is_new(params["request"])
         self.settling.begin_request(is_new=is_new)
         try:
-            yield from self._respond(params, session)
+            yield from self._respond(request, params, session)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
             if self.settling.is_quiet:
                 self._changed.notify_all()
 
-    def _respond(self, params: dict[str, Any], session: str) -> Subgenerator[None]:
+    def _respond(
+        self, request: BrowserRequest, params: dict[str, Any], session: str
+    ) -> Subgenerator[None]:
         error = ""
         try:
-            fetched = yield from self._response(params)
+            fetched = yield from self._response(request, params["frameId"])
         except FetchError as exc:
             fetched, error = None, str(exc)
         if fetched is None:
@@ -165,12 +173,11 @@ class Rendering:
         self._asked.add(url)
         return len(self._asked) > known or request["method"] != "GET"
 
-    def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
+    def _response(
+        self, request: BrowserRequest, frame: str
+    ) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""
-        request = BrowserRequest.of(params)
-        if request is None:
-            return None
-        if request.kind == "Document" and params["frameId"] == self._frame:
+        if request.kind == "Document" and frame == self._frame:
             self._navigations += 1
             if self._navigations == 1:
                 return self._fetched
