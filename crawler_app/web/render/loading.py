@@ -137,23 +137,16 @@ class Rendering:
     def _serve(
         self, request: BrowserRequest, params: dict[str, Any], session: str
     ) -> Generator[Any, Any, None]:
-        is_new = self._is_new(params["request"])
+        is_new, fetched, error = self._is_new(request), None, ""
         self.settling.begin_request(is_new=is_new)
         try:
-            yield from self._respond(request, params, session)
+            fetched = yield from self._response(request, params["frameId"])
+        except FetchError as exc:
+            error = str(exc)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
             if self.settling.is_quiet:
                 self._changed.notify_all()
-
-    def _respond(
-        self, request: BrowserRequest, params: dict[str, Any], session: str
-    ) -> Subgenerator[None]:
-        error = ""
-        try:
-            fetched = yield from self._response(request, params["frameId"])
-        except FetchError as exc:
-            fetched, error = None, str(exc)
         if fetched is None:
             refuse(self._devtools, params, session)
         else:
@@ -167,11 +160,11 @@ class Rendering:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
 
-    def _is_new(self, request: dict[str, Any]) -> bool:
+    def _is_new(self, request: BrowserRequest) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""
-        known, url = len(self._asked), _TIME.sub("", request["url"])
+        known, url = len(self._asked), _TIME.sub("", request.url)
         self._asked.add(url)
-        return len(self._asked) > known or request["method"] != "GET"
+        return len(self._asked) > known or request.method != "GET"
 
     def _response(
         self, request: BrowserRequest, frame: str
