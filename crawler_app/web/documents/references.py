@@ -4,6 +4,7 @@ Pure.  As in a browser that runs scripts, nothing is loaded for a ``<noscript>``
 are some of the page's; nothing in a ``<template>`` counts, unless it is a shadow root.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
@@ -288,6 +289,7 @@ def refresh_in(element: Element) -> str | None:
 
 _NOTHING: Mapping[str, Use] = {}
 _HREF = {"href": Use.LINK}
+_LOADED_HREF = {"href": Use.ASSET}
 _SRC = {"src": Use.ASSET}
 
 
@@ -307,14 +309,18 @@ def _uses_of(element: Element, name: str) -> Mapping[str, Use]:
 
 
 def _uses_of_link(element: Element) -> Mapping[str, Use]:
-    rels = (element.attr("rel") or "").lower().split()
-    if element.attr("disabled") is not None:
-        return _NOTHING
-    if "stylesheet" in rels and not _is_css(element):
-        return _NOTHING
+    rels = _rels_in(element.attr("rel") or "")
+    if "stylesheet" in rels:
+        is_loaded = _is_css(element) and element.attr("disabled") is None
+        return _LOADED_HREF if is_loaded else _NOTHING
     if not _LOADED_RELS.isdisjoint(rels) or "prefetch" in rels and _is_part(element):
-        return {"href": Use.ASSET}
+        return _LOADED_HREF
     return _HREF if refers_to_url(rels) else _NOTHING
+
+
+@functools.lru_cache(maxsize=64)
+def _rels_in(value: str) -> frozenset[str]:
+    return frozenset(value.lower().split())
 
 
 def refers_to_url(rels: Iterable[str]) -> bool:

@@ -168,7 +168,7 @@ class DevTools(asyncio.Protocol):
         *messages, rest = b"".join([*self._received, data]).split(b"\0")
         self._received = [rest]
         for message in messages:
-            self._take(json.loads(message))
+            self._take(json.loads(message.decode("utf-8", "surrogatepass")))
         # What was written meanwhile is a part of this.
         self.cpu_s = before_s + time.thread_time() - began_s
 

@@ -124,28 +124,29 @@ class Rendering:
             answer.cancel()
 
     def answer(self, params: dict[str, Any], session: str) -> None:
-        """Begin to answer a paused request."""
-        answer = self._serve(params, session)
+        """Begin to answer a paused request; refuse it if no page needs it."""
+        request = BrowserRequest.of(params)
+        if request is None:
+            refuse(self._devtools, params, session)
+            return
+        answer = self._serve(request, params, session)
         self._answers.add(answer)
         answer.add_done_callback(self._answers.discard)
 
     @gen.coroutine
-    def _serve(self, params: dict[str, Any], session: str) -> Generator[Any, Any, None]:
-        is_new = self._is_new(params["request"])
+    def _serve(
+        self, request: BrowserRequest, params: dict[str, Any], session: str
+    ) -> Generator[Any, Any, None]:
+        is_new, fetched, error = self._is_new(request), None, ""
         self.settling.begin_request(is_new=is_new)
         try:
-            yield from self._respond(params, session)
+            fetched = yield from self._response(request, params["frameId"])
+        except FetchError as exc:
+            error = str(exc)
         finally:
             self.settling.end_request(time.monotonic(), is_new=is_new)
             if self.settling.is_quiet:
                 self._changed.notify_all()
-
-    def _respond(self, params: dict[str, Any], session: str) -> Subgenerator[None]:
-        error = ""
-        try:
-            fetched = yield from self._response(params)
-        except FetchError as exc:
-            fetched, error = None, str(exc)
         if fetched is None:
             refuse(self._devtools, params, session)
         else:
@@ -159,18 +160,17 @@ class Rendering:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
 
-    def _is_new(self, request: dict[str, Any]) -> bool:
+    def _is_new(self, request: BrowserRequest) -> bool:
         """Return whether the page asks for this the first time, the time of day left aside."""
-        known, url = len(self._asked), _TIME.sub("", request["url"])
+        known, url = len(self._asked), _TIME.sub("", request.url)
         self._asked.add(url)
-        return len(self._asked) > known or request["method"] != "GET"
+        return len(self._asked) > known or request.method != "GET"
 
-    def _response(self, params: dict[str, Any]) -> Subgenerator[Fetched | None]:
+    def _response(
+        self, request: BrowserRequest, frame: str
+    ) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""
-        request = BrowserRequest.of(params)
-        if request is None:
-            return None
-        if request.kind == "Document" and params["frameId"] == self._frame:
+        if request.kind == "Document" and frame == self._frame:
             self._navigations += 1
             if self._navigations == 1:
                 return self._fetched
