@@ -82,7 +82,6 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        ours.setblocking(False)
         self._stream = IOStream(ours)
         self._numbers = itertools.count()
         self._receive(self._popen, self._stream)
