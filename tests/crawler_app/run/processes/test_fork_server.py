@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from crawler_app.run.processes import fork_server
 from crawler_app.run.processes.fork_server import ForkServer
 from gencoro import gen
 from tests.crawler_app.run.processes.conftest import children_of
@@ -91,3 +92,13 @@ def test_processes_that_hang_end_with_the_server(with_server):
     with_server(main)
 
     assert not any(os.path.exists(f"/proc/{pid}") for pid in hanging)
+
+
+def test_server_that_hangs_is_killed(with_server, monkeypatch):
+    monkeypatch.setattr(fork_server, "PATIENCE_S", 0.1)
+
+    def main(server, pid, first, second):
+        os.kill(pid, signal.SIGSTOP)
+        yield gen.moment
+
+    with_server(main)
