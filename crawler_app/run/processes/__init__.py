@@ -7,6 +7,7 @@ process starts, shows, pauses and stops the workers::
 
     process_messages   messages between the processes                 pure
     channel            messages over a socket
+    fork_server        starts processes, as forks of one that has imported what they need
     worker             the process of a worker: orders, status reports, shutdown
     worker_process     starts and restarts such a process
     workers_run        all of them, in the main process

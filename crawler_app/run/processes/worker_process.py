@@ -1,29 +1,18 @@
-"""Starts the process of a worker.
-
-Like those of `crawler_app.web.sandbox`, a process is a new interpreter, so nothing is forked while
-threads run, and the main script of a program is not imported again.
-"""
+"""Starts the process of a worker."""
 
 import dataclasses
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Generator
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.processes.channel import Channel
+from crawler_app.run.processes.fork_server import ForkedProcess, ForkServer
 from crawler_app.run.processes.process_messages import Frame, MessageType, Order, Task
 from gencoro import gen
 
 __all__ = ["WorkerProcess", "config_of_worker", "words_of"]
-
-# The process imports what this one would, whatever its current directory is.
-_BOOT = (
-    "import sys; sys.path[:] = sys.argv[1:]; "
-    "from crawler_app.run.processes.worker import main; main()"
-)
 
 # Polling interval; a process takes milliseconds to exit.
 LOOK_EVERY_S = 0.02
@@ -50,30 +39,28 @@ def config_of_worker(config: CrawlConfig, number: int) -> CrawlConfig:
 class WorkerProcess:
     """The process of one worker, which may be started again.
 
+    Args:
+        server: Of all workers.
+
     Attributes:
         number: The number of the worker.
         is_ready: Whether it has opened its files, and takes orders.
         was_ready: Whether it was in this run, if only before it died.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, server: ForkServer) -> None:
         self.number = number
+        self._server = server
         self.is_ready = self.was_ready = False
         self._channel: Channel | None = None
-        self._popen: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | None = None
 
     def start(self, task: Task) -> Channel:
         """Start the process; return the connection to it."""
         ours, theirs = socket.socketpair()
+        # However this process ends, the socket is closed then, and so the other one ends too.
         with theirs:
-            # In a session of its own, so that Ctrl-C does not reach it.  However this
-            # process ends, the socket is closed then, and so the other one ends too.
-            self._popen = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOT, *sys.path],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            self._process = self._server.fork(theirs)
         self._channel = Channel(ours)
         self._channel.send(Frame.of(MessageType.BEGIN, task))
         return self._channel
@@ -90,16 +77,16 @@ class WorkerProcess:
     @property
     def is_running(self) -> bool:
         """Whether it was started and has not ended."""
-        return self._popen is not None and self._popen.poll() is None
+        return self._process is not None and self._process.status is None
 
     @gen.coroutine
     def ended(self) -> Generator[Any, Any, int]:
         """Return the exit status, once the process has ended."""
-        assert self._popen is not None
-        while self._popen.poll() is None:
+        assert self._process is not None
+        while self._process.status is None:
             yield gen.sleep(LOOK_EVERY_S)
         self.close()
-        return int(self._popen.returncode)
+        return self._process.status
 
     def close(self) -> None:
         """Close the connection, so that the process ends."""
@@ -107,13 +94,6 @@ class WorkerProcess:
         if self._channel is not None:
             self._channel.close()
             self._channel = None
-
-    def kill(self) -> None:
-        """End the process now, if it runs."""
-        self.close()
-        if self._popen is not None and self.is_running:
-            self._popen.kill()
-            self._popen.wait()
 
 
 def words_of(status: int) -> str:

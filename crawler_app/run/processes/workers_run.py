@@ -17,6 +17,7 @@ from crawler_app.base.reasons import reason_of_word
 from crawler_app.run.crawl import KEPT_FAILURES, Failure
 from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.run.crawl.stats import Stats
+from crawler_app.run.processes.fork_server import ForkServer
 from crawler_app.run.processes.process_messages import (
     REPORTED_ERRORS,
     Frame,
@@ -74,7 +75,10 @@ class WorkersRun:
         self.is_paused = self.is_stopping = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._keep_server = keep_server
-        self._processes = [WorkerProcess(n) for n in range(config.processes)]
+        self._server = ForkServer()
+        self._processes = [
+            WorkerProcess(n, self._server) for n in range(config.processes)
+        ]
         self._statuses = [Status() for _ in self._processes]
         # What processes that have ended have counted.
         self._earlier = Stats()
@@ -180,7 +184,8 @@ class WorkersRun:
         finally:
             keeping.cancel()
             for process in self._processes:
-                process.kill()
+                process.close()
+            self._server.close()
 
     @gen.coroutine
     def _keep_the_server(self) -> Generator[Any, Any, None]:

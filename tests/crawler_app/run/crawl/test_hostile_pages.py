@@ -75,7 +75,7 @@ def test_no_document_blocks_the_crawl(site, run_sync, tmp_path):
 
 
 def test_indexing_many_words_does_not_block_the_crawl(site, run_sync, tmp_path):
-    pages = [f"/{number}" for number in range(8)]
+    pages = [f"/{number}" for number in range(6)]
     site.page("/", *pages)
     chosen = random.Random(2)
     for path in pages * 2:

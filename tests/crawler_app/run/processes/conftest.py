@@ -73,6 +73,11 @@ def web():
         yield web
 
 
+def workers_of(pid):
+    """Return the ids of the workers' processes of a crawl, which its fork server has started."""
+    return [worker for server in children_of(pid) for worker in children_of(server)]
+
+
 def children_of(pid):
     """Return the ids of the processes that a process has started."""
     found = []

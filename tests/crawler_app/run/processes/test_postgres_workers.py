@@ -17,7 +17,7 @@ from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from gencoro import gen
 from gencoro.ioloop import IOLoop
-from tests.crawler_app.run.processes.conftest import children_of
+from tests.crawler_app.run.processes.conftest import workers_of
 from tests.helpers.metrics import values_in
 from tests.helpers.postgres import postgres, postgres_url
 from tests.helpers.postgres_server import CRASH
@@ -132,12 +132,12 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
     wanted = web.tree(100)
     running = start_gencrawl(*crawl, "--processes", 2, "--concurrency", 4)
     wait_until(lambda: len(web.requests) > 20)
-    victim = children_of(running.pid)[0]
+    victim = workers_of(running.pid)[0]
     os.kill(victim, signal.SIGKILL)
-    wait_until(lambda: len({*children_of(running.pid)} - {victim}) == 2)
+    wait_until(lambda: len({*workers_of(running.pid)} - {victim}) == 2)
     forget_the_dead(postgres_url)
     wait_until(lambda: len(web.requests) > 60)
-    children = children_of(running.pid)
+    children = workers_of(running.pid)
     running.kill()
     _, err = running.communicate()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children))
@@ -162,7 +162,7 @@ def test_worker_that_dies_while_the_server_is_away_is_restarted(web, tmp_path):
         )
         wait_until(lambda: len(web.requests) > 20)
         server.stop(CRASH)
-        os.kill(children_of(running.pid)[0], signal.SIGKILL)
+        os.kill(workers_of(running.pid)[0], signal.SIGKILL)
         lines = iter(running.stderr.readline, "")
         assert any("is started when the server answers" in line for line in lines)
         server.start()
@@ -185,7 +185,7 @@ def test_workers_end_if_the_main_process_is_killed_during_an_outage(
         )
         wait_until(lambda: len(web.requests) > 20)
         server.stop(CRASH)
-    children = children_of(running.pid)
+    children = workers_of(running.pid)
     running.kill()
     running.communicate()
 

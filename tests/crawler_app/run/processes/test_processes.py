@@ -17,7 +17,7 @@ from crawler_app.commands.interruptible import SAME_SIGNAL_S
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.frontier.commit_group import MAX_ENDS
-from tests.crawler_app.run.processes.conftest import children_of
+from tests.crawler_app.run.processes.conftest import workers_of
 from tests.helpers.fuzzing import examples
 from tests.helpers.scripts import is_running, start_gencrawl, wait_until
 
@@ -84,7 +84,7 @@ def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tm
         running = start_gencrawl(*command, "--quiet")
         seen = web.requests.total()
         wait_until(lambda seen=seen: web.requests.total() > seen + dice.randrange(30))
-        children = children_of(running.pid)
+        children = workers_of(running.pid)
         if kill % 4 < 2:  # a process, or the server, which is started again
             victim = dice.choice(children) if kill % 4 else server_of(tmp_path)
             os.kill(victim, signal.SIGKILL)
@@ -149,7 +149,7 @@ def test_second_ctrl_c_does_not_wait_for_a_process_that_hangs(web, tmp_path):
     web.sites[1].hold("/1")
     running = start_gencrawl(*options_of(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
-    hanging = children_of(running.pid)[0]
+    hanging = workers_of(running.pid)[0]
     os.kill(hanging, signal.SIGSTOP)
 
     running.send_signal(signal.SIGINT)
@@ -170,7 +170,7 @@ def test_process_that_dies_repeatedly_ends_the_crawl(web, tmp_path):
 
     def kill_one():
         with contextlib.suppress(ProcessLookupError):
-            for child in sorted(children_of(running.pid))[-1:]:
+            for child in sorted(workers_of(running.pid))[-1:]:
                 os.kill(child, signal.SIGKILL)
         return running.poll() is not None
 

@@ -47,12 +47,12 @@ def test_references_that_wait_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(waiting, "MAX_BYTES", 100_000)
     monkeypatch.setattr(resolving, "MAX_LINKS", 100)
     tracker = ReferenceTracker(lambda finding: None)
-    with peak_below(3_000_000):  # of 13 MB
-        for page in range(20):
+    with peak_below(3_000_000):  # of 7 MB
+        for page in range(10):
             markup = b"".join(b"<a href=%d/%d>x</a>" % (page, n) for n in range(1_000))
             saw_page(tracker, page, markup)
 
-    assert tracker.finish().unchecked.total() == 20_000
+    assert tracker.finish().unchecked.total() == 10_000
 
 
 def test_places_on_pages_with_too_many_ids_are_not_checked(monkeypatch):

@@ -648,7 +648,7 @@ def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
 
 def test_known_urls_take_at_most_100_bytes_each(open_frontier):
     frontier = open_frontier()
-    urls = 40_000  # a set has grown just now, so that most of it is empty
+    urls = 11_000  # a set has grown just now, so that most of it is empty
     tracemalloc.start()
 
     before = tracemalloc.get_traced_memory()[0]

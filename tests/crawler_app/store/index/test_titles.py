@@ -18,7 +18,7 @@ TREES = [
 PAGES = 25
 
 
-@pytest.fixture(params=TREES, ids=lambda tree: tree.parts[4])
+@pytest.fixture(scope="module", params=TREES, ids=lambda tree: tree.parts[4])
 def pages(request):
     """Return pages that are chosen at random, by name."""
     files = sorted(request.param.rglob("*.html"))

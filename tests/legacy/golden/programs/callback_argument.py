@@ -1,6 +1,5 @@
 """`callback=` on the call of a coroutine: who calls it, when, where, and with what."""
 
-from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
 from tests.legacy.golden.waited_for import done_future
 
@@ -22,22 +21,6 @@ def handling(stage, name, told=None):
 
 
 @program
-def callback_argument_is_called_through_the_loop_even_when_all_is_done(stage):
-    @stage.gen.coroutine
-    def plain():
-        return "plain"
-
-    @stage.gen.coroutine
-    def ready():
-        yield done_future(stage)
-        raise stage.gen.Return("ready")
-
-    for work in (plain, ready):
-        stage.note("returned", work(callback=stage.noting("called back")))
-        turn_by_turn(stage, 2)
-
-
-@program
 def callback_argument_is_called_after_the_last_step(stage):
     pending = stage.gen.Future()
 
@@ -51,70 +34,6 @@ def callback_argument_is_called_after_the_last_step(stage):
     pending.set_result(42)
     stage.note("set")
     turn_by_turn(stage, 4)
-
-
-@program
-def callback_argument_runs_in_the_contexts_of_the_call_only(stage):
-    contexts = NamedContexts(stage)
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def work():
-        return 42
-
-    @stage.gen.coroutine
-    def wait():
-        yield pending
-
-    with contexts.context("call"):
-        work(callback=contexts.noting("called back by work"))
-        wait(callback=contexts.noting("called back by wait"))
-    with contexts.context("set"):
-        pending.set_result(None)
-    stage.turn(6)
-    stage.note("after it", contexts.on())
-
-
-@program
-def callback_argument_is_not_called_when_the_coroutine_fails(stage):
-    @stage.gen.coroutine
-    def fail(wait_for):
-        yield wait_for
-        raise ValueError("inside")
-
-    with handling(stage, "the caller's"):
-        futures = [
-            fail(future, callback=stage.noting("called back"))
-            for future in (done_future(stage), None)
-        ]
-    with handling(stage, "a later"):
-        turn_by_turn(stage, 4)
-    stage.note(futures)
-
-
-@program
-def callback_argument_failures_outside_of_contexts_go_to_the_loop(stage):
-    handle_callback_exception = stage.loop.handle_callback_exception
-
-    def noted(callback):
-        stage.note("the loop was given an error")
-        handle_callback_exception(callback)
-
-    stage.loop.handle_callback_exception = noted
-
-    @stage.gen.coroutine
-    def work(error=None):
-        yield done_future(stage)
-        if error:
-            raise error
-
-    def fail(result):
-        raise KeyError("of the callback")
-
-    work(ValueError("of the coroutine"), callback=fail)
-    stage.turn(4)
-    stage.note(work(callback=fail))
-    stage.turn(4)
 
 
 @program

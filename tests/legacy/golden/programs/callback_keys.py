@@ -17,21 +17,6 @@ def wait_all_of_one_key_twice(stage):
 
 
 @program
-def key_that_is_pending_cannot_be_taken_again(stage):
-    @stage.gen.coroutine
-    def main():
-        callback = yield stage.gen.Callback("key")
-        yield from tried(stage, stage.gen.Callback("key"))
-        callback("value")
-        yield from tried(stage, stage.gen.Callback("key"))
-        yield from tried(stage, stage.gen.Wait("key"))
-        (yield stage.gen.Callback("key"))("taken again")
-        yield from tried(stage, stage.gen.Wait("key"))
-
-    stage.run(main)
-
-
-@program
 def key_that_is_not_known_or_not_any_more(stage):
     @stage.gen.coroutine
     def main():
@@ -70,20 +55,6 @@ def keys_belong_to_one_call_of_one_coroutine(stage):
 
 
 @program
-def key_that_cannot_be_hashed_is_thrown_back(stage):
-    @stage.gen.coroutine
-    def main():
-        for make in (stage.gen.Callback, stage.gen.Wait):
-            try:
-                yield make([])
-            except Exception as exc:
-                # Pythons differ in the text.
-                stage.note("caught", type(exc))
-
-    stage.run(main)
-
-
-@program
 def callback_called_again_before_the_wait_gives_its_last_value(stage):
     @stage.gen.coroutine
     def main():
@@ -96,24 +67,28 @@ def callback_called_again_before_the_wait_gives_its_last_value(stage):
 
 
 @program
-def callback_called_again_after_the_wait_answers_the_next_of_its_key(stage):
-    @stage.gen.coroutine
-    def main():
-        old = yield stage.gen.Callback("key")
-        old("first")
-        stage.note((yield stage.gen.Wait("key")))
-        old("stale")
-        yield stage.gen.Callback("key")
-        stage.note((yield stage.gen.Wait("key")))
-
-    stage.run(main)
-
-
-@program
 def list_that_takes_a_key_twice_keeps_the_first(stage):
     @stage.gen.coroutine
     def main():
         yield from tried(stage, [stage.gen.Callback("key"), stage.gen.Callback("key")])
         yield from tried(stage, stage.gen.Callback("key"))
+
+    stage.run(main)
+
+
+@program
+def wait_all_gives_results_in_the_order_of_its_keys(stage):
+    @stage.gen.coroutine
+    def main():
+        callbacks = []
+        for key in "abcd":
+            callbacks.append((yield stage.gen.Callback(key)))
+        callbacks[1]("B")
+        for index in (3, 0):
+            stage.loop.add_callback(callbacks[index], "abcd"[index].upper())
+        stage.note((yield stage.gen.WaitAll(["a", "b", "d"])))
+        stage.loop.add_callback(callbacks[2], "C")
+        stage.note((yield stage.gen.WaitAll(("c",))))
+        stage.note((yield stage.gen.WaitAll([])))
 
     stage.run(main)

@@ -22,44 +22,6 @@ def mixes(stage):
 
 
 @program
-def chain_future_copies_the_result_inside_set_result(stage):
-    source, target = make_future(stage), make_future(stage)
-    stage.note("returned", stage.concurrent.chain_future(source, target))
-    target.add_done_callback(stage.noting("target"))
-    source.add_done_callback(stage.noting("source"))
-    stage.note(target)
-    source.set_result(1)
-    stage.note("set", target)
-    stage.turn(2)
-
-
-@program
-def chain_future_of_a_done_one_copies_at_once(stage):
-    source, target = make_future(stage), make_future(stage)
-    source.set_result(1)
-    stage.concurrent.chain_future(source, target)
-    stage.note("chained", target)
-
-
-@program
-def chain_future_copies_the_very_error_and_leaves_it_to_the_target_to_log_it(stage):
-    error = ValueError("lost")
-    for looks in (True, False):
-        source, target = make_future(stage), make_future(stage)
-        stage.concurrent.chain_future(source, target)
-        source.set_exception(error)
-        stage.turn(2)
-        if looks:
-            stage.note("the very error", target.exception() is error)
-        del source
-        gc.collect()
-        stage.note("source is dropped")
-        del target
-        gc.collect()
-        stage.note("target is dropped")
-
-
-@program
 def chain_future_leaves_a_target_that_is_done(stage):
     for outcome in ("set_result", "set_exception"):
         source, target = make_future(stage), make_future(stage)

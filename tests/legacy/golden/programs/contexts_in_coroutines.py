@@ -28,24 +28,6 @@ def coroutine_is_resumed_within_the_contexts_it_began_in(stage):
 
 
 @program
-def contexts_of_whoever_resolves_a_future_do_not_leak_into_the_waiting(stage):
-    @stage.gen.coroutine
-    def work(name):
-        stage.note(name, "got", (yield future), names.on())
-
-    names = NamedContexts(stage)
-    future = stage.concurrent.Future()
-    work("first")
-    with names.context("a"):
-        work("second")
-    with names.handler("h"), names.context("b"):
-        future.set_result(42)
-        stage.note("resolved", names.on())
-        work("third")
-    stage.turn(3)
-
-
-@program
 def child_coroutines_keep_the_contexts_of_their_calls(stage):
     @stage.gen.coroutine
     def child(name):
@@ -66,30 +48,6 @@ def child_coroutines_keep_the_contexts_of_their_calls(stage):
     for turn in range(4):
         stage.note("turn", turn)
         stage.turn()
-
-
-@program
-def coroutine_begun_within_contexts_fails_where_it_is_awaited(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.note("work", names.on())
-        raise ValueError("first")
-
-    @stage.gen.coroutine
-    def main():
-        with names.handler("h", consumes=True):
-            future = work()
-        try:
-            yield future
-        except ValueError as exc:
-            stage.note("caught", exc, names.on())
-        with names.handler("h", consumes=True):
-            future = work()
-        yield future
-
-    names = NamedContexts(stage)
-    stage.run(main)
 
 
 @program
@@ -191,3 +149,28 @@ def native_coroutine_as_a_callback_has_no_contexts(stage):
     stage.turn(2)
     waited_for.set_result(None)
     stage.turn(5)
+
+
+@program
+def yield_points_put_a_handler_around_the_coroutine_to_its_end(stage):
+    @stage.gen.coroutine
+    def work():
+        stage.note("begins", names.on())
+        callback = yield stage.gen.Callback("k")
+        stage.note("has a callback", names.on())
+        stage.loop.add_callback(callback, 42)
+        stage.note("got", (yield stage.gen.Wait("k")), names.on())
+        yield stage.gen.moment
+        stage.note("resumed", names.on())
+        stage.loop.add_callback(later)
+
+    def later():
+        stage.note("later", names.on())
+
+    names = NamedContexts(stage)
+    with names.handler("h"), names.context("a"):
+        work()
+        stage.note("suspended", names.on())
+    for turn in range(4):
+        stage.note("turn", turn)
+        stage.turn()

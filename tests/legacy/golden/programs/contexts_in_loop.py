@@ -3,8 +3,6 @@
 import concurrent.futures
 import datetime
 import socket
-import sys
-import threading
 
 from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
@@ -131,23 +129,6 @@ def spawned_callbacks_have_no_contexts(stage):
 
 
 @program
-def callback_from_a_thread_has_the_contexts_of_the_thread(stage):
-    def work():
-        stage.loop.add_callback(names.noting("without"))
-        with names.context("b"):
-            stage.loop.add_callback(names.noting("within"))
-        stage.loop.add_callback(wrapped)
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        wrapped = stage.stack_context.wrap(names.noting("wrapped"))
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-    stage.turn()
-
-
-@program
 def executor_starts_without_contexts_and_its_future_returns_to_them(stage):
     def work():
         stage.note("in the thread", names.on())
@@ -161,43 +142,6 @@ def executor_starts_without_contexts_and_its_future_returns_to_them(stage):
     with concurrent.futures.ThreadPoolExecutor(1) as executor, names.context("a"):
         stage.loop.add_future(executor.submit(work), finished)
         stage.wait()
-
-
-@program
-def error_that_no_handler_consumes_is_given_to_the_loop(stage):
-    def handle_callback_exception(callback):
-        stage.note("the loop handles", sys.exc_info()[1], names.on())
-        stage.stop()
-
-    names = NamedContexts(stage)
-    with names.handler("h1"), names.context("a"):
-        stage.loop.add_callback(fail)
-        with names.handler("h2", consumes=True):
-            stage.loop.add_callback(fail)
-    stage.turn()
-    stage.loop.handle_callback_exception = handle_callback_exception
-    with names.handler("h3"), names.context("b"):
-        stage.loop.add_callback(fail)
-    stage.wait()
-    with names.handler("h4"):
-        stage.loop.call_later(0.02, fail)
-    stage.wait()
-
-
-@program
-def coroutine_added_as_a_callback_fails_outside_of_its_contexts(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.note("resumed", names.on())
-        raise ValueError("first")
-
-    names = NamedContexts(stage)
-    with names.handler("h", consumes=True):
-        stage.loop.add_callback(work)
-    for turn in range(4):
-        stage.note("turn", turn)
-        stage.turn()
 
 
 @program

@@ -4,27 +4,7 @@ import gc
 import sys
 
 from tests.legacy.golden.stage import program
-from tests.legacy.golden.waited_for import done_future, failed_future, turns_until_done
-
-
-@program
-def coroutine_fails_alike_before_and_after_the_first_wait(stage):
-    @stage.gen.coroutine
-    def work(error, wait_for):
-        yield from wait_for
-        raise error
-
-    pending = stage.gen.Future()
-    futures = [
-        stage.attempt(work, ValueError("before any yield"), []),
-        stage.attempt(work, ValueError("after a ready one"), [done_future(stage)]),
-        stage.attempt(work, ValueError("after a wait"), [pending]),
-    ]
-    pending.set_result(None)
-    turns_until_done(stage, futures[2])
-    stage.note(futures)
-    stage.attempt(futures[2].result)
-    stage.attempt(futures[2].result)
+from tests.legacy.golden.waited_for import done_future, turns_until_done
 
 
 @program
@@ -45,28 +25,6 @@ def coroutine_failure_that_nobody_looks_at_is_logged(stage):
     stage.note("looked at", seen)
     del seen
     gc.collect()
-
-
-@program
-def coroutine_catches_errors_of_ready_and_of_pending_futures(stage):
-    pending = stage.gen.Future()
-    ready = failed_future(stage, ValueError("ready"))
-
-    @stage.gen.coroutine
-    def work():
-        for future in (ready, pending, ready):
-            try:
-                yield future
-            except ValueError as exc:
-                stage.note("caught", exc, exc is future.exception())
-        return "went on"
-
-    future = work()
-    stage.note("called", future)
-    pending.set_exception(ValueError("pending"))
-    stage.note("failed", future)
-    turns_until_done(stage, future)
-    stage.note(future)
 
 
 @program
@@ -93,29 +51,6 @@ def coroutine_errors_have_no_context_that_they_did_not_arise_in(stage):
         future = work(wait_for)
         turns_until_done(stage, future)
         stage.note(future, "context", future.exception().__context__)
-
-
-@program
-def coroutine_keeps_the_error_it_handles_over_a_wait(stage):
-    @stage.gen.coroutine
-    def other():
-        try:
-            raise KeyError("handled elsewhere")
-        except KeyError:
-            yield stage.gen.moment
-            stage.note("the other handles", sys.exc_info()[1])
-
-    @stage.gen.coroutine
-    def work():
-        try:
-            raise ValueError("handled here")
-        except ValueError:
-            for _ in range(2):
-                yield other()
-                stage.note("handles", sys.exc_info()[1])
-        stage.note("handles", sys.exc_info()[1])
-
-    stage.run(work)
 
 
 @program

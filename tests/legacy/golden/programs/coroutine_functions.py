@@ -103,20 +103,6 @@ def coroutine_decorator_takes_replace_callback_and_ignores_it(stage):
 
 
 @program
-def coroutine_makes_the_generators_of_its_function_awaitable(stage):
-    def generate():
-        stage.note("begun")
-        return (yield from done_future(stage, 42).__await__())
-
-    stage.gen.coroutine(generate)
-
-    async def work():
-        return await generate()
-
-    stage.run(work)
-
-
-@program
 def coroutine_makes_the_generators_of_its_function_yieldable(stage):
     @stage.gen.coroutine
     def inner():

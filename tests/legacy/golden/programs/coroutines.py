@@ -10,43 +10,6 @@ except ImportError:  # Python 3.6
 
 
 @program
-def coroutine_begins_at_the_call_and_stops_at_the_first_pending_future(stage):
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("begun")
-        stage.note("given", (yield done_future(stage, "what was ready")))
-        stage.note("given", (yield pending))
-        return "end"
-
-    future = work()
-    stage.note("called", future)
-    pending.set_result("what was waited for")
-    stage.note("resolved", future)
-    stage.note("done after turns", turns_until_done(stage, future), future)
-
-
-@program
-def coroutine_that_only_yields_done_futures_is_done_at_once(stage):
-    @stage.gen.coroutine
-    def count(upto):
-        total = 0
-        for _ in range(upto):
-            total += yield done_future(stage, 1)
-        return total
-
-    # More steps than Python lets functions call one another.
-    stage.note("ready", count(5000))
-
-    @stage.gen.coroutine
-    def call():
-        return (yield count(3)) + (yield count(4))
-
-    stage.note("ready", call())
-
-
-@program
 def coroutine_resumes_some_turns_after_each_future_of_a_chain_of_calls(stage):
     innermost = stage.gen.Future()
 
@@ -60,26 +23,6 @@ def coroutine_resumes_some_turns_after_each_future_of_a_chain_of_calls(stage):
     innermost.set_result(42)
     stage.note("set")
     stage.note("done after turns", turns_until_done(stage, future), future)
-
-
-@program
-def coroutine_that_resolves_what_others_wait_for_goes_on_first(stage):
-    shared = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def wait(name):
-        stage.note(name, "given", (yield shared))
-
-    @stage.gen.coroutine
-    def resolve():
-        shared.set_result(42)
-        stage.note("set")
-        stage.note("its own", (yield shared))
-
-    waiting = [wait("first"), wait("second")]
-    stage.note(resolve(), waiting)
-    turns_until_done(stage, waiting[1])
-    stage.note(waiting)
 
 
 @program
@@ -118,19 +61,6 @@ def coroutine_results_by_every_way_to_return(stage):
     stage.note(coroutine(with_return)(stage.gen.Return({"a": 1})))
     stage.note(coroutine(with_return)(Answer([3])))
     stage.note(coroutine(before_any_yield)(), coroutine(in_a_helper)())
-
-
-@program
-def coroutine_may_return_an_error_or_a_future_as_its_value(stage):
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def give(value):
-        yield done_future(stage)
-        return value
-
-    stage.note(give(ValueError("a value")))
-    stage.note("not waited for", give(pending), give(pending).result() is pending)
 
 
 @program
@@ -193,25 +123,5 @@ def coroutine_takes_what_an_undecorated_generator_yields(stage):
             yield helper(1)
         except stage.gen.BadYieldError as exc:
             stage.note("yielded", exc)
-
-    stage.run(work)
-
-
-@program
-def coroutine_is_awaited_by_native_ones(stage):
-    @stage.gen.coroutine
-    def inner(error=None):
-        yield stage.gen.moment
-        if error:
-            raise error
-        return 42
-
-    async def work():
-        stage.note("given", await inner())
-        try:
-            await inner(ValueError("inside"))
-        except ValueError as exc:
-            stage.note("caught", exc)
-        return "end"
 
     stage.run(work)

@@ -17,18 +17,6 @@ def failing(stage, turns=0):
 
 
 @program
-def engine_returns_none(stage):
-    @stage.gen.engine
-    def work(callback):
-        stage.note("begun")
-        yield stage.gen.Task(stage.loop.add_callback)
-        callback(42)
-
-    stage.note("returned", work(stage.noting("called back")))
-    stage.turn(4)
-
-
-@program
 def engine_that_returns_a_value_fails_in_its_context(stage):
     def handle(typ, value, tb):
         stage.note("handled", value)
@@ -63,20 +51,6 @@ def engine_that_may_and_may_not_return(stage):
 
 
 @program
-def engine_that_fails_at_once_raises_to_its_caller(stage):
-    def call(consumes):
-        with handler(stage, "context", consumes):
-            failing(stage)()
-
-    stage.attempt(failing(stage))
-    stage.attempt(call, True)
-    # The wrapped callback tells the context, then the with statement tells it again.
-    stage.attempt(call, False)
-    stage.note("contexts", stage.stack_context._state.contexts)
-    stage.turn(2)
-
-
-@program
 def engine_that_fails_later_with_no_context_is_logged(stage):
     stage.attempt(failing(stage, turns=2))
     for turn in (1, 2, 3, 4):
@@ -96,38 +70,6 @@ def engine_that_fails_later_tells_inner_contexts_first(stage):
 
 
 @program
-def engine_fails_in_the_context_of_its_call_not_of_its_resumer(stage):
-    answer = stage.concurrent.Future()
-
-    @stage.gen.engine
-    def work():
-        value = yield answer
-        raise ValueError(value)
-
-    with handler(stage, "caller", consumes=True):
-        work()
-    with handler(stage, "resumer", consumes=True):
-        stage.loop.add_callback(answer.set_result, "resumed")
-    stage.turn(4)
-
-
-@program
-def engine_sees_its_callback_however_it_is_given(stage):
-    @stage.gen.engine
-    def work(value, callback=None):
-        stage.note("has a callback:", callback is not None)
-        yield stage.gen.Task(stage.loop.add_callback)
-        if callback:
-            callback(value)
-
-    work(1)
-    work(2, stage.noting("positional"))
-    work(3, callback=stage.noting("by name"))
-    stage.note("called")
-    stage.turn(4)
-
-
-@program
 def engine_of_a_function_that_does_not_yield(stage):
     def fail(error):
         raise error
@@ -142,40 +84,6 @@ def engine_of_a_function_that_does_not_yield(stage):
     stage.attempt(stage.gen.engine(fail), stage.gen.Return(None))
     stage.attempt(stage.gen.engine(fail), stage.gen.Return(43))
     stage.turn(2)
-
-
-@program
-def engine_that_waits_for_an_engine_gets_its_error(stage):
-    @stage.gen.engine
-    def outer(turns):
-        try:
-            yield stage.gen.Task(lambda callback: failing(stage, turns)())
-        except ValueError as exc:
-            stage.note("outer caught", exc)
-            raise KeyError("outer")
-
-    with handler(stage, "context", consumes=True):
-        for turns in (0, 2):
-            stage.note("inner fails after turns:", turns)
-            outer(turns)
-            stage.turn(6)
-
-
-@program
-def engine_called_by_an_engine_before_its_first_yield_point(stage):
-    @stage.gen.engine
-    def outer():
-        failing(stage, turns=1)()
-        try:
-            for _ in range(4):
-                yield stage.gen.moment
-            stage.note("outer ended")
-        except ValueError as exc:
-            stage.note("outer caught", exc)
-
-    with handler(stage, "context", consumes=True):
-        outer()
-    stage.turn(7)
 
 
 @program

@@ -101,20 +101,6 @@ def run_on_executor_failure_that_nobody_looks_at(stage):
 
 
 @program
-def run_on_executor_calls_back_on_the_loop(stage):
-    def call_back(value):
-        stage.note("called back", value, where())
-        stage.stop()
-
-    worker = make_worker(stage)
-    future = worker.add(1, callback=call_back)
-    worker.executor.shutdown()
-    stage.note("shut down")
-    stage.wait()
-    stage.note(future)
-
-
-@program
 def run_on_executor_does_not_call_back_on_failure_but_raises_to_the_caller(stage):
     names = NamedContexts(stage)
     worker = make_worker(stage)

@@ -42,17 +42,6 @@ def future_cannot_be_cancelled(stage):
 
 
 @program
-def future_gives_a_result_with_a_timeout_of_any_kind(stage):
-    if not has_own_future(stage):
-        return
-    for value in (7, 0, None, []):
-        future = make_future(stage)
-        future.set_result(value)
-        stage.note(future.result(timeout=5), future.result(0), future.result(None))
-        stage.note(future.exception(timeout=5), future.exception(0))
-
-
-@program
 def future_raises_the_very_error_each_time(stage):
     error = ValueError("never raised")
     future = make_future(stage)
@@ -120,26 +109,3 @@ def future_failure_nobody_looked_at_is_logged_when_it_is_dropped(stage):
         stage.note("dropped")
     finally:
         gc.enable()
-
-
-@program
-def future_failure_somebody_looked_at_is_not_logged(stage):
-    def look_by_result(future):
-        stage.attempt(future.result)
-
-    def look_by_exception(future):
-        future.exception()
-
-    def look_by_exc_info(future):
-        getattr(future, "exc_info", future.exception)()
-
-    for look in (look_by_result, look_by_exception, look_by_exc_info):
-        in_time, late = make_future(stage), make_future(stage)
-        in_time.add_done_callback(look)
-        for future in (in_time, late):
-            future.set_exception(ValueError("lost"))
-        look(late)
-        stage.turn()
-        del in_time, late, future
-        gc.collect()
-        stage.note(look.__name__)

@@ -25,43 +25,6 @@ def waiting(stage, name, future):
 
 
 @program
-def future_resumes_a_coroutine_in_a_later_turn_than_its_callbacks(stage):
-    future = make_future(stage)
-    future.add_done_callback(stage.noting("before"))
-    waiting(stage, "coroutine", future)
-    future.add_done_callback(stage.noting("after"))
-    future.set_result(1)
-    stage.note("set")
-    for _ in range(2):
-        stage.turn()
-        stage.note("a turn later")
-
-
-@program
-def future_resumes_two_coroutines_in_one_turn_in_their_order(stage):
-    future = make_future(stage)
-    first = waiting(stage, "first", future)
-    second = waiting(stage, "second", future)
-    future.set_result(1)
-    stage.turn()
-    stage.note("a turn later")
-    stage.turn(2)
-    stage.note(first, second)
-
-
-@program
-def future_that_fails_is_thrown_into_each_coroutine(stage):
-    future = make_future(stage)
-    first = waiting(stage, "first", future)
-    second = waiting(stage, "second", future)
-    future.set_exception(ValueError("lost"))
-    stage.note("set")
-    stage.turn(3)
-    stage.note(first, second)
-    stage.note("the same error", first.exception() is second.exception())
-
-
-@program
 def future_that_failed_in_a_coroutine_is_logged_once_for_its_result(stage):
     future = make_future(stage)
     result = waiting(stage, "coroutine", future)
@@ -73,65 +36,6 @@ def future_that_failed_in_a_coroutine_is_logged_once_for_its_result(stage):
     del result
     gc.collect()
     stage.note("the result is dropped")
-
-
-@program
-def future_is_awaited_by_async_def(stage):
-    async def main():
-        done, pending, failing = [make_future(stage) for _ in range(3)]
-        done.set_result(1)
-        stage.note("done", await done)
-        stage.loop.add_callback(pending.set_result, 2)
-        stage.note("pending", await pending)
-        stage.loop.add_callback(failing.set_exception, ValueError("lost"))
-        try:
-            await failing
-        except ValueError as exc:
-            stage.note("caught", exc)
-        return "ended"
-
-    stage.run(main)
-
-
-@program
-def future_made_before_there_is_a_loop_is_waited_for_on_it(stage):
-    stage.loop.clear_current()
-    try:
-        future = make_future(stage)
-    except RuntimeError:
-        stage.note("needs a loop")
-        return
-    stage.loop.make_current()
-    waiting(stage, "coroutine", future)
-    future.set_result(1)
-    stage.turn(3)
-
-
-@program
-def future_made_on_one_loop_is_waited_for_on_another(stage):
-    old = stage.ioloop.IOLoop()
-    old.make_current()
-    future = make_future(stage)
-    stage.loop.make_current()
-    waiting(stage, "coroutine", future)
-    stage.loop.add_callback(future.set_result, 1)
-    stage.turn(4)
-    stage.note(future)
-    old.close()
-
-
-@program
-def add_future_calls_back_in_the_turn_after_it_is_set(stage):
-    future = make_future(stage)
-    stage.loop.add_future(future, stage.noting("by the loop"))
-    future.add_done_callback(stage.noting("by the Future"))
-    stage.turn()
-    future.set_result(1)
-    stage.note("set")
-    stage.turn()
-    stage.note("a turn later")
-    stage.turn()
-    stage.note("two turns later")
 
 
 @program

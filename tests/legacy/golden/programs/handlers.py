@@ -38,22 +38,6 @@ def handler_is_given_the_number_it_was_added_with(stage):
 
 
 @program
-def handler_is_given_the_object_it_was_added_with(stage):
-    def handler(thing, events):
-        stage.note("called", thing is end, events, thing.recv(10))
-        stage.stop()
-
-    with connection() as (end, peer):
-        stage.loop.add_handler(end, handler, stage.loop.READ)
-        peer.send(b"text")
-        stage.wait()
-        stage.loop.remove_handler(end.fileno())
-        peer.send(b"more")
-        stage.wait(0.04)
-        stage.note("removed by its number", end.recv(10))
-
-
-@program
 def handler_is_called_until_all_is_read(stage):
     def handler(thing, events):
         stage.note("called", thing.recv(2))
@@ -108,37 +92,6 @@ def handler_is_called_for_reading_and_writing(stage):
         both = stage.loop.READ | stage.loop.WRITE
         stage.loop.add_handler(end, handler, both)
         stage.wait()
-
-
-@program
-def handler_removes_itself(stage):
-    def handler(thing, events):
-        stage.note("called", events)
-        stage.loop.remove_handler(thing)
-
-    with connection() as (end, peer):
-        peer.send(b"text")
-        stage.loop.add_handler(end, handler, stage.loop.READ)
-        stage.wait(0.04)
-        stage.loop.remove_handler(end)
-        stage.loop.add_handler(end, handler, stage.loop.WRITE)
-        stage.wait(0.04)
-
-
-@program
-def handler_removes_the_other_that_is_ready_too(stage):
-    def handler(thing, events):
-        stage.note("one of them is called")
-        for end in ends:
-            stage.loop.remove_handler(end)
-
-    with connection() as (end, peer), connection() as (end2, peer2):
-        ends = [end, end2]
-        for from_end in (peer, peer2):
-            from_end.send(b"text")
-        for to_end in ends:
-            stage.loop.add_handler(to_end, handler, stage.loop.READ)
-        stage.wait(0.04)
 
 
 @program

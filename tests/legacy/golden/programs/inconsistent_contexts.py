@@ -5,58 +5,6 @@ from tests.legacy.golden.stage import program
 
 
 @program
-def yield_within_a_context_fails_at_the_first_step(stage):
-    @stage.gen.coroutine
-    def work():
-        with names.context("a"):
-            try:
-                yield stage.gen.moment
-            except Exception as exc:
-                stage.note("thrown in", exc, names.on())
-                raise
-
-    names = NamedContexts(stage)
-    before = stage.stack_context._state.contexts
-    future = work()
-    stage.note("returned", future, names.on())
-    stage.note("same state", stage.stack_context._state.contexts is before)
-
-
-@program
-def yield_within_a_context_fails_when_it_need_not_wait(stage):
-    @stage.gen.coroutine
-    def work(is_late):
-        if is_late:
-            yield done
-        with names.context("a"):
-            yield done
-            stage.note("not reached")
-
-    names = NamedContexts(stage)
-    done = stage.concurrent.Future()
-    done.set_result(None)
-    stage.note(work(False), names.on())
-    stage.note(work(True), names.on())
-
-
-@program
-def yield_within_a_null_context_fails(stage):
-    @stage.gen.coroutine
-    def work(is_late):
-        if is_late:
-            yield stage.gen.moment
-        with stage.stack_context.NullContext():
-            yield stage.gen.moment
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        futures = [work(False), work(True)]
-        stage.note("body", names.on())
-    stage.turn(2)
-    stage.note(futures, names.on())
-
-
-@program
 def yield_within_a_handler_is_handled_there(stage):
     @stage.gen.coroutine
     def work(is_late):
@@ -140,26 +88,6 @@ def inconsistency_caught_within_its_block_leaves_the_context_on(stage):
     waited_for.set_result(42)
     stage.turn(2)
     stage.note(future, names.on())
-
-
-@program
-def yield_within_a_context_of_an_engine_fails_in_its_callers_contexts(stage):
-    @stage.gen.engine
-    def work(is_late):
-        if is_late:
-            yield stage.gen.moment
-        with names.context("a"):
-            yield stage.gen.moment
-
-    names = NamedContexts(stage)
-    with names.handler("h", consumes=True):
-        stage.attempt(work, False)
-        stage.attempt(work, True)
-        stage.note("body", names.on())
-    for turn in range(3):
-        stage.note("turn", turn)
-        stage.turn()
-    stage.note("outside", names.on())
 
 
 @program

@@ -1,15 +1,6 @@
 """`IOLoop.current` and `instance`: which loop is whose, in which thread, how long."""
 
-import threading
-
 from tests.legacy.golden.stage import program
-
-
-def in_thread(function):
-    """Call a function on a thread of its own, and wait for its end."""
-    thread = threading.Thread(target=function)
-    thread.start()
-    thread.join()
 
 
 def run_once(loop):
@@ -26,19 +17,6 @@ def is_current(stage, loop):
 def without_instance(stage):
     """Undo what `instance` and `install` have done to the stage."""
     stage.ioloop.IOLoop.clear_instance()
-    stage.loop.make_current()
-
-
-@program
-def loop_is_current_when_made_so(stage):
-    other = stage.ioloop.IOLoop(make_current=False)
-    stage.note("at first", is_current(stage, stage.loop))
-    other.make_current()
-    stage.note("made current", is_current(stage, other))
-    stage.loop.make_current()
-    stage.note("back", is_current(stage, stage.loop))
-    other.close()
-    stage.note("the other closed", is_current(stage, stage.loop))
     stage.loop.make_current()
 
 
@@ -92,66 +70,6 @@ def current_loop_that_is_closed(stage):
     stage.note("is still current", is_current(stage, other))
     stage.note("the one before is current", is_current(stage, stage.loop))
     stage.loop.make_current()
-
-
-@program
-def thread_has_a_current_loop_of_its_own(stage):
-    IOLoop = stage.ioloop.IOLoop
-
-    def work():
-        stage.note("none at first", is_current(stage, None))
-        own = IOLoop()
-        stage.note("its own", is_current(stage, own))
-        own.add_callback(lambda: stage.note("running", is_current(stage, own)))
-        run_once(own)
-        own.clear_current()
-        stage.note("cleared", is_current(stage, None))
-        own.close()
-
-    in_thread(work)
-    stage.note("the main thread's", is_current(stage, stage.loop))
-
-
-@program
-def thread_without_a_loop_asks_for_the_current_one(stage):
-    IOLoop = stage.ioloop.IOLoop
-    without_instance(stage)
-
-    def work():
-        try:
-            loop = IOLoop.current()
-        except RuntimeError:
-            stage.note("refused")
-            return
-        stage.note("the main thread's", loop is stage.loop)
-        stage.note("the same again", loop is IOLoop.current())
-        stage.note("the instance", loop is IOLoop.instance())
-        loop.close()
-
-    in_thread(work)
-    without_instance(stage)
-
-
-@program
-def thread_asks_for_the_instance_of_the_main_thread(stage):
-    IOLoop = stage.ioloop.IOLoop
-    without_instance(stage)
-    instance = IOLoop.instance()
-
-    def work():
-        try:
-            loop = IOLoop.instance()
-        except RuntimeError:
-            stage.note("refused")
-            return
-        stage.note("the main thread's", loop is instance)
-        if loop is not instance:
-            loop.close()
-
-    in_thread(work)
-    without_instance(stage)
-    if instance is not stage.loop:
-        instance.close()
 
 
 @program

@@ -99,24 +99,6 @@ def suspended_coroutine_lives_as_long_as_its_result_is_held(stage, watch):
 
 @program
 @without_collector
-def suspended_coroutine_lives_as_long_as_the_future_that_it_waits_for(stage, watch):
-    @stage.gen.coroutine
-    def work():
-        local = watch.thing("local")
-        value = yield pending
-        stage.note("got", value, local is None)
-
-    pending = make_future(stage)
-    work()
-    gc.collect()
-    watch.note("collected")
-    pending.set_result(42)
-    stage.turn(3)
-    watch.note("ended")
-
-
-@program
-@without_collector
 def coroutine_lets_go_of_what_it_waited_for_and_what_it_got(stage, watch):
     @stage.gen.coroutine
     def work():
@@ -143,40 +125,6 @@ def coroutine_lets_go_of_what_it_waited_for_and_what_it_got(stage, watch):
 
 @program
 @without_collector
-def done_future_lets_go_of_its_callbacks(stage, watch):
-    def add_callbacks(future):
-        things = [watch.thing("first"), watch.thing("second")]
-        for thing in things:
-            future.add_done_callback(lambda _, thing=thing: stage.note("called back"))
-
-    future = make_future(stage)
-    add_callbacks(future)
-    watch.note("pending")
-    future.set_result(1)
-    stage.turn()
-    watch.note("done")
-    stage.note(future)
-
-
-@program
-@without_collector
-def failed_future_is_freed_after_its_error_was_raised_and_caught(stage, watch):
-    def raise_and_catch(futures):
-        try:
-            futures.pop().result()
-        except ValueError:
-            watch.note("caught")
-
-    future = make_future(stage)
-    watch.watch("future", future)
-    future.set_exception(ValueError("lost"))
-    raise_and_catch([future])
-    del future
-    watch.note("dropped")
-
-
-@program
-@without_collector
 def chained_futures_let_go_of_each_other_when_done(stage, watch):
     source, target = make_future(stage), make_future(stage)
     watch.watch("source", source)
@@ -188,79 +136,3 @@ def chained_futures_let_go_of_each_other_when_done(stage, watch):
     watch.note("source dropped")
     del target
     watch.note("target dropped")
-
-
-@program
-@without_collector
-def answered_task_lets_go_of_its_function_and_arguments(stage, watch):
-    def begin():
-        def work(argument, callback):
-            stage.loop.add_callback(lambda: callback(argument is None))
-
-        watch.watch("function", work)
-        return stage.gen.Task(work, watch.thing("argument"))
-
-    future = begin()
-    watch.note("begun")
-    stage.turn(2)
-    stage.note(future)
-    watch.note("answered")
-
-
-@program
-@without_collector
-def return_future_lets_go_of_its_arguments_when_called_back(stage, watch):
-    @stage.concurrent.return_future
-    def work(argument, callback):
-        stage.loop.add_callback(lambda: callback(argument is None))
-
-    future = work(watch.thing("argument"))
-    watch.watch("future", future)
-    watch.note("begun")
-    stage.turn(2)
-    stage.note(future)
-    watch.note("called back")
-    del future
-    watch.note("dropped")
-
-
-@program
-@without_collector
-def return_future_lets_go_of_the_callers_callback_when_called_back(stage, watch):
-    callbacks = []
-
-    @stage.concurrent.return_future
-    def work(callback):
-        callbacks.append(callback)
-
-    def begin():
-        thing = watch.thing("thing")
-        return work(callback=lambda value: stage.note(value, thing is None))
-
-    future = begin()
-    watch.note("begun")
-    callbacks[0](42)
-    stage.turn(2)
-    watch.note("called back")
-    stage.note(future)
-
-
-@program
-@without_collector
-def list_of_futures_is_let_go_when_it_was_waited_for(stage, watch):
-    @stage.gen.coroutine
-    def work():
-        waited_for = [make_future(stage), make_future(stage)]
-        watch.watch("first", waited_for[0])
-        watch.watch("second", waited_for[1])
-        stage.loop.add_callback(waited_for[0].set_result, 0)
-        stage.loop.add_callback(waited_for[1].set_result, 1)
-        watch.note("begun")
-        values = yield waited_for
-        del waited_for
-        stage.note(values)
-        yield stage.gen.moment
-        watch.note("a turn later")
-
-    work()
-    stage.turn(8)

@@ -46,22 +46,6 @@ def list_is_given_in_its_own_order_after_the_last_child(stage):
 
 
 @program
-def list_waits_for_all_children_and_fails_with_the_first_of_the_list(stage):
-    a, b, c, d = futures(stage, 4)
-    future = stage.gen.multi([a, b, c, d])
-    d.set_exception(ValueError("first in time"))
-    stage.turn(2)
-    stage.note(future)
-    c.set_exception(KeyError("second in time"))
-    b.set_exception(ValueError("first in the list"))
-    stage.turn(2)
-    stage.note(future)
-    a.set_result(None)
-    stage.turn(2)
-    stage.note(future)
-
-
-@program
 def list_logs_its_other_failures_unless_they_are_quiet(stage):
     def fail_thrice(**kwargs):
         errors = (ValueError("1st"), KeyError("2nd"), ValueError("3rd"))
@@ -84,34 +68,6 @@ def list_of_one_future_many_times(stage):
 
 
 @program
-def list_and_dict_without_children_are_done_at_once(stage):
-    stage.note(stage.gen.multi([]), stage.gen.multi({}))
-    yield_it(stage, [])
-    yield_it(stage, {})
-    yield_it(stage, [[], {}, [{}]])
-    stage.turn()
-
-
-@program
-def list_of_nones_and_moments_takes_no_turn(stage):
-    yield_it(stage, [None])
-    yield_it(stage, {"a": stage.gen.moment, "b": None})
-    yield_it(stage, [None, None, [stage.gen.moment], done_future(stage, 42)])
-    stage.note(stage.gen.multi([None, stage.gen.moment]))
-
-
-@program
-def list_and_dict_nest(stage):
-    a, b, c = futures(stage, 3)
-    stage.loop.add_callback(c.set_result, "c")
-    stage.loop.add_callback(b.set_result, "b")
-    stage.loop.add_callback(a.set_result, "a")
-    yield_it(stage, [{"a": a, "more": [b, [c]]}, [], [a]])
-    deepest = failed_future(stage, ValueError("deepest"))
-    yield_it(stage, {"a": a, "more": {"b": [b, [deepest]]}})
-
-
-@program
 def dict_keeps_its_keys_and_their_order(stage):
     keys = [3, "one", (2, 2), None]
     children = collections.OrderedDict((key, stage.gen.Future()) for key in keys)
@@ -122,18 +78,6 @@ def dict_keeps_its_keys_and_their_order(stage):
     stage.note(type(future.result()), list(future.result().items()))
     pairs = [(key, failed_future(stage, ValueError(key))) for key in "cab"]
     stage.note(stage.gen.multi(collections.OrderedDict(pairs)))
-
-
-@program
-def list_given_is_looked_at_once_and_the_one_got_is_new(stage):
-    a, b = futures(stage, 2)
-    children, by_key = [a], {"a": a}
-    results = [stage.gen.multi(children), stage.gen.multi(by_key)]
-    children.append(b)
-    by_key["b"] = b
-    a.set_result("a")
-    stage.turn()
-    stage.note(results, results[0].result() is children)
 
 
 @program
@@ -166,20 +110,3 @@ def multi_has_three_names_and_gives_futures(stage):
     for function in (gen.multi, gen.multi_future):
         made = function([done_future(stage, 1)], ())
         stage.note(isinstance(made, gen.Future), made)
-
-
-@program
-def multi_is_awaited_by_native_coroutines(stage):
-    async def native(value):
-        await stage.gen.sleep(0)
-        return value
-
-    async def work():
-        stage.note("given", await stage.gen.multi([native(1), {"a": native(2)}]))
-        failures = [failed_future(stage, ValueError("1st")), native(3)]
-        try:
-            await stage.gen.multi(failures)
-        except ValueError as exc:
-            stage.note("caught", exc)
-
-    stage.run(work)

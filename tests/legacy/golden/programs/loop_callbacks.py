@@ -1,7 +1,6 @@
 """`add_callback` and `add_future`: order, turns, errors, threads; start and stop."""
 
 import signal
-import sys
 import threading
 import time
 
@@ -30,67 +29,11 @@ def callbacks_run_later_in_order_with_their_arguments(stage):
 
 
 @program
-def callback_added_by_a_callback_runs_in_the_next_turn(stage):
-    def first():
-        stage.note("first")
-        stage.loop.add_callback(second)
-        stage.loop.add_callback(stage.noting("after the second"))
-
-    def second():
-        stage.note("second")
-        stage.loop.add_callback(stage.noting("third"))
-
-    stage.loop.add_callback(first)
-    stage.loop.add_callback(stage.noting("beside the first"))
-    for number in range(4):
-        stage.turn()
-        stage.note("turn over", number)
-
-
-@program
 def what_can_not_be_called_is_refused_or_logged(stage):
     note_refusal(stage, stage.loop.add_callback, None)
     note_refusal(stage, stage.loop.add_callback, 42)
     stage.turn()
     stage.note("turn over")
-
-
-@program
-def failing_callback_is_logged_and_the_others_run(stage):
-    stage.loop.add_callback(stage.noting("before"))
-    stage.loop.add_callback(failing("no"))
-    stage.loop.add_callback(stage.noting("after"))
-    stage.turn()
-
-
-@program
-def callback_returning_a_failing_coroutine_is_logged(stage):
-    @stage.gen.coroutine
-    def fail(text, turns):
-        for _ in range(turns):
-            yield stage.gen.moment
-        stage.note("fails", text)
-        raise ValueError(text)
-
-    stage.loop.add_callback(fail, "at once", 0)
-    stage.loop.add_callback(fail, "later", 2)
-    for number in range(6):
-        stage.turn()
-        stage.note("turn over", number)
-
-
-@program
-def callback_returning_a_native_coroutine_runs_it(stage):
-    async def work(name):
-        stage.note("begun", name)
-        await stage.gen.sleep(0.02)
-        stage.stop()
-        raise ValueError("no")
-
-    stage.loop.add_callback(work, "native")
-    stage.note("added")
-    stage.wait()
-    stage.turn(3)
 
 
 @program
@@ -116,30 +59,6 @@ def callback_returning_an_empty_container_lets_the_loop_rest(stage):
         before = time.process_time()
         stage.wait(0.1)
         stage.note(thing, "rested", time.process_time() - before < 0.05)
-
-
-@program
-def overridden_handler_of_errors_sees_those_of_all_callbacks(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.sleep(0.02)
-        raise ValueError("coroutine")
-
-    def handle(callback):
-        errors.append(sys.exc_info()[1])
-        stage.note("handled", errors[-1])
-        if len(errors) == 3:
-            stage.loop.call_later(0.02, failing("timer"))
-            stage.loop.call_later(0.02, stage.stop)
-
-    errors = []
-    stage.loop.handle_callback_exception = handle
-    future = stage.concurrent.Future()
-    future.set_result(None)
-    stage.loop.add_callback(failing("callback"))
-    stage.loop.add_callback(work)
-    stage.loop.add_future(future, failing("future"))
-    stage.wait()
 
 
 @program
@@ -180,35 +99,6 @@ def callback_from_a_thread_wakes_the_loop(stage):
 
 
 @program
-def stop_called_from_a_thread(stage):
-    def work():
-        time.sleep(0.02)
-        stage.loop.stop()
-
-    thread = threading.Thread(target=work)
-    stage.loop.add_callback(thread.start)
-    timer = stage.loop.call_later(3, stage.noting("not woken"))
-    stage.loop.start()
-    stage.note("stopped")
-    stage.loop.remove_timeout(timer)
-    thread.join()
-
-
-@program
-def stop_lets_the_others_of_its_turn_run(stage):
-    def stop():
-        stage.note("stops")
-        stage.loop.stop()
-        stage.loop.add_callback(stage.noting("added while stopping"))
-
-    stage.loop.add_callback(stop)
-    stage.loop.add_callback(stage.noting("the next callback"))
-    stage.loop.start()
-    stage.note("stopped")
-    stage.turn()
-
-
-@program
 def stop_before_start(stage):
     stage.loop.add_callback(stage.noting("callback"))
     stage.loop.stop()
@@ -243,22 +133,6 @@ def loops_started_inside_a_running_one(stage):
     stage.loop.add_callback(stage.noting("started again"))
     stage.turn()
     other.close()
-
-
-@program
-def add_future_logs_what_its_callback_fails_with(stage):
-    @stage.gen.coroutine
-    def work(future):
-        yield stage.gen.moment
-        raise ValueError("coroutine")
-
-    future = stage.concurrent.Future()
-    future.set_exception(ValueError("future"))
-    stage.loop.add_future(future, stage.noting("looked at"))
-    stage.loop.add_future(future, lambda future: future.result())
-    stage.loop.add_future(future, failing("function"))
-    stage.loop.add_future(future, work)
-    stage.turn(5)
 
 
 @program

@@ -58,15 +58,6 @@ def periodic_callback_stops_itself(stage):
 
 
 @program
-def periodic_callback_is_due_at_multiples_of_its_time(stage):
-    clock = HandMovedClock(stage)
-    periodic = stage.ioloop.PeriodicCallback(stage.noting("tick"), 100)
-    periodic.start()
-    for ms in (105, 201, 310):
-        clock.call_at(ms)
-
-
-@program
 def periodic_callback_skips_what_it_was_too_slow_for(stage):
     def tick():
         stage.note("tick")
@@ -138,22 +129,6 @@ def periodic_callback_started_twice_ticks_twice(stage):
 
 
 @program
-def periodic_callback_is_stopped_and_started_again(stage):
-    clock = HandMovedClock(stage)
-    periodic = stage.ioloop.PeriodicCallback(stage.noting("tick"), 100)
-    periodic.stop()
-    periodic.start()
-    periodic.stop()
-    periodic.stop()
-    clock.call_at(105)
-    periodic.start()
-    periodic.stop()
-    periodic.start()
-    clock.call_at(210)
-    clock.call_at(310)
-
-
-@program
 def failing_periodic_callback_is_logged_and_goes_on(stage):
     def tick():
         ticks.append(None)
@@ -190,14 +165,6 @@ def periodic_callback_refuses_times_that_are_not_positive(stage):
     for ms in (0, -1, -0.5, None, "20", datetime.timedelta(seconds=0)):
         stage.note(type(ms))
         note_refusal(stage, stage.ioloop.PeriodicCallback, stage.noting("tick"), ms)
-
-
-@program
-def periodic_callback_takes_fractions_of_milliseconds(stage):
-    clock = HandMovedClock(stage)
-    stage.ioloop.PeriodicCallback(stage.noting("half"), 0.5).start()
-    clock.call_at(1.7)
-    stage.ioloop.PeriodicCallback(stage.noting("later"), 2500.5).start()
 
 
 @program

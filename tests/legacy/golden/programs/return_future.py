@@ -13,46 +13,6 @@ def note_refusal(stage, function, *args, **kwargs):
         stage.note("accepted")
 
 
-def answering(stage):
-    """Return a function that calls back with its argument in the next turn."""
-
-    @stage.concurrent.return_future
-    def answer(value, callback):
-        stage.loop.add_callback(callback, value)
-
-    return answer
-
-
-@program
-def return_future_resumes_a_coroutine_a_turn_after_the_call_back(stage):
-    answer = answering(stage)
-
-    @stage.gen.coroutine
-    def use():
-        stage.note("got", (yield answer(42)))
-
-    use()
-    for _ in range(3):
-        stage.turn()
-        stage.note("a turn later")
-
-
-@program
-def return_future_called_back_at_once_is_done_at_once(stage):
-    @stage.concurrent.return_future
-    def work(value, callback):
-        callback(value)
-        stage.note("goes on")
-
-    @stage.gen.coroutine
-    def use():
-        value = yield work(1)
-        raise stage.gen.Return(value + 1)
-
-    stage.note(work(1))
-    stage.note("used", use())
-
-
 @program
 def return_future_finds_the_callback_wherever_it_stands(stage):
     @stage.concurrent.return_future
@@ -80,23 +40,6 @@ def return_future_finds_the_callback_wherever_it_stands(stage):
     stage.note(optional(1), optional(1, 5), optional(1, 5, None, 6), optional(1, c=6))
     stage.note(by_name(1), by_name(1, 2, 3, d=4))
     stage.note(anything(), anything(1, 2, d=4))
-
-
-@program
-def return_future_takes_the_callers_callback_by_place_and_by_name(stage):
-    @stage.concurrent.return_future
-    def work(a, callback, b=2):
-        callback((a, b))
-
-    for place, args, kwargs in (
-        ("positional", (1, stage.noting("called back")), {}),
-        ("positional before another", (1, stage.noting("called back"), 5), {}),
-        ("by name", (1,), {"callback": stage.noting("called back")}),
-        ("by name only", (), {"b": 5, "a": 1, "callback": stage.noting("called back")}),
-    ):
-        stage.note(place)
-        stage.note("returned", work(*args, **kwargs))
-        stage.turn()
 
 
 @program
@@ -136,23 +79,6 @@ def return_future_wraps_methods_and_keeps_their_names(stage):
     stage.note(Counter.add(counter, number=3), Counter.static(4), counter.of_class())
     stage.note(Counter.add.__name__, Counter.add.__doc__)
     stage.turn()
-
-
-@program
-def return_future_calls_the_caller_back_inside_the_call_back(stage):
-    @stage.concurrent.return_future
-    def work(callback):
-        stage.note("begins")
-        stage.loop.add_callback(call_back, callback)
-
-    def call_back(callback):
-        stage.note("calling back")
-        callback(None)
-        stage.note("called back", future)
-
-    future = work(callback=stage.noting("caller's callback"))
-    stage.note("returned", future)
-    stage.turn(2)
 
 
 @program
@@ -197,23 +123,3 @@ def return_future_called_back_twice(stage):
     future = work(callback=stage.noting("caller's callback"))
     stage.turn()
     stage.note(future)
-
-
-@program
-def return_future_over_an_engine_carries_results_and_errors(stage):
-    @stage.concurrent.return_future
-    @stage.gen.engine
-    def work(value, callback):
-        yield stage.gen.Task(stage.loop.add_callback)
-        callback(value[0])
-
-    @stage.gen.coroutine
-    def use(value):
-        try:
-            stage.note("got", (yield work(value)))
-        except IndexError as exc:
-            stage.note("caught", exc)
-
-    for value in ([42], []):
-        use(value)
-        stage.turn(8)

@@ -51,17 +51,6 @@ def run_sync_returns_results_of_all_kinds(stage):
 
 
 @program
-def run_sync_of_a_function_without_result(stage):
-    def work():
-        stage.note("called", stage.ioloop.IOLoop.current() is stage.loop)
-        stage.loop.add_callback(stage.noting("in the next turn"))
-
-    stage.loop.add_callback(stage.noting("added before"))
-    stage.note("returned", stage.loop.run_sync(work))
-    stage.turn()
-
-
-@program
 def run_sync_refuses_what_can_not_be_yielded(stage):
     def generator():
         stage.note("never begun")
@@ -123,13 +112,6 @@ def run_sync_times_out_of_a_future(stage):
     future = stage.concurrent.Future()
     attempt_all(stage, stage.loop.run_sync, lambda: future, timeout=0.02)
     stage.note("the future", future)
-
-
-@program
-def run_sync_within_its_time_leaves_no_timer(stage):
-    stage.loop.run_sync(lambda: stage.gen.sleep(0), timeout=0.08)
-    stage.loop.call_later(0.12, stage.noting("not stopped"))
-    stage.wait(0.16)
 
 
 @program

@@ -33,18 +33,6 @@ def fail():
 
 
 @program
-def contexts_are_entered_again_around_each_call(stage):
-    names = NamedContexts(stage)
-    with names.context("a"), names.context("b"):
-        stage.note("body", names.on())
-        wrapped = stage.stack_context.wrap(names.noting("called"))
-    for _ in range(2):
-        stage.note("outside", names.on())
-        wrapped()
-    stage.note("outside", names.on())
-
-
-@program
 def contexts_see_an_error_but_cannot_swallow_it(stage):
     names = NamedContexts(stage)
 
@@ -88,17 +76,6 @@ def block_is_not_run_when_its_context_cannot_be_entered(stage):
         before = stage.stack_context._state.contexts
         stage.attempt(failing_block)
         stage.note("same state", stage.stack_context._state.contexts is before)
-
-
-@program
-def context_that_fails_on_entry_again_goes_to_the_handlers_around_it(stage):
-    names = NamedContexts(stage)
-    failing = stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2]))
-    outer, inner = [names.handler(x, consumes=True) for x in ("outer", "inner")]
-    with outer, names.context("a"), failing, inner:
-        wrapped = stage.stack_context.wrap(names.noting("called"))
-    stage.attempt(wrapped)
-    stage.attempt(wrapped)
 
 
 @program
@@ -181,23 +158,6 @@ def context_deactivated_during_a_call_is_still_left(stage):
 
 
 @program
-def deactivated_contexts_do_not_pile_up_over_calls(stage):
-    def step(left):
-        stage.note("before", names.on())
-        handler, context = names.handler(f"h{left}"), names.context(f"c{left}")
-        with handler as deactivate_handler, context as deactivate_context:
-            if left:
-                stage.loop.add_callback(step, left - 1)
-        deactivate_handler()
-        deactivate_context()
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        stage.loop.add_callback(step, 3)
-    stage.turn(4)
-
-
-@program
 def state_is_the_contexts_to_enter_and_the_head_of_all(stage):
     state = stage.stack_context._state
     context = stage.stack_context.StackContext(Numbered(stage))
@@ -232,23 +192,6 @@ def state_has_a_context_already_when_it_is_made(stage):
         with names.named("b", context), names.context("c"):
             wrapped = stage.stack_context.wrap(names.noting("called"))
     wrapped()
-
-
-@program
-def null_context_hides_the_contexts_around_it(stage):
-    names = NamedContexts(stage)
-    with names.handler("outer", consumes=True), names.context("a"):
-        with stage.stack_context.NullContext() as nothing:
-            stage.note("within", nothing, names.on())
-            with names.context("b"):
-                wrapped = stage.stack_context.wrap(names.noting("called"))
-        stage.note("restored", names.on())
-        with stage.stack_context.NullContext():
-            failing = stage.stack_context.wrap(fail)
-            fail()
-    stage.note("outside", names.on())
-    wrapped()
-    stage.attempt(failing)
 
 
 @program

@@ -17,44 +17,6 @@ def task_given_a_callback_of_its_own_fails(stage):
 
 
 @program
-def task_whose_function_fails_throws_at_the_yield(stage):
-    def fail(callback):
-        raise ValueError("failed")
-
-    @stage.gen.coroutine
-    def main():
-        task = stage.gen.Task(fail)
-        stage.note("made", task)
-        try:
-            yield task
-        except ValueError as exc:
-            stage.note("caught", exc)
-
-    stage.note("returned", main())
-    stage.note("contexts", stage.stack_context._state.contexts)
-
-
-@program
-def task_whose_function_fails_later_throws_at_the_yield(stage):
-    def fail():
-        stage.note("failing")
-        raise ValueError("failed")
-
-    @stage.gen.coroutine
-    def main():
-        try:
-            yield stage.gen.Task(lambda callback: stage.loop.add_callback(fail))
-        except ValueError as exc:
-            stage.note("caught", exc)
-
-    with handler(stage, "context", consumes=True):
-        future = main()
-    for turn in (1, 2, 3):
-        stage.turn()
-        stage.note("turn", turn, future)
-
-
-@program
 def task_that_fails_at_once_after_its_answer_raises_to_its_maker(stage):
     def answer_and_fail(callback):
         callback(42)
@@ -65,49 +27,6 @@ def task_that_fails_at_once_after_its_answer_raises_to_its_maker(stage):
         stage.attempt(stage.gen.Task, answer_and_fail)
         stage.gen.Task(answer_and_fail)
     stage.note("contexts", stage.stack_context._state.contexts)
-
-
-@program
-def task_that_fails_later_after_its_answer_tells_the_context(stage):
-    def fail():
-        raise ValueError("failed")
-
-    def answer_and_fail(callback):
-        stage.loop.add_callback(callback, 42)
-        stage.loop.add_callback(fail)
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield stage.gen.Task(answer_and_fail)))
-
-    with handler(stage, "context", consumes=True):
-        main()
-    stage.turn(4)
-    stage.note("with no context")
-    main()
-    stage.turn(4)
-
-
-@program
-def task_that_fails_twice_throws_the_first_and_tells_the_second(stage):
-    def fail(error):
-        raise error
-
-    def fail_twice(callback):
-        stage.loop.add_callback(fail, ValueError("first"))
-        stage.loop.add_callback(fail, ValueError("second"))
-        stage.loop.add_callback(callback, 42)
-
-    @stage.gen.coroutine
-    def main():
-        try:
-            yield stage.gen.Task(fail_twice)
-        except ValueError as exc:
-            stage.note("caught", exc)
-
-    with handler(stage, "context", consumes=True):
-        main()
-    stage.turn(4)
 
 
 @program

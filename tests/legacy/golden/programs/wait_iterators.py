@@ -1,7 +1,7 @@
 """`gen.WaitIterator`: outcomes as they come."""
 
 from tests.legacy.golden.stage import program
-from tests.legacy.golden.waited_for import done_future, failed_future, turns_until_done
+from tests.legacy.golden.waited_for import done_future, failed_future
 
 
 def position(iterator):
@@ -36,18 +36,6 @@ def wait_iterator_gives_outcomes_in_the_order_they_come(stage):
 
 
 @program
-def wait_iterator_tells_keywords(stage):
-    futures = {"a": stage.gen.Future(), "b": stage.gen.Future()}
-    iterator = stage.gen.WaitIterator(**futures)
-    for key in ("b", "a"):
-        following = iterator.next()
-        futures[key].set_result("of " + key)
-        turns_until_done(stage, following)
-        stage.note(following, *position(iterator))
-    stage.note("done", iterator.done())
-
-
-@program
 def wait_iterator_gives_what_is_done_in_the_order_of_its_arguments(stage):
     pending = stage.gen.Future()
     failed = failed_future(stage, ValueError("failed"))
@@ -60,20 +48,6 @@ def wait_iterator_gives_what_is_done_in_the_order_of_its_arguments(stage):
         stage.note(*position(iterator))
     following = iterator.next()
     stage.note("left", following, "done", iterator.done())
-
-
-@program
-def wait_iterator_moves_on_when_asked_not_when_more_is_done(stage):
-    a, b = stage.gen.Future(), stage.gen.Future()
-    iterator = stage.gen.WaitIterator(a, b)
-    following = iterator.next()
-    b.set_result("b")
-    a.set_result("a")
-    stage.turn(2)
-    stage.note(following, *position(iterator))
-    stage.turn()
-    stage.note(*position(iterator))
-    stage.note(iterator.next(), *position(iterator))
 
 
 @program
@@ -90,12 +64,6 @@ def wait_iterator_is_done_when_all_was_given(stage):
         stage.note("for ever", iterator.next())
     except Exception:
         stage.note("there is nothing more")
-
-
-@program
-def wait_iterator_of_nothing_is_done(stage):
-    iterator = stage.gen.WaitIterator()
-    stage.note(iterator.done(), *position(iterator))
 
 
 @program

@@ -14,35 +14,6 @@ def milliseconds(number):
 
 
 @program
-def with_timeout_gives_what_comes_in_time_and_forgets_the_deadline(stage):
-    for set_outcome in (
-        lambda future: future.set_result(42),
-        lambda future: future.set_exception(ValueError("in time")),
-    ):
-        inner = stage.gen.Future()
-        outer = stage.gen.with_timeout(milliseconds(20), inner)
-        stage.note("the same", outer is inner, outer)
-        set_outcome(inner)
-        turns_until_done(stage, outer)
-        stage.note(outer)
-        stage.wait(0.06)
-        stage.note("after the deadline", outer, inner)
-
-
-@program
-def with_timeout_fails_at_the_deadline_and_leaves_the_future_alone(stage):
-    inner = stage.gen.Future()
-    outer = stage.gen.with_timeout(milliseconds(20), inner)
-    outer.add_done_callback(stage.stop)
-    stage.wait()
-    stage.note(outer, inner)
-    again = stage.gen.with_timeout(milliseconds(5000), inner)
-    inner.set_result("late")
-    turns_until_done(stage, again)
-    stage.note(outer, inner, again)
-
-
-@program
 def with_timeout_deadline_is_a_time_of_the_loop_or_a_length(stage):
     def outcome(deadline):
         @stage.gen.coroutine

@@ -1,7 +1,5 @@
 """`stack_context.wrap` and `run_with_stack_context`."""
 
-import threading
-
 from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
 
@@ -25,17 +23,6 @@ def wrap_leaves_none_and_what_is_wrapped_alone(stage):
         stage.note(outside is plain, within is plain, within is wrap(plain))
         stage.note(wrap(outside) is outside, wrap(within) is within)
     stage.note(outside._wrapped, within._wrapped, hasattr(plain, "_wrapped"))
-
-
-@program
-def wrapped_call_has_the_contexts_of_wrapping_not_of_calling(stage):
-    names = NamedContexts(stage)
-    with names.handler("h"), names.context("a"):
-        wrapped = stage.stack_context.wrap(names.noting("called"))
-    with names.context("b"):
-        before = stage.stack_context._state.contexts
-        wrapped()
-        stage.note("restored", stage.stack_context._state.contexts is before)
 
 
 @program
@@ -85,25 +72,6 @@ def wrapped_call_passes_arguments_and_returns_the_result(stage):
     stage.attempt(within, 1, 2, three=3)
     stage.attempt(outside)
     stage.attempt(within)
-
-
-@program
-def wrapped_call_has_its_contexts_in_another_thread(stage):
-    def work():
-        stage.note("thread before", names.on())
-        with names.context("b"):
-            wrapped()
-            stage.note("thread", names.on())
-        stage.note("thread after", names.on())
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        wrapped = stage.stack_context.wrap(names.noting("called"))
-    with names.context("c"):
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        stage.note("here", names.on())
 
 
 @program

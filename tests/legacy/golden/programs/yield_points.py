@@ -30,54 +30,6 @@ def new_point(stage, name, failing="", ready=True):
 
 
 @program
-def first_yield_point_costs_a_turn_and_later_ones_none(stage):
-    done = stage.concurrent.Future()
-    done.set_result("done")
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield done))
-        for name in ("one", "two"):
-            stage.note((yield new_point(stage, name)))
-        yield stage.gen.moment
-        stage.note((yield new_point(stage, "three")))
-
-    future = main()
-    for turn in (1, 2, 3):
-        stage.note("turn", turn, future)
-        stage.turn()
-
-
-@program
-def first_yield_point_costs_a_turn_in_each_coroutine(stage):
-    @stage.gen.coroutine
-    def inner(name):
-        yield from tried(stage, new_point(stage, name))
-
-    @stage.gen.coroutine
-    def main():
-        yield from tried(stage, new_point(stage, "outer"))
-        for name in ("first inner", "second inner"):
-            yield inner(name)
-
-    future = main()
-    for turn in range(1, 7):
-        stage.turn()
-        stage.note("turn", turn, future)
-
-
-@program
-def yield_point_that_fails_throws_at_its_yield(stage):
-    @stage.gen.coroutine
-    def main():
-        for number in ("first", "later"):
-            for failing in ("start", "is_ready", "get_result"):
-                yield from tried(stage, new_point(stage, number, failing))
-
-    stage.run(main)
-
-
-@program
 def yield_point_that_is_never_ready_is_asked_once(stage):
     @stage.gen.coroutine
     def main():
@@ -152,19 +104,3 @@ def list_of_yield_points_can_be_converted_but_not_timed(stage):
             gen.with_timeout(soon, points)
         except Exception as exc:
             stage.note("raised", type(exc))
-
-
-@program
-def yield_points_cannot_be_awaited(stage):
-    async def wait(point):
-        return await point
-
-    @stage.gen.coroutine
-    def main():
-        for point in (stage.gen.Wait("key"), stage.gen.multi([stage.gen.Wait("key")])):
-            try:
-                yield wait(point)
-            except TypeError:
-                stage.note("caught TypeError")
-
-    stage.run(main)

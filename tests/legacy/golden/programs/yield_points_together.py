@@ -72,22 +72,6 @@ def list_with_a_yield_point_starts_its_children_in_order(stage):
 
 
 @program
-def list_with_a_yield_point_may_hold_whatever_can_be_yielded(stage):
-    async def native():
-        return "native"
-
-    @stage.gen.coroutine
-    def main():
-        done = stage.concurrent.Future()
-        done.set_result("future")
-        task = stage.gen.Task(stage.loop.add_callback)
-        point = new_point(stage, "point")
-        yield from tried(stage, [done, [done], [], {}, point, native(), task])
-
-    stage.run(main)
-
-
-@program
 def list_with_a_yield_point_may_hold_moments(stage):
     @stage.gen.coroutine
     def main(moment):

@@ -1,43 +1,9 @@
 """What else a coroutine may yield: nothing, natives, threads, naps."""
 
-import threading
 from concurrent import futures
 
 from tests.legacy.golden.stage import program
 from tests.legacy.golden.waited_for import done_future
-
-
-@program
-def moment_and_none_take_a_turn_each(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.note("after moment")
-        stage.note("after None", (yield None))
-        stage.note("after nothing", (yield))
-        stage.note("after a ready one", (yield done_future(stage, 42)))
-
-    future = work()
-    for _ in range(4):
-        stage.turn()
-        stage.note("turned", future)
-
-
-@program
-def moment_waits_for_its_turn_among_the_callbacks(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.loop.add_callback(stage.noting("added after the moment"))
-        yield None
-        stage.note("resumed")
-
-    stage.loop.add_callback(stage.noting("added before the call"))
-    work()
-    stage.loop.add_callback(stage.noting("added after the call"))
-    for _ in range(2):
-        stage.turn()
-        stage.note("turned")
 
 
 @program
@@ -69,29 +35,6 @@ def bad_yield_is_thrown_in_and_may_be_caught(stage):
         return "went on"
 
     stage.note(work())
-
-
-@program
-def native_coroutine_yielded_gives_its_result_or_error(stage):
-    async def native(error=None):
-        await stage.gen.sleep(0.02)
-        if error:
-            raise error
-        return 42
-
-    async def calls_native():
-        return await native() + 1
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("given", (yield native()), (yield calls_native()))
-        try:
-            yield native(ValueError("inside"))
-        except ValueError as exc:
-            stage.note("caught", exc)
-        stage.note("given", (yield [native(), {"a": native()}]))
-
-    stage.run(work)
 
 
 @program
@@ -132,29 +75,6 @@ def awaitable_that_yields_no_future_is_told_so(stage):
         stage.note("given", (yield Awaitable()))
 
     stage.run(work)
-
-
-@program
-def executor_results_come_back_to_the_thread_of_the_loop(stage):
-    pool = futures.ThreadPoolExecutor(2)
-
-    def fail():
-        raise ValueError("in a thread")
-
-    @stage.gen.coroutine
-    def work():
-        thread = threading.current_thread()
-        stage.note(
-            "own thread", (yield pool.submit(threading.current_thread)) is thread
-        )
-        stage.note("resumed there", threading.current_thread() is thread)
-        try:
-            yield pool.submit(fail)
-        except ValueError as exc:
-            stage.note("caught", exc, threading.current_thread() is thread)
-
-    stage.run(work)
-    pool.shutdown()
 
 
 @program
