@@ -253,4 +253,7 @@ def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
     Raises:
         ConfigError: it is not a frontier, or has another version, or cannot be opened.
     """
-    return database.open_database(path, SCHEMA, read_only=read_only)
+    # A temporary file may be closed by the garbage collector, which runs in any thread.
+    return database.open_database(
+        path, SCHEMA, read_only=read_only, any_thread=not str(path)
+    )

@@ -7,7 +7,8 @@ transitions.
 import functools
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,9 @@ class SqliteReader(FrontierReader):
 
     def __init__(self, path: Path | str, *, read_only: bool) -> None:
         self._db = open_database(path, read_only=read_only)
+        self._close: Callable[[], object] = self._db.close
+        if not str(path):  # a temporary file goes with what has opened it
+            self._close = weakref.finalize(self, self._db.close)
         self._is_read_only = read_only
         try:
             if read_only:
@@ -70,7 +74,7 @@ class SqliteReader(FrontierReader):
         self._hashed = functools.lru_cache(256)(functools.partial(_hashed, keyed))
 
     def close(self) -> None:
-        self._db.close()
+        self._close()
 
     def count(self, state: State) -> int:
         return self._counts.urls[state]
