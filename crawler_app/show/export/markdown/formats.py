@@ -100,7 +100,7 @@ def write_texts(
 
 
 def _listed(pages: Iterable[PageContent]) -> Iterator[PageContent]:
-    """Yield the pages for a file that is published: all that do not say ``noindex``."""
+    """Yield the pages for a file that is to be published: those without ``noindex``."""
     return (page for page in pages if not page.is_noindex)
 
 
