@@ -81,7 +81,8 @@ class StepExchange:
         # Three times in the time after which the server takes a worker for dead, so that one
         # step may be lost, and one late.
         alive_s = self._sender.alive_s / 3
-        due_at = min(asks_at, state.host_changes.due_at, state.stepped_at + alive_s)
+        changes_at = min(state.host_changes.due_at, state.counts_due_at)
+        due_at = min(asks_at, changes_at, state.stepped_at + alive_s)
         return min(due_at - self._clock(), alive_s)
 
     @gen.coroutine

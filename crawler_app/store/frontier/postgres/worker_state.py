@@ -152,8 +152,10 @@ class WorkerState:
         self.shift_s = 0.0
         self.last_queued = 0
         self.stepped_at = -math.inf
-        # When to ask again: for claims, if there is nothing else to send, and for the counts.
+        # When to ask again: for claims, if there is nothing else to send, and for the counts,
+        # which is worth a step of its own after a change that they do not show.
         self.asks_at = self.asks_counts_at = -math.inf
+        self._has_old_counts = False
         self.starved = 0
         self.lease_s = 0.0
         self.max_depth: int | None = None
@@ -237,6 +239,11 @@ class WorkerState:
         age_s = now - self.asks_counts_at + COUNTS_EVERY_S
         return is_ending or not 0 <= age_s < COUNTS_EVERY_S
 
+    @property
+    def counts_due_at(self) -> float:
+        """When to ask for the counts, even if there is nothing to send."""
+        return self.asks_counts_at if self._has_old_counts else math.inf
+
     def note_answer(
         self,
         batch: ChangeBatch,
@@ -262,6 +269,7 @@ class WorkerState:
         new_claims = self._note_claims(answer)
         if self.has_left:
             self._put_all_back()  # what was asked for before
+        self._has_old_counts |= batch.began_at is not None
         has_new_level = self._note_counts(answer)
         self._note_what_comes(answer, is_short=new_claims < wanted)
         has_more = bool(self.leases.waiting) or has_new_level
@@ -303,6 +311,7 @@ class WorkerState:
         if "urls" not in answer:
             return False
         before, self.counts = self.counts, UrlCounts(answer)
+        self._has_old_counts = False
         self.asks_counts_at = self.stepped_at + COUNTS_EVERY_S
         return before.least_depth() != self.counts.least_depth()
 
