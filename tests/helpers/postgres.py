@@ -10,6 +10,7 @@ import pytest
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.install import install, uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
@@ -290,7 +291,7 @@ class SteppedFrontier(PostgresFrontier):
         return record is not None and reason not in PROVISIONAL
 
     def known_url(self, origin):
-        return super().known_url(origin) or self._reader.known_url(origin)
+        return super().known_url(origin) or PostgresReader.known_url(self, origin)
 
     def close(self):
         self.leave()

@@ -6,18 +6,16 @@ Claims are handed out that have come from the server before::
     WorkerState     what the worker knows, and what it has yet to send
     StepExchange    sends that when it is time, and applies the answers
     StepSender      the connection
-    PostgresReader  reads from the server before the crawl, and after it
 """
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from crawler_app.base.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.base.reasons import PROVISIONAL
 from crawler_app.base.urls import host_of
 from crawler_app.store.frontier import Frontier, key_of, turn_of
-from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.step_changes import MAX_LINKS
@@ -36,8 +34,8 @@ __all__ = ["PostgresFrontier"]
 NO_STORE = StoreLocation()
 
 
-class PostgresFrontier(Frontier):
-    """One worker's frontier.
+class PostgresFrontier(PostgresReader, Frontier):
+    """One worker's frontier, which reads from the server before the crawl and after it.
 
     Call `open` before anything else, and `run` while the crawl is under way.
 
@@ -63,9 +61,9 @@ class PostgresFrontier(Frontier):
         server_clock: Callable[[], float] | None = None,
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__(location)
         self._store = store
         self._clock = clock
-        self._reader = PostgresReader(location)
         self._state = WorkerState(rules, buffered, clock, before_commit)
         self._sender = StepSender(location, name, store, clock, server_clock)
         self._exchange = StepExchange(self._state, self._sender, clock)
@@ -90,7 +88,7 @@ class PostgresFrontier(Frontier):
         Raises:
             ServerError: the server refuses a step, or does not answer after `leave`.
         """
-        self._reader.rest()  # a crawl takes one connection
+        self.rest()  # a crawl takes one connection
         yield self._exchange.run(observer)
 
     def exchange(self, observer: FrontierObserver = NO_OBSERVER) -> "gen.Future[None]":
@@ -113,7 +111,7 @@ class PostgresFrontier(Frontier):
 
     def close(self) -> None:
         self._sender.drop()
-        self._reader.close()
+        super().close()
 
     @property
     def is_away(self) -> bool:
@@ -305,53 +303,13 @@ class PostgresFrontier(Frontier):
         if self._state.flush(is_prepared=is_prepared):
             self._exchange.wake()
 
-    # The rest is read from the server, before the crawl and after it.
-
-    def requeue_failed(self, reasons: Collection[str]) -> int:
-        return self._reader.requeue_failed(reasons)
-
-    def requeue_urls(self, urls: Collection[str]) -> int:
-        return self._reader.requeue_urls(urls)
-
-    def queries(self) -> list[str]:
-        return self._reader.queries()
-
-    def outcome_counts(self) -> dict[OutcomeKey, Amount]:
-        return self._reader.outcome_counts()
-
-    def hosts(self) -> list[HostCounts]:
-        return self._reader.hosts()
-
-    def slowest(self) -> list[UrlRecord]:
-        return self._reader.slowest()
-
-    def redirects(self) -> dict[str, str]:
-        return self._reader.redirects()
-
-    def find(self, key: str) -> UrlRecord | None:
-        return self._reader.find(key)
-
-    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        return self._reader.records(state)
-
-    @property
-    def is_recrawl(self) -> bool:
-        return self._reader.is_recrawl
-
-    def take_soft_404(self, origin: str) -> bool:
-        return self._reader.take_soft_404(origin)
-
-    def note_soft_404(self, origin: str, url: str) -> None:
-        self._reader.note_soft_404(origin, url)
-
-    def made_at(self) -> str:
-        return self._reader.made_at()
+    # Read from the server, as is all else that `PostgresReader` has.
 
     def own_records(self) -> Iterator[UrlRecord]:
-        return self._reader.store_records(self._store)
+        return self.store_records(self._store)
 
     def own_done(self) -> int:
-        return self._reader.store_done(self._store)
+        return self.store_done(self._store)
 
     def own_pages(self) -> int:
-        return self._reader.store_pages(self._store)
+        return self.store_pages(self._store)

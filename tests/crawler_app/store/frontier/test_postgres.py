@@ -592,11 +592,10 @@ def test_one_url_of_many_is_found_by_its_digest(workers, sql, argument):
     worker = workers()
     worker.add([found(n) for n in range(5_000)])
     worker.retry(worker.claim(0.0, LEASE_S), 9.0)
-    reader = worker._reader
-    reader._fetch("ANALYZE")
+    worker._fetch("ANALYZE")
     digest = digest_of(dedup_key(found(4_000).url))
 
-    ((text,),) = reader._fetch(
+    ((text,),) = worker._fetch(
         f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", argument(digest)
     )
 
@@ -609,21 +608,20 @@ ENDED_URLS = 2_000
 def test_slowest_of_many_are_found_without_reading_the_others(workers):
     worker = workers()
     worker.add([found(n) for n in range(ENDED_URLS)])
-    reader = worker._reader
-    reader._fetch(
+    worker._fetch(
         "INSERT INTO outcome SELECT id, 0, id / 1e9, 0, 200, 1, 0, part, true, 'done', 'ok',"
         " '', '', '', '', '', '', '' FROM url"
     )
-    reader._fetch("ANALYZE")
+    worker._fetch("ANALYZE")
     # As for millions: of a small table, all is read at once.
-    reader._fetch("SET enable_seqscan = off")
-    reader._fetch("SET enable_hashjoin = off")
+    worker._fetch("SET enable_seqscan = off")
+    worker._fetch("SET enable_hashjoin = off")
 
-    ((text,),) = reader._fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {SLOWEST}", RANKED)
+    ((text,),) = worker._fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {SLOWEST}", RANKED)
 
     assert rows_read(json.loads(text)[0]["Plan"]) < ENDED_URLS
-    slowest = [record.url for record in reader.slowest()]
-    assert slowest == list(reversed(reader.urls()))[:RANKED]
+    slowest = [record.url for record in worker.slowest()]
+    assert slowest == list(reversed(worker.urls()))[:RANKED]
 
 
 def rows_read(plan):
@@ -664,7 +662,8 @@ class WorkersMachine(RuleBasedStateMachine):
         self.add(0, range(4), HOSTS[0])
 
     def teardown(self):
-        counts_are_those_of_the_records(self.workers[0]._reader)
+        with contextlib.closing(PostgresReader(self.workers[0].location)) as reader:
+            counts_are_those_of_the_records(reader)
         for worker in self.workers:
             worker.close()
 
@@ -775,7 +774,7 @@ class WorkersMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_counts_agree(self):
-        reader = self.workers[0]._reader
+        reader = self.workers[0]
         assert set(reader.urls(State.QUEUED)) == self.queued | self.due_at.keys()
         assert set(reader.urls(State.CLAIMED)) == self.held.keys()
         assert set(reader.urls(State.DONE)) == self.done
