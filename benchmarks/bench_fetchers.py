@@ -151,6 +151,7 @@ def fetch_as(who, url, concurrency, pages):
 
 def fetch_by_coroutines(who, urls, concurrency):
     from crawler_app.base.config import CrawlConfig
+    from crawler_app.base.models import Request
     from crawler_app.web.fetcher import make_fetcher
     from gencoro import gen
     from gencoro.ioloop import IOLoop
@@ -159,7 +160,7 @@ def fetch_by_coroutines(who, urls, concurrency):
     def work(fetcher, waiting):
         size = 0
         for url in waiting:
-            fetched = yield fetcher.fetch(url)
+            fetched = yield fetcher.fetch(Request(url))
             size += len(fetched.body)
         return size
 

@@ -145,6 +145,7 @@ class Request(NamedTuple):
     Attributes:
         url: A canonical URL.
         headers: For this request only; they replace others of the same name.
+        method: ``GET`` or ``HEAD``; a rendered page may need another.
         body: None for none.
     """
 

@@ -4,6 +4,7 @@ import asyncio
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
+from crawler_app.base.models import Request
 from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -73,7 +74,7 @@ def fetch(client, url, *more, extra=None, **options):
         try:
             for each in (url, *more):
                 try:
-                    answers.append((yield fetcher.fetch(each, extra)))
+                    answers.append((yield fetcher.fetch(Request(each, extra))))
                 except FetchError as exc:
                     answers.append(exc)
         finally:

@@ -125,10 +125,10 @@ class Stopping(HttpFetcher):
     has_fetched = False
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
+    def fetch(self, request):
         self.has_fetched = True
         self.crawl.stop()
-        return (yield super().fetch(url, headers))
+        return (yield super().fetch(request))
 
 
 @pytest.fixture

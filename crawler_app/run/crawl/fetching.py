@@ -193,26 +193,22 @@ class Fetching:
         Raises:
             FetchError: there was no usable response.
         """
-        url, headers, method, body = request
-        context, host = self._context, host_of(url)
+        context, host = self._context, host_of(request.url)
         for _ in range(MAX_STALE):
             began_at = yield from self._turn(host)
             try:
-                if method == "GET":
-                    fetched: Fetched = yield self._fetcher.fetch(url, headers)
-                else:
-                    fetched = yield self._fetcher.fetch(url, headers, method, body)
-                    fetched.request_body = body or b""
+                fetched: Fetched = yield self._fetcher.fetch(request)
                 break
             except StaleConnectionError as exc:
                 stale = exc
         else:
             raise stale
         context.hosts.note_answer(host, fetched.took_s)
-        context.outages.note_response(url)
+        fetched.request_body = request.body or b""
+        context.outages.note_response(request.url)
         context.stats.add("fetched")
         context.stats.add("bytes", len(fetched.body))
-        trace.note_response(method, fetched)
+        trace.note_response(request.method, fetched)
         return fetched, began_at
 
     def keep(self, url: str, content_type: str, body: bytes) -> Subgenerator[None]:

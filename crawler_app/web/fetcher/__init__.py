@@ -22,12 +22,11 @@
 
 import importlib
 import logging
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher.cookies import OnCookies
 from crawler_app.web.fetcher.http import (
     HttpFetcher,
@@ -64,21 +63,8 @@ class Fetcher(Protocol):
 
     policy: RequestPolicy
 
-    def fetch(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> "gen.Future[Fetched]":
-        """Return a Future for the response; the only error it fails with is FetchError.
-
-        Args:
-            url: A canonical URL.
-            headers: For this request only; they replace others of the same name.
-            method: ``GET`` or ``HEAD``; a rendered page may need another.
-            body: Of the request; None for none.
-        """
+    def fetch(self, request: Request) -> "gen.Future[Fetched]":
+        """Return a Future for the response; the only error it fails with is FetchError."""
         ...
 
     def allow(self, concurrency: int) -> None:

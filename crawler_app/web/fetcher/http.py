@@ -7,7 +7,7 @@ time spent in the client's queue never counts as request time.
 import resource
 import socket
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from tornado.util import import_object
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import origin_of
 from crawler_app.web.fetcher.client_errors import (
@@ -124,21 +124,14 @@ class HttpFetcher:
         self._client = _make_client(config, self._resolver, check_address)
 
     @gen.coroutine
-    def fetch(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> Generator[Any, Any, Fetched]:
+    def fetch(self, request: Request) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
         started_at = time.monotonic()
-        self.policy.require_public_host(url)
-        carried = self.policy.headers_for(url, headers)
-        if isinstance(self._client, PooledAsyncHTTPClient):
-            fetched = yield from self._fetch(url, carried, method, body)
-        else:
-            fetched = yield from self._fetch_bounded(url, carried, method, body)
+        self.policy.require_public_host(request.url)
+        headers = self.policy.headers_for(request.url, request.headers)
+        is_own = isinstance(self._client, PooledAsyncHTTPClient)
+        fetch = self._fetch if is_own else self._fetch_bounded
+        fetched = yield from fetch(request, headers)
         fetched.took_s = time.monotonic() - started_at
         return fetched
 
@@ -152,19 +145,18 @@ class HttpFetcher:
         self._client.close()
         self._resolver.close()
 
-    def _fetch(
-        self, url: str, headers: HTTPHeaders, method: str, body: bytes | None
-    ) -> Subgenerator[Fetched]:
-        request = HTTPRequest(
+    def _fetch(self, request: Request, headers: HTTPHeaders) -> Subgenerator[Fetched]:
+        url = request.url
+        sent = HTTPRequest(
             url,
-            method,
+            request.method,
             headers=headers,
-            body=body,
+            body=request.body,
             decompress_response=True,
             **self._options_for(url),
         )
         try:
-            response = yield self._client.fetch(request, raise_error=False)
+            response = yield self._client.fetch(sent, raise_error=False)
         except FetchError:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
@@ -191,9 +183,10 @@ class HttpFetcher:
         )
 
     def _fetch_bounded(
-        self, url: str, headers: HTTPHeaders, method: str, sent: bytes | None
+        self, request: Request, headers: HTTPHeaders
     ) -> Subgenerator[Fetched]:
         """Fetch with a client that cannot tell a too large body from other errors."""
+        url = request.url
         collector = ResponseCollector(self._config.max_body_bytes)
         curl = CurlExchange(
             collector,
@@ -201,16 +194,13 @@ class HttpFetcher:
             self.policy.check_address,
             self.policy.proxy,
         )
-        request = self._bounded_request(url, headers, collector, curl)
-        request.method = method
-        if sent is not None:
-            request.body = sent
+        sent = self._bounded_request(request, headers, collector, curl)
         try:
-            response = yield from self._exchange(request)
+            response = yield from self._exchange(sent)
             collector.refuse_too_large()
             body: bytes = b""
             notes: tuple[str, ...] = ()
-            if method != "HEAD":
+            if request.method != "HEAD":
                 body, notes = decoded(
                     collector.body, response.headers, self._config.max_body_bytes
                 )
@@ -227,7 +217,7 @@ class HttpFetcher:
             response.headers,
             body,
             0.0,
-            request_head=curl.request_head or _sent_head(request),
+            request_head=curl.request_head or _sent_head(sent),
             raw_head=collector.raw_head,
             encoded_body=collector.body,
             peer=curl.peer,
@@ -236,22 +226,24 @@ class HttpFetcher:
 
     def _bounded_request(
         self,
-        url: str,
+        request: Request,
         headers: HTTPHeaders,
         collector: ResponseCollector,
         curl: CurlExchange,
     ) -> HTTPRequest:
         is_curl = self._config.client == "curl"
         return HTTPRequest(
-            url,
+            request.url,
+            request.method,
             headers=headers,
+            body=request.body,
             user_agent=headers["User-Agent"],  # also sent to a proxy
             # We decompress, because the archive needs the encoded body.
             decompress_response=False,
             header_callback=None if is_curl else collector.take_line,
             streaming_callback=collector.take_chunk,
             prepare_curl_callback=curl.prepare if is_curl else None,
-            **self._options_for(url),
+            **self._options_for(request.url),
         )
 
     def _exchange(self, request: HTTPRequest) -> Subgenerator[HTTPResponse]:

@@ -7,7 +7,7 @@ request that is refused with ``Accept-Signature`` is repeated once, with the sig
 import base64
 import secrets
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.base.config import CrawlConfig
@@ -49,21 +49,13 @@ class SigningFetcher:
         self._wish_by_origin: dict[str, Wish] = {}
 
     @gen.coroutine
-    def fetch(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> Generator[Any, Any, Fetched]:
+    def fetch(self, request: Request) -> Generator[Any, Any, Fetched]:
         """Fetch a URL; again, signed, if it is refused for want of a signature; see `Fetcher`."""
-        origin = origin_of(url)
+        origin = origin_of(request.url)
         used = self._wish_by_origin.get(origin, self._default)
         if used is not None and used.nonce:
             self._wish_by_origin[origin] = used.without_nonce()
-        request = Request(url, headers, method, body)
-        signed = self._signed(request, used)
-        fetched: Fetched = yield self._fetcher.fetch(url, signed, method, body)
+        fetched: Fetched = yield self._fetcher.fetch(self._signed(request, used))
         field = fetched.headers.get("Accept-Signature", "")
         asked = wish_of(field, self._key.thumbprint)
         if asked is None:
@@ -72,14 +64,13 @@ class SigningFetcher:
             self._remember(origin, asked)
             return fetched
         self._remember(origin, asked.without_nonce())
-        signed = self._signed(request, asked)
-        fetched = yield self._fetcher.fetch(url, signed, method, body)
+        fetched = yield self._fetcher.fetch(self._signed(request, asked))
         return fetched
 
-    def _signed(self, request: Request, wish: Wish | None) -> Mapping[str, str] | None:
-        """Return the headers with those of a new signature."""
+    def _signed(self, request: Request, wish: Wish | None) -> Request:
+        """Return a request with a new signature."""
         if wish is None:
-            return request.headers
+            return request
         made = signature_headers(
             request,
             self._key,
@@ -93,7 +84,7 @@ class SigningFetcher:
         kept = {
             k: v for k, v in (request.headers or {}).items() if k.lower() not in names
         }
-        return kept | made
+        return request._replace(headers=kept | made)
 
     def _remember(self, origin: str, wish: Wish) -> None:
         self._wish_by_origin.pop(origin, None)

@@ -21,7 +21,7 @@ import functools
 import http.cookiejar
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -31,7 +31,7 @@ from tornado.httputil import HTTPHeaders
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.reasons import Reason
 from crawler_app.web.fetcher.client_errors import of_proxy, refuse_answer
 from crawler_app.web.fetcher.cookies import OnCookies
@@ -77,7 +77,7 @@ class RequestsFetcher:
     ... def main():
     ...     fetcher = RequestsFetcher(CrawlConfig(("http://a.test/",)))
     ...     try:
-    ...         yield fetcher.fetch("http://127.0.0.1/")
+    ...         yield fetcher.fetch(Request("http://127.0.0.1/"))
     ...     except FetchError as exc:
     ...         print(exc.reason)
     ...     fetcher.close()
@@ -106,20 +106,15 @@ class RequestsFetcher:
         self._is_closed = False
 
     @gen.coroutine
-    def fetch(
-        self,
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> Generator[Any, Any, Fetched]:
+    def fetch(self, request: Request) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `crawler_app.web.fetcher.Fetcher`."""
         if self._is_closed:
             raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
+        url = request.url
         self.policy.require_public_host(url)
-        wire = Wire(url, self.policy.check_address)
+        headers = self.policy.headers_for(url, request.headers)
         exchange = _ThreadedFetch(
-            url, self.policy.headers_for(url, headers), wire, method, body
+            request._replace(headers=headers), Wire(url, self.policy.check_address)
         )
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)
@@ -175,12 +170,13 @@ class RequestsFetcher:
             self._begun.discard(exchange)
 
     def _exchange(self, exchange: "_ThreadedFetch") -> tuple[Fetched, HTTPHeaders]:
+        request = exchange.request
         _require_wanted(exchange.wire)
         started_at = time.monotonic()
         collector = ResponseCollector(self._config.max_body_bytes)
         with (
             self._session() as session,
-            contextlib.closing(self._send(session, exchange)) as response,
+            contextlib.closing(self._send(session, request)) as response,
         ):
             head = exchange.wire.raw_head or _rebuilt_head(response)
             for line in head.splitlines(keepends=True):
@@ -190,11 +186,11 @@ class RequestsFetcher:
         encoded = collector.body
         body: bytes = b""
         notes: tuple[str, ...] = ()
-        if exchange.method != "HEAD":
+        if request.method != "HEAD":
             body, notes = decoded(encoded, headers, self._config.max_body_bytes)
-        refuse_answer(exchange.url, response.status_code, body, self.policy.proxy)
+        refuse_answer(request.url, response.status_code, body, self.policy.proxy)
         fetched = Fetched(
-            exchange.url,
+            request.url,
             response.status_code,
             headers,
             body,
@@ -207,20 +203,15 @@ class RequestsFetcher:
         )
         return fetched, headers
 
-    def _send(
-        self, session: requests.Session, exchange: "_ThreadedFetch"
-    ) -> requests.Response:
-        request = requests.Request(
-            exchange.method,
-            exchange.url,
-            headers=dict(exchange.headers),
-            data=exchange.body,
+    def _send(self, session: requests.Session, request: Request) -> requests.Response:
+        url, headers, method, body = request
+        prepared = session.prepare_request(
+            requests.Request(method, url, headers=dict(headers or {}), data=body)
         )
-        prepared = session.prepare_request(request)
         # Undo the normalization of requests.
-        prepared.url = exchange.url
+        prepared.url = url
         settings = session.merge_environment_settings(
-            exchange.url, self._proxies, True, None, None
+            url, self._proxies, True, None, None
         )
         limits_s = (self._config.connect_timeout_s, self._config.request_timeout_s)
         return session.send(
@@ -250,18 +241,8 @@ class _ThreadedFetch:
         is_over: Set when the thread has finished.
     """
 
-    def __init__(
-        self,
-        url: str,
-        headers: HTTPHeaders,
-        wire: Wire,
-        method: str = "GET",
-        body: bytes | None = None,
-    ) -> None:
-        self.url = url
-        self.method = method
-        self.body = body
-        self.headers = headers
+    def __init__(self, request: Request, wire: Wire) -> None:
+        self.request = request
         self.wire = wire
         self.outcome: gen.Future[tuple[Fetched, HTTPHeaders]] = gen.Future()
         self.is_over = threading.Event()

@@ -270,9 +270,9 @@ def test_a_link_restores_the_redirects_that_may_follow(site, crawl):
 def test_status_that_means_nothing_is_a_failure(crawl, status):
     class OddFetcher(HttpFetcher):
         @gen.coroutine
-        def fetch(self, url, headers=None):
+        def fetch(self, request):
             yield gen.moment
-            return Fetched(url, status, {}, b"", 0.1)
+            return Fetched(request.url, status, {}, b"", 0.1)
 
     crawler = crawl(fetcher=OddFetcher)
 
@@ -379,12 +379,12 @@ class OutageFetcher(HttpFetcher):
     good, bad = 3, 6
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
+    def fetch(self, request):
         self.good -= 1
         if self.good < 0 < self.bad:
             self.bad -= 1
             raise FetchError("refused", "Connection refused")
-        return (yield super().fetch(url))
+        return (yield super().fetch(request))
 
 
 class GoneFetcher(OutageFetcher):
@@ -459,12 +459,12 @@ def test_resumed_crawl_waits_for_a_host_that_is_down(
         missing = 6
 
         @gen.coroutine
-        def fetch(self, url, headers=None):
+        def fetch(self, request):
             yield gen.moment
             self.missing -= 1
             if self.missing >= 0:
                 raise FetchError(reason, "no answer")
-            return (yield super().fetch(url))
+            return (yield super().fetch(request))
 
     paths = [f"/{i}" for i in range(30)]
     site.page("/", *paths)
@@ -483,7 +483,7 @@ def test_resumed_crawl_waits_for_a_host_that_is_down(
 def test_time_out_is_no_sign_that_a_host_is_there(crawl):
     class SilentFetcher(OutageFetcher):
         @gen.coroutine
-        def fetch(self, url, headers=None):
+        def fetch(self, request):
             yield gen.moment
             self.good -= 1
             reason = "timeout" if self.good > 0 else "refused"
@@ -500,19 +500,19 @@ class BrokenFetcher(HttpFetcher):
     """Fails on one path with an error that no fetcher should raise."""
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
-        if url.endswith("/bad"):
+    def fetch(self, request):
+        if request.url.endswith("/bad"):
             raise ZeroDivisionError("a fault of ours")
-        return (yield super().fetch(url))
+        return (yield super().fetch(request))
 
 
 class UnbindableFetcher(HttpFetcher):
     """Gives one response a duration that SQLite cannot keep."""
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
-        fetched = yield super().fetch(url)
-        if url.endswith("/bad"):
+    def fetch(self, request):
+        fetched = yield super().fetch(request)
+        if request.url.endswith("/bad"):
             fetched.took_s = fractions.Fraction(1, 2)
         return fetched
 

@@ -41,7 +41,8 @@ class Web:
         self._robots_txt = robots_txt
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
+    def fetch(self, request):
+        url = request.url
         host = host_of(url)
         self.begun[url] = self._loop.time()
         now = self._now_by_host[host] = self._now_by_host.get(host, 0) + 1
@@ -220,9 +221,9 @@ class LetsFirstThrough:
         self._seed = config.seeds[0]
         self.policy = self._strict.policy
 
-    def fetch(self, url, headers=None):
-        fetcher = self._open if url == self._seed else self._strict
-        return fetcher.fetch(url, headers)
+    def fetch(self, request):
+        fetcher = self._open if request.url == self._seed else self._strict
+        return fetcher.fetch(request)
 
     def close(self):
         self._strict.close()

@@ -193,8 +193,8 @@ def test_gap_that_one_worker_learns_is_known_to_the_others(workers):
 def test_gap_of_a_slow_host_is_longer_for_all_workers(site, crawl_shared, begun):
     class SlowOnce(HttpFetcher):
         @gen.coroutine
-        def fetch(self, url, headers=None):
-            fetched = yield super().fetch(url, headers)
+        def fetch(self, request):
+            fetched = yield super().fetch(request)
             fetched.took_s = 0.3 if len(begun) == 1 else 0.0
             return fetched
 
@@ -229,10 +229,10 @@ def test_outage_is_waited_out_by_all_workers_together(site, crawl_shared, bad, o
 
     class OutageFetcher(HttpFetcher):
         @gen.coroutine
-        def fetch(self, url, headers=None):
+        def fetch(self, request):
             if next(fetched) in range(2, 2 + bad):
                 raise FetchError(Reason.CONNECTION_REFUSED, "Connection refused")
-            return (yield super().fetch(url, headers))
+            return (yield super().fetch(request))
 
     site.page("/", "/a", "/b")
     site.pages("/a", "/b")

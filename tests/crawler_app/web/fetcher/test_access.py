@@ -11,7 +11,7 @@ from tornado.httputil import HTTPHeaders
 
 from crawler_app.base.config import CLIENTS, REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.fetcher.http import CLASS_BY_CLIENT
 from gencoro import gen
@@ -62,7 +62,7 @@ def test_data_is_posted_and_the_request_recorded(client, site, run_sync):
     def post():
         fetcher = make_fetcher(CrawlConfig((site.url,), client=client))
         with contextlib.closing(fetcher):
-            return (yield fetcher.fetch(site.url, {"x-a": "b"}, "POST", b"{}"))
+            return (yield fetcher.fetch(Request(site.url, {"x-a": "b"}, "POST", b"{}")))
 
     fetched = run_sync(post)
 

@@ -14,7 +14,7 @@ import tornado
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.base.urls import reference_in_header
 from crawler_app.web.fetcher import make_fetcher
 from crawler_app.web.fetcher.http import BODY_MARGIN_BYTES
@@ -146,7 +146,9 @@ def test_concurrent_fetches_from_one_server(client):
         config = CrawlConfig((server.url,), client=client, concurrency=10)
         fetcher = make_fetcher(config)
         try:
-            return (yield [fetcher.fetch(f"{server.url}{n}") for n in range(40)])
+            return (
+                yield [fetcher.fetch(Request(f"{server.url}{n}")) for n in range(40)]
+            )
         finally:
             fetcher.close()
 
@@ -428,7 +430,7 @@ def test_cancelled_fetch_leaves_nothing(client, caplog):
     @gen.coroutine
     def main():
         fetcher = make_fetcher(CrawlConfig((server.url,), client=client))
-        fetched = fetcher.fetch(server.url)
+        fetched = fetcher.fetch(Request(server.url))
         while not server.requests:
             yield gen.sleep(0.001)
         fetched.cancel()

@@ -7,6 +7,7 @@ import resource
 import pytest
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.models import Request
 from crawler_app.web.fetcher import HttpFetcher
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
@@ -43,7 +44,7 @@ async def connections_for_two_visits():
         fetcher = HttpFetcher(CrawlConfig((urls[0],), concurrency=2))
         with contextlib.closing(fetcher):
             for url in urls * 2:
-                assert (await fetcher.fetch(url)).body == b"x"
+                assert (await fetcher.fetch(Request(url))).body == b"x"
         await asyncio.sleep(0)
         for server in made:
             server.transport.abort()

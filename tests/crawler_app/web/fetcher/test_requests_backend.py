@@ -17,7 +17,7 @@ import urllib3
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
-from crawler_app.base.models import Fetched
+from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher import requests_backend
 from crawler_app.web.fetcher.requests_backend import RequestsFetcher
 from gencoro import gen
@@ -85,7 +85,7 @@ def fetch_by(factory, url=URL, **options):
     @gen.coroutine
     def main(fetcher):
         try:
-            return (yield fetcher.fetch(url))
+            return (yield fetcher.fetch(Request(url)))
         except FetchError as exc:
             return exc
 
@@ -244,8 +244,8 @@ def test_private_host_is_refused_before_an_adapter_sees_it(adapter):
 
 @gen.coroutine
 def fetch_twice(fetcher):
-    yield fetcher.fetch(URL)
-    yield fetcher.fetch(URL)
+    yield fetcher.fetch(Request(URL))
+    yield fetcher.fetch(Request(URL))
 
 
 def test_settings_of_a_custom_session_are_kept(adapter):
@@ -296,7 +296,7 @@ def test_session_is_reused_by_one_thread_at_a_time(adapter):
 
     @gen.coroutine
     def main(fetcher):
-        yield [fetcher.fetch(f"http://a.test/{n}") for n in range(60)]
+        yield [fetcher.fetch(Request(f"http://a.test/{n}")) for n in range(60)]
 
     with_fetcher(main, factory, concurrency=4)
 
@@ -319,7 +319,7 @@ def fetch_securely(certificates, **options):
     @gen.coroutine
     def main(fetcher, server, url):
         try:
-            return (yield fetcher.fetch(url))
+            return (yield fetcher.fetch(Request(url)))
         except FetchError as exc:
             return exc
 
@@ -366,8 +366,8 @@ def test_thread_of_a_timed_out_fetch_is_freed():
     @gen.coroutine
     def main(fetcher, server, url):
         with pytest.raises(FetchError) as caught:
-            yield fetcher.fetch(url)
-        return caught.value, (yield fetcher.fetch(url))
+            yield fetcher.fetch(Request(url))
+        return caught.value, (yield fetcher.fetch(Request(url)))
 
     error, fetched = with_server(
         silent_once(), main, concurrency=1, request_timeout_s=1.5
@@ -381,11 +381,12 @@ def test_thread_of_a_timed_out_fetch_is_freed():
 def test_fetch_cancelled_in_the_queue_never_begins():
     @gen.coroutine
     def main(fetcher, server, url):
-        first, second = fetcher.fetch(url), fetcher.fetch(url + "second")
+        first = fetcher.fetch(Request(url))
+        second = fetcher.fetch(Request(url + "second"))
         yield until(lambda: server.requests)
         second.cancel()
         first.cancel()
-        yield fetcher.fetch(url + "third")
+        yield fetcher.fetch(Request(url + "third"))
         return [request.split()[1] for request in server.requests]
 
     options = {"concurrency": 1, "request_timeout_s": HANGS_S}
@@ -401,7 +402,7 @@ def test_waiting_for_a_thread_is_not_request_time(adapter):
 
     @gen.coroutine
     def main(fetcher):
-        return (yield [fetcher.fetch(URL) for _ in range(10)])
+        return (yield [fetcher.fetch(Request(URL)) for _ in range(10)])
 
     started_at = time.monotonic()
     answers = with_fetcher(
@@ -417,7 +418,9 @@ def test_waiting_for_a_thread_is_not_request_time(adapter):
 def test_close_ends_fetches_under_way():
     @gen.coroutine
     def main(fetcher, server, url):
-        fetches = [fetcher.fetch(url) for _ in range(3)]  # the last one in the queue
+        fetches = [
+            fetcher.fetch(Request(url)) for _ in range(3)
+        ]  # the last one in the queue
         yield until(lambda: len(server.requests) == 2)
         fetcher.close()
         reasons = []
@@ -447,7 +450,7 @@ def test_close_does_not_wait_for_ever(adapter, monkeypatch):
 
     @gen.coroutine
     def main(fetcher):
-        fetch = fetcher.fetch(URL)
+        fetch = fetcher.fetch(Request(URL))
         yield until(is_here.is_set)
         fetcher.close()
         with pytest.raises(FetchError, match="closed"):
@@ -468,7 +471,7 @@ def test_fetch_after_close_fails(adapter):
     def main(fetcher):
         fetcher.close()
         with pytest.raises(FetchError, match="closed"):
-            yield fetcher.fetch(URL)
+            yield fetcher.fetch(Request(URL))
 
     with_fetcher(main, factory_for(adapter))
 
@@ -479,7 +482,7 @@ def test_thread_may_end_after_the_loop(adapter, monkeypatch):
 
     @gen.coroutine
     def main(fetcher):
-        fetcher.fetch(URL).cancel()
+        fetcher.fetch(Request(URL)).cancel()
         yield gen.moment
 
     with_fetcher(main, factory_for(adapter))

@@ -20,6 +20,7 @@ from http_message_signatures import (
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.models import Request
 from crawler_app.commands.main import main
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
 from crawler_app.web.fetcher.message_signatures import (
@@ -102,7 +103,9 @@ def fetch_signed(key_file, *steps, scripts=(), client="pooled", **options):
         statuses = []
         for method, path, number in steps:
             url = servers[number].url + path
-            fetched = yield fetcher.fetch(url, {"signature": "x"}, method=method)
+            fetched = yield fetcher.fetch(
+                Request(url, {"signature": "x"}, method=method)
+            )
             statuses.append(fetched.status)
         fetcher.close()
         for server in servers:
