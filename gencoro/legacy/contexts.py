@@ -7,7 +7,6 @@ deactivated contexts are removed from it.
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any
 
 from gencoro.errors import StackContextInconsistentError
@@ -130,12 +129,7 @@ class Context:
                 "entered and not exited"
             )
 
-    def exit(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> object:
+    def exit(self, *exc_info: Any) -> object:
         """Exit the context; return whether the error is consumed."""
         raise NotImplementedError
 
@@ -180,14 +174,9 @@ class StackContext(Context):
         context.__enter__()
         self.contexts.append(context)
 
-    def exit(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def exit(self, *exc_info: Any) -> None:
         """Exit the context manager that was entered last."""
-        self.contexts.pop().__exit__(typ, value, traceback)
+        self.contexts.pop().__exit__(*exc_info)
 
     def __enter__(self) -> Callable[[], None]:
         self._push((self,))
@@ -198,14 +187,9 @@ class StackContext(Context):
             raise
         return self._deactivate
 
-    def __exit__(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         try:
-            self.exit(typ, value, traceback)
+            self.exit(*exc_info)
         finally:
             self._pop()
 
@@ -244,19 +228,14 @@ class ExceptionStackContext(Context):
         del delay_warning
         self.exception_handler = exception_handler
 
-    def exit(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> object:
+    def exit(self, *exc_info: Any) -> object:
         """Call the handler, if there is an error; return whether it consumes it."""
-        if typ is None or isinstance(value, INTERRUPTS):
+        if exc_info[0] is None or isinstance(exc_info[1], INTERRUPTS):
             return None
         try:
-            return self.exception_handler(typ, value, traceback)
+            return self.exception_handler(*exc_info)
         finally:
-            del value, traceback  # The runner's rule 3.
+            del exc_info  # The runner's rule 3.
 
     def enter_for_good(self) -> Held:
         """Become the innermost context, which is never exited; return its `Held`."""
@@ -274,14 +253,9 @@ class ExceptionStackContext(Context):
         self._push(())
         return self._deactivate
 
-    def __exit__(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, *exc_info: object) -> bool:
         try:
-            return bool(self.exit(typ, value, traceback))
+            return bool(self.exit(*exc_info))
         finally:
             self._pop()
 
