@@ -1,16 +1,23 @@
-"""Sends and receives frames over a socket."""
+"""Sends and receives values over a socket.
+
+Rule: both ends are processes of one crawl, so what comes is trusted, and is unpickled.
+"""
 
 import contextlib
+import pickle
 import socket
+import struct
 from collections.abc import Callable, Generator
 from typing import Any
 
 from tornado.iostream import IOStream, StreamClosedError
 
-from crawler_app.run.processes.process_messages import HEAD, Frame, MessageType
 from gencoro import gen
 
 __all__ = ["Channel"]
+
+# The size of a pickled value, before it.
+_SIZE = struct.Struct("!I")
 
 
 class Channel:
@@ -24,21 +31,20 @@ class Channel:
         connection.setblocking(False)
         self._stream = IOStream(connection)
 
-    def send(self, frame: Frame) -> None:
-        """Send a frame; if the other process has ended, it is dropped."""
+    def send(self, message: object) -> None:
+        """Send a message; if the other process has ended, it is dropped."""
+        pickled = pickle.dumps(message)
         with contextlib.suppress(StreamClosedError):
-            self._stream.write(frame.encode())
+            self._stream.write(_SIZE.pack(len(pickled)) + pickled)
 
     @gen.coroutine
-    def receive(self, handle: Callable[[Frame], None]) -> Generator[Any, Any, None]:
-        """Pass each frame to a function, until the other process closes its end."""
+    def receive(self, handle: Callable[[Any], None]) -> Generator[Any, Any, None]:
+        """Pass each message to a function, until the other process closes its end."""
         with contextlib.suppress(StreamClosedError):
             while True:
-                head = yield self._stream.read_bytes(HEAD.size)
-                kind, size = HEAD.unpack(head)
-                payload = (yield self._stream.read_bytes(size)) if size else b""
-                handle(Frame(MessageType(kind), payload))
-                yield gen.moment  # many frames in a row must not block the loop
+                (size,) = _SIZE.unpack((yield self._stream.read_bytes(_SIZE.size)))
+                handle(pickle.loads((yield self._stream.read_bytes(size))))
+                yield gen.moment  # many messages in a row must not block the loop
 
     @gen.coroutine
     def flush(self) -> Generator[Any, Any, None]:
@@ -47,5 +53,5 @@ class Channel:
             yield self._stream.write(b"")
 
     def close(self) -> None:
-        """Close the connection; unsent frames are lost."""
+        """Close the connection; unsent messages are lost."""
         self._stream.close()

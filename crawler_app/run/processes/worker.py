@@ -11,10 +11,10 @@ import traceback
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from crawler_app.base.errors import ServerAwayError, ServerError
+from crawler_app.base.errors import CrawlerError, ServerAwayError, ServerError
 from crawler_app.base.models import State
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.run.crawl import Crawl, Failure
+from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.monitor import SHOWN_URLS, Watched
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.crawl_worker import CrawlWorker
@@ -22,8 +22,9 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.processes.channel import Channel
 from crawler_app.run.processes.process_messages import (
     REPORTED_ERRORS,
-    Frame,
-    MessageType,
+    Ended,
+    Failed,
+    LogLine,
     Order,
     Status,
     Task,
@@ -67,7 +68,7 @@ class _Worker:
         self._working: gen.Future[None] | None = None
         self._crawl: WorkerCrawl | None = None
         # Why a message could not be handled.
-        self._failure: Exception | None = None
+        self._failure: CrawlerError | None = None
         self._is_reporting = False
         self._has_ended = False
 
@@ -82,13 +83,13 @@ class _Worker:
         receiving.add_done_callback(lambda _: self._end_alone())
         try:
             yield self._working
-            self._channel.send(Frame(MessageType.ENDED))
+            self._channel.send(Ended())
         except asyncio.CancelledError:
             if self._failure is None:
                 raise
-            self._send_failure(self._failure)
+            self._channel.send(Failed(self._failure))
         except REPORTED_ERRORS as exc:
-            self._send_failure(exc)
+            self._channel.send(Failed(exc))
         yield self._channel.flush()
 
     def _end_alone(self) -> None:
@@ -103,10 +104,6 @@ class _Worker:
             # Not `sys.exit`: the crawl would first wait for the server, to put its claims back.
             os._exit(1)
         asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._exit_if_away)
-
-    def _send_failure(self, exc: Exception) -> None:
-        name = next(each.__name__ for each in REPORTED_ERRORS if isinstance(exc, each))
-        self._channel.send(Frame.of(MessageType.FAILED, [name, str(exc)]))
 
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
@@ -139,13 +136,13 @@ class _Worker:
             self._has_ended = True
         self._report()
 
-    def _handle(self, frame: Frame) -> None:
+    def _handle(self, message: Task | Order) -> None:
         """Handle a message of the main process."""
-        if frame.kind is MessageType.BEGIN:
-            self._begun.set_result(Task(**frame.value()))
+        if isinstance(message, Task):
+            self._begun.set_result(message)
         elif not self._has_ended:
             try:
-                self._obey(Order(**frame.value()))
+                self._obey(message)
             except REPORTED_ERRORS as exc:
                 self._failure = exc
                 assert self._working is not None
@@ -170,13 +167,13 @@ class _Worker:
     def _report(self) -> None:
         self._is_reporting = False
         assert self._crawl is not None
-        status = _status_of(self._crawl, time.time())
-        self._channel.send(Frame.of(MessageType.STATUS, status))
+        self._channel.send(_status_of(self._crawl, time.time()))
 
 
 def _status_of(crawl: Crawl, now: float) -> Status:
     """Return what the main process shows of a crawl; failures are in one status only."""
-    failures = [(f.at, f.url, str(f.reason), f.error) for f in _taken_failures(crawl)]
+    failures = list(crawl.last_failures)
+    crawl.last_failures.clear()
     return Status(
         count_by_state={state: crawl.count(state) for state in State},
         count_by_stat=dict(crawl.stats),
@@ -186,12 +183,6 @@ def _status_of(crawl: Crawl, now: float) -> Status:
         failures=failures,
         limit_reached=crawl.limit_reached,
     )
-
-
-def _taken_failures(crawl: Crawl) -> list[Failure]:
-    failures = list(crawl.last_failures)
-    crawl.last_failures.clear()
-    return failures
 
 
 def _until_free(directory: CrawlDirectory) -> Subgenerator[None]:
@@ -220,9 +211,9 @@ class _LogSender(logging.Handler):
             text += (
                 "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
             )
-        frame = Frame.of(MessageType.LOG, [record.name, record.levelno, text])
+        line = LogLine(record.name, record.levelno, text)
         if threading.get_ident() == self._thread_id:
-            self._channel.send(frame)  # at once: it may be the last
+            self._channel.send(line)  # at once: it may be the last
             return
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._channel.send, frame)
+            self._loop.call_soon_threadsafe(self._channel.send, line)

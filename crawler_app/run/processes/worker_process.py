@@ -9,7 +9,7 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.processes.channel import Channel
 from crawler_app.run.processes.fork_server import ForkedProcess, ForkServer
-from crawler_app.run.processes.process_messages import Frame, MessageType, Order, Task
+from crawler_app.run.processes.process_messages import Order, Task
 from gencoro import gen
 
 __all__ = ["WorkerProcess", "config_of_worker", "words_of"]
@@ -62,7 +62,7 @@ class WorkerProcess:
         with theirs:
             self._process = self._server.fork(theirs)
         self._channel = Channel(ours)
-        self._channel.send(Frame.of(MessageType.BEGIN, task))
+        self._channel.send(task)
         return self._channel
 
     def note_ready(self) -> None:
@@ -72,7 +72,7 @@ class WorkerProcess:
     def order(self, order: Order) -> None:
         """Send an order to a process that is ready."""
         if self._channel is not None:
-            self._channel.send(Frame.of(MessageType.ORDER, order))
+            self._channel.send(order)
 
     @property
     def is_running(self) -> bool:

@@ -13,15 +13,14 @@ from typing import Any
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import CrawlerError, ServerAwayError
 from crawler_app.base.models import State
-from crawler_app.base.reasons import reason_of_word
 from crawler_app.run.crawl import KEPT_FAILURES, Failure
 from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.processes.fork_server import ForkServer
 from crawler_app.run.processes.process_messages import (
-    REPORTED_ERRORS,
-    Frame,
-    MessageType,
+    Ended,
+    Failed,
+    LogLine,
     Order,
     Status,
     Task,
@@ -48,8 +47,6 @@ AWAY_PAUSE_S = 2.0
 
 # How often to look whether a server of the crawl's own was killed.
 LOOK_EVERY_S = 0.5
-
-ERROR_BY_NAME = {each.__name__: each for each in REPORTED_ERRORS}
 
 
 class WorkersRun:
@@ -249,22 +246,22 @@ class WorkersRun:
         number = process.number
         level = logger.getEffectiveLevel()
         task = Task(os.path.abspath(self.config.into), number, level)
-        last: list[Frame] = []
+        last: object = None
 
-        def handle(frame: Frame) -> None:
+        def handle(message: Status | LogLine | Failed | Ended) -> None:
+            nonlocal last
             # Another thread may send a log record at the end.
-            if frame.kind is not MessageType.LOG:
-                last[:] = [frame]
-            self._handle(process, frame)
+            if not isinstance(message, LogLine):
+                last = message
+            self._handle(process, message)
 
         yield process.start(task).receive(handle)
         status = yield process.ended()
         self._count_as_earlier(number)
-        if last and last[0].kind is MessageType.FAILED:
-            name, text = last[0].value()
-            self._note_failure(number, ERROR_BY_NAME[name](text))
+        if isinstance(last, Failed):
+            self._note_failure(number, last.error)
             return False
-        has_ended = bool(last) and last[0].kind is MessageType.ENDED
+        has_ended = isinstance(last, Ended)
         if not has_ended and not self.is_stopping:
             self._note_death(number, words_of(status))
         return has_ended
@@ -308,20 +305,18 @@ class WorkersRun:
             return AWAY_PAUSE_S
         return float(FIRST_PAUSE_S * 2 ** len(self._deaths[number]))
 
-    def _handle(self, process: WorkerProcess, frame: Frame) -> None:
+    def _handle(self, process: WorkerProcess, message: object) -> None:
         """Handle a message of a process."""
-        if frame.kind is MessageType.STATUS:
-            self._note_status(process, Status(**frame.value()))
-        elif frame.kind is MessageType.LOG:
-            name, level, text = frame.value()
-            logging.getLogger(name).log(level, "%s", text)
+        if isinstance(message, Status):
+            self._note_status(process, message)
+        elif isinstance(message, LogLine):
+            logging.getLogger(message.logger).log(message.level, "%s", message.text)
 
     def _note_status(self, process: WorkerProcess, status: Status) -> None:
         number = process.number
         self._statuses[number] = status
         self.limit_reached = self.limit_reached or status.limit_reached
-        for at, url, reason, error in status.failures:
-            self.last_failures.append(Failure(at, url, reason_of_word(reason), error))
+        self.last_failures += status.failures
         if not process.is_ready:
             self._away.discard(number)
             process.note_ready()
