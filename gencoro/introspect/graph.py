@@ -7,7 +7,7 @@ the nodes and `gencoro.introspect.drawing` draws them.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Call", "Graph", "Node", "labels_down"]
 
@@ -75,6 +75,14 @@ class Node:
         if self.heads or not self.detail:
             return self.label()
         return f"{self.text}, {self.detail}"
+
+    def task_name(self) -> str | None:
+        """Return the name of a Task; None for anything else."""
+        return self.detail if self.kind == "Task" else None
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Return its calls for JSON."""
+        return [call._asdict() for call in self.heads if isinstance(call, Call)]
 
 
 class Graph:

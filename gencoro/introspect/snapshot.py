@@ -1,7 +1,7 @@
 """A snapshot of what a process runs and waits for.
 
 Taken by a signal handler or by the script of `gencoro.introspect.remote`, in the process
-itself; encoded as text, it can be drawn by another one.
+itself; as JSON, it can be drawn by another one.
 
 Rule: only reads.
 """
@@ -25,7 +25,7 @@ from gencoro.introspect.survey import Survey
 from gencoro.introspect.thread_steps import Step, steps, thread_name
 from gencoro.introspect.wait_graph import WaitGraph
 
-__all__ = ["Snapshot", "answer_to", "encoded", "take_snapshot", "title_of", "trees"]
+__all__ = ["Snapshot", "answer_to", "take_snapshot", "title_of", "trees"]
 
 
 class Snapshot(NamedTuple):
@@ -52,6 +52,56 @@ class Snapshot(NamedTuple):
         """Return the tree of each loop."""
         return trees(self.nodes_by_loop)
 
+    def head(self) -> dict[str, Any]:
+        """Return what JSON says of the process and its threads."""
+        threads = [
+            {
+                "name": step.thread,
+                "runs": [call._asdict() for call in step.calls],
+                "at": step.at._asdict(),
+            }
+            for step in self.steps
+        ]
+        return {
+            "process": self.process,
+            "threads": threads,
+            "not_examined": self.left_out,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole for JSON; nodes refer to one another by id.
+
+        >>> nap = Node(text="sleep")
+        >>> found = Snapshot({"pid": 1}, [], [("a loop", [nap])]).document()
+        >>> found["loops"], found["nodes"][0]["text"]
+        ([{'title': 'a loop', 'nodes': [0]}], 'sleep')
+        """
+        ids: dict[Node, int] = {}
+        order = [node for _, its in self.nodes_by_loop for node in its]
+        for node in order:  # which grows meanwhile
+            if node not in ids:
+                ids[node] = len(ids)
+                order += [child for _, child in node.children]
+        nodes = [
+            {
+                "id": number,
+                "kind": node.kind or None,
+                "name": node.task_name(),
+                "calls": node.calls(),
+                "text": node.text,
+                "detail": node.detail,
+                "waits_for": [
+                    {"place": place, "id": ids[child]} for place, child in node.children
+                ],
+            }
+            for node, number in ids.items()
+        ]
+        loops = [
+            {"title": title, "nodes": [ids[node] for node in its]}
+            for title, its in self.nodes_by_loop
+        ]
+        return self.head() | {"loops": loops, "nodes": nodes}
+
 
 def take_snapshot(
     frame: FrameType, limit: float = math.inf, budget_s: float = math.inf
@@ -61,7 +111,7 @@ def take_snapshot(
     Args:
         frame: The current frame of this thread.
         limit: The maximum number of coroutines, Tasks and Futures to examine.
-        budget_s: The seconds in which this should end, with `encoded`.
+        budget_s: The seconds in which this should end, with making JSON of it.
     """
     started_at = time.monotonic()
     taken_at = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -98,53 +148,15 @@ def trees(nodes_by_loop: Iterable[tuple[str, list[Node]]]) -> str:
     return "\n\n".join(f"{title}:\n{picture}" for title, picture in sorted(pictures))
 
 
-def encoded(snapshot: Snapshot) -> str:
-    """Return a snapshot as one line of JSON, in which nodes and calls are numbers.
-
-    >>> encoded(Snapshot({"pid": 1}, [], [("loop", [Node(text="sleep")])]))
-    '{"process":{"pid":1},"steps":[],"loops":[["loop",[0]]],"left_out":0,"nodes":[[[],"sleep","",[],""]],"calls":[]}'
-    """
-    call_numbers: dict[Any, int] = {}
-    node_numbers: dict[Node, int] = {}
-    order: list[Node] = []
-
-    def of(calls: Iterable[object]) -> list[int]:
-        return [call_numbers.setdefault(call, len(call_numbers)) for call in calls]
-
-    def number(node: Node) -> int:
-        if node not in node_numbers:
-            node_numbers[node] = len(order)
-            order.append(node)
-        return node_numbers[node]
-
-    told = [[step.thread, of(step.calls), of([step.at])[0]] for step in snapshot.steps]
-    loops = [[title, list(map(number, its))] for title, its in snapshot.nodes_by_loop]
-    nodes = []
-    for node in order:  # which grows meanwhile
-        children = [[place, number(child)] for place, child in node.children]
-        nodes.append([of(node.heads), node.text, node.detail, children, node.kind])
-    return json.dumps(
-        {
-            "process": snapshot.process,
-            "steps": told,
-            "loops": loops,
-            "left_out": snapshot.left_out,
-            "nodes": nodes,
-            "calls": list(call_numbers),
-        },
-        separators=(",", ":"),
-    )
-
-
 def answer_to(limit: int, budget_s: float, frame: FrameType) -> str:
     """Return the answer to another process: a snapshot or an error, as JSON.
 
     >>> answer_to(10, 1.0, sys._getframe())[:12]
-    '{"process":{'
+    '{"process": '
     """
     try:
         with _without_collections():
-            return encoded(take_snapshot(frame, limit, budget_s))
+            return json.dumps(take_snapshot(frame, limit, budget_s).document())
     except Exception:  # a bug of ours: report it instead of raising it
         return json.dumps({"error": format_exc()})
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gencoro.introspect.drawing import printable
 from gencoro.introspect.remote.attach import look_at
-from gencoro.introspect.remote.listing import graph_document, list_document, table
+from gencoro.introspect.remote.listing import list_document, table
 from gencoro.introspect.remote.process import RemoteError
 from gencoro.introspect.snapshot import Snapshot
 
@@ -76,7 +76,7 @@ def _show_process(args: argparse.Namespace) -> int:
 
 
 def _as_json(command: str, snapshot: Snapshot) -> str:
-    document = list_document if command == "ps" else graph_document
+    document = list_document if command == "ps" else Snapshot.document
     return json.dumps(document(snapshot), indent=2)
 
 

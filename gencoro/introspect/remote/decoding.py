@@ -16,14 +16,13 @@ __all__ = ["decoded"]
 
 
 def decoded(text: str) -> Snapshot:
-    """Return the snapshot that `gencoro.introspect.snapshot.encoded` has encoded.
+    """Return the snapshot of an answer, see `gencoro.introspect.snapshot.answer_to`.
 
     Raises:
         RemoteError: the process could not be examined, or the text is not an answer.
 
-    >>> from gencoro.introspect.snapshot import encoded
     >>> snapshot = Snapshot({"pid": 1}, [], [("loop", [Node(text="sleep")])])
-    >>> decoded(encoded(snapshot)).nodes_by_loop[0][1][0].text
+    >>> decoded(json.dumps(snapshot.document())).nodes_by_loop[0][1][0].text
     'sleep'
     """
     try:
@@ -31,28 +30,38 @@ def decoded(text: str) -> Snapshot:
         if "error" in answer:
             raise RemoteError(str(answer["error"]).strip())
         return _snapshot(answer)
-    # Whatever may happen with values of other types than expected.
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as exc:
+    # Whatever may happen with values of other types than expected, or with infinite ones.
+    except (
+        *(ValueError, LookupError, TypeError),
+        *(AttributeError, RecursionError, OverflowError),
+    ) as exc:
         raise RemoteError(
             f"the process gave an answer that makes no sense: {exc}"
         ) from exc
 
 
 def _snapshot(answer: dict[str, Any]) -> Snapshot:
-    calls = [
-        Call(str(function), str(file), int(line), str(place))
-        for function, file, line, place in answer["calls"]
-    ]
-    nodes = [Node() for _ in answer["nodes"]]
-    for node, (heads, text, detail, children, kind) in zip(nodes, answer["nodes"]):
-        node.heads = [calls[number] for number in heads]
-        node.text, node.detail, node.kind = str(text), str(detail), str(kind)
-        node.children = [(str(place), nodes[number]) for place, number in children]
+    node_by_id = {row["id"]: Node() for row in answer["nodes"]}
+    for row in answer["nodes"]:
+        node = node_by_id[row["id"]]
+        node.heads = list(map(_call, row["calls"]))
+        node.text, node.detail = str(row["text"]), str(row["detail"])
+        node.kind = str(row["kind"] or "")
+        node.children = [
+            (str(each["place"]), node_by_id[each["id"]]) for each in row["waits_for"]
+        ]
     steps = [
-        Step(str(thread), [calls[one] for one in its], calls[at])
-        for thread, its, at in answer["steps"]
+        Step(str(each["name"]), list(map(_call, each["runs"])), _call(each["at"]))
+        for each in answer["threads"]
     ]
     loops = [
-        (str(title), [nodes[one] for one in its]) for title, its in answer["loops"]
+        (str(each["title"]), [node_by_id[one] for one in each["nodes"]])
+        for each in answer["loops"]
     ]
-    return Snapshot(dict(answer["process"]), steps, loops, int(answer["left_out"]))
+    left_out = int(answer["not_examined"])
+    return Snapshot(dict(answer["process"]), steps, loops, left_out)
+
+
+def _call(row: dict[str, Any]) -> Call:
+    file, place = str(row["file"]), str(row["place"])
+    return Call(str(row["function"]), file, int(row["line"]), place)

@@ -1,4 +1,4 @@
-"""The output of the commands besides the tree: a table, and documents of JSON."""
+"""The output of ``ps``: a table, or a list for JSON."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from gencoro.introspect.drawing import MOST_LINES, printable
 from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.snapshot import Snapshot
 
-__all__ = ["graph_document", "list_document", "table"]
+__all__ = ["list_document", "table"]
 
 HEADS = ["KIND", "NAME", "COROUTINE", "AT", "WAITS FOR"]
 
@@ -51,59 +51,14 @@ def list_document(snapshot: Snapshot) -> dict[str, Any]:
     coroutines = [
         {
             "kind": node.kind,
-            "name": _task_name(node),
+            "name": node.task_name(),
             "loop": title,
-            "calls": _calls(node),
+            "calls": node.calls(),
             "waits_for": _waits_for(node),
         }
         for title, node in _coroutines(snapshot)
     ]
-    return _head(snapshot) | {"coroutines": coroutines}
-
-
-def graph_document(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the wait graph as a document of JSON; nodes refer to one another by id."""
-    ids: dict[Node, int] = {}
-    order = [node for _, its in snapshot.nodes_by_loop for node in its]
-    for node in order:  # which grows meanwhile
-        if node not in ids:
-            ids[node] = len(ids)
-            order += [child for _, child in node.children]
-    nodes = [
-        {
-            "id": number,
-            "kind": node.kind or None,
-            "name": _task_name(node),
-            "calls": _calls(node),
-            "text": node.text,
-            "detail": node.detail,
-            "waits_for": [
-                {"place": place, "id": ids[child]} for place, child in node.children
-            ],
-        }
-        for node, number in ids.items()
-    ]
-    loops = [
-        {"title": title, "nodes": [ids[node] for node in its]}
-        for title, its in snapshot.nodes_by_loop
-    ]
-    return _head(snapshot) | {"loops": loops, "nodes": nodes}
-
-
-def _head(snapshot: Snapshot) -> dict[str, Any]:
-    threads = [
-        {
-            "name": step.thread,
-            "runs": [_call(call) for call in step.calls],
-            "at": _call(step.at),
-        }
-        for step in snapshot.steps
-    ]
-    return {
-        "process": snapshot.process,
-        "threads": threads,
-        "not_examined": snapshot.left_out,
-    }
+    return snapshot.head() | {"coroutines": coroutines}
 
 
 def _coroutines(snapshot: Snapshot) -> Iterator[tuple[str, Node]]:
@@ -115,22 +70,10 @@ def _row(node: Node) -> list[str]:
     calls = [call for call in node.heads if isinstance(call, Call)]
     stack = " -> ".join(call.function for call in calls)
     at = f"{calls[-1].place}:{calls[-1].line}" if calls and calls[-1].file else ""
-    return [node.kind, _task_name(node) or "", stack, at, _waits_for(node)]
-
-
-def _task_name(node: Node) -> str | None:
-    return node.detail if node.kind == "Task" else None
+    return [node.kind, node.task_name() or "", stack, at, _waits_for(node)]
 
 
 def _waits_for(node: Node) -> str:
     if node.text or not node.children:
         return node.text
     return ", ".join(child.description() for _, child in node.children[:MOST_NAMED])
-
-
-def _calls(node: Node) -> list[dict[str, Any]]:
-    return [_call(call) for call in node.heads if isinstance(call, Call)]
-
-
-def _call(call: Call) -> dict[str, Any]:
-    return {"function": call.function, "file": call.file, "line": call.line}

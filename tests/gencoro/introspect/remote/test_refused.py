@@ -158,17 +158,27 @@ def test_option_that_makes_no_sense(gencoro, option):
     assert "--help`" in ended.err
 
 
+TOP = ("nodes", "threads", "loops", "process", "not_examined")
+FIELDS = (
+    "id",
+    "kind",
+    "calls",
+    "text",
+    "waits_for",
+    "name",
+    "runs",
+    "at",
+    "title",
+    "nodes",
+)
 PARTS = st.recursive(
-    st.none() | st.integers(-2, 3) | st.text(max_size=3),
-    lambda part: st.lists(part, max_size=5),
+    st.none() | st.integers(-2, 3) | st.just(float("inf")) | st.text(max_size=3),
+    lambda part: (
+        st.lists(part, max_size=5) | st.dictionaries(st.sampled_from(FIELDS), part)
+    ),
     max_leaves=20,
 )
-ANSWERS = st.fixed_dictionaries(
-    {
-        name: PARTS
-        for name in ("calls", "nodes", "steps", "loops", "process", "left_out")
-    }
-)
+ANSWERS = st.fixed_dictionaries({name: PARTS for name in TOP})
 
 
 @settings(max_examples=examples(30))

@@ -206,7 +206,8 @@ def test_names_that_a_terminal_would_obey_are_escaped(start_each_way, gencoro):
     line = int(target.at("await asyncio.Future()").rpartition(":")[2])
     [task] = gencoro("ps", target.pid, "--json").json()["coroutines"]
     assert task["name"] == "\x1b[31mcafé\n\udc80"
-    assert task["calls"] == [{"function": 'mäin\x1b"', "file": "é\x9b", "line": line}]
+    call = {"function": 'mäin\x1b"', "file": "é\x9b", "line": line, "place": "é\x9b"}
+    assert task["calls"] == [call]
 
 
 def test_more_coroutines_than_the_limit_are_counted(start_each_way, gencoro):
