@@ -15,15 +15,15 @@
 The public names of `crawler_app.web.httpclient`, which imports nothing else of the crawler.
 """
 
-from crawler_app.web.httpclient import (
+from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
+from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
     BadResponseError,
     ConnectionWasIdleError,
-    PooledAsyncHTTPClient,
-    PooledHTTPResponse,
     ProxyError,
     ResponseTooLargeError,
 )
+from crawler_app.web.httpclient.response import PooledHTTPResponse
 
 __all__ = [
     "AmbiguousResponseError",

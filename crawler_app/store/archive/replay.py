@@ -19,8 +19,8 @@ from crawler_app.store.archive.captures import (
 from crawler_app.store.archive.gzip_members import Member, max_record_bytes, read_member
 from crawler_app.store.archive.record import urn_of
 from crawler_app.store.archive.warc_files import file_path, open_file
-from crawler_app.web.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.web.httpclient.codings import decoder_of
+from crawler_app.web.httpclient.errors import BadResponseError, ResponseTooLargeError
 
 __all__ = ["decoded_body", "headers_of", "read_capture"]
 

@@ -102,7 +102,7 @@ def is_public(address: str) -> bool:
 def require_public(host: str, sockaddr: Any) -> None:
     """Raise FetchError if an address is not on the public Internet.
 
-    Intended as ``check_address`` of `crawler_app.web.httpclient.PooledAsyncHTTPClient`.
+    Intended as ``check_address`` of `crawler_app.httpclient.PooledAsyncHTTPClient`.
 
     Args:
         sockaddr: As in `socket.connect`; Unix sockets are refused.

@@ -12,7 +12,7 @@ from tornado.simple_httpclient import HTTPTimeoutError
 
 from crawler_app.base.errors import FetchError, StaleConnectionError
 from crawler_app.base.reasons import HOST_FAULTS, Reason
-from crawler_app.web.httpclient import (
+from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
     BadResponseError,
     ConnectionWasIdleError,

@@ -34,10 +34,11 @@ from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.resolver import CachingResolver
 from crawler_app.web.fetcher.response_collector import ResponseCollector, decoded
 from crawler_app.web.fetcher.tls_files import own_context
-from crawler_app.web.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
+from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.web.httpclient.codings import ACCEPTED
 from crawler_app.web.httpclient.dialing import AddressCheck
 from crawler_app.web.httpclient.request import Proxy
+from crawler_app.web.httpclient.response import PooledHTTPResponse
 from gencoro import gen
 from gencoro.concurrent import Future, chain_future
 
@@ -45,7 +46,7 @@ __all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
 
 # Implementations of AsyncHTTPClient; imported on use, since one may not be installed.
 CLASS_BY_CLIENT = {
-    "pooled": "crawler_app.web.httpclient.PooledAsyncHTTPClient",
+    "pooled": "crawler_app.web.httpclient.client.PooledAsyncHTTPClient",
     "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
     "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
 }

@@ -22,23 +22,3 @@ It imports nothing else of the crawler.  The modules, from the call to the wire 
     tls_faults     why a handshake failed, in words                           pure
     errors         the exceptions
 """
-
-from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
-from crawler_app.web.httpclient.errors import (
-    AmbiguousResponseError,
-    BadResponseError,
-    ConnectionWasIdleError,
-    ProxyError,
-    ResponseTooLargeError,
-)
-from crawler_app.web.httpclient.response import PooledHTTPResponse
-
-__all__ = [
-    "AmbiguousResponseError",
-    "BadResponseError",
-    "ConnectionWasIdleError",
-    "PooledAsyncHTTPClient",
-    "PooledHTTPResponse",
-    "ProxyError",
-    "ResponseTooLargeError",
-]

@@ -11,7 +11,7 @@ from crawler_app.base.config.option import option, options_of
 from crawler_app.base.config.secret_values import filled
 from crawler_app.base.errors import ConfigError, CrawlerError
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
-from crawler_app.web.httpclient import PooledAsyncHTTPClient
+from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from gencoro import gen
 
 __all__ = ["Channel", "NoticeError", "redacted", "request", "secret_option"]

@@ -15,7 +15,7 @@ from tornado.httputil import HTTPInputError
 
 from crawler_app.base.errors import FetchError
 from crawler_app.base.reasons import Reason
-from crawler_app.web.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.web.httpclient.errors import BadResponseError, ResponseTooLargeError
 
 __all__ = ["requests_error"]
 

@@ -7,12 +7,9 @@ from unittest import mock
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from crawler_app.web.httpclient import (
-    BadResponseError,
-    ResponseTooLargeError,
-    codings,
-)
+from crawler_app.web.httpclient import codings
 from crawler_app.web.httpclient.codings import PIECE_BYTES, decoder_of
+from crawler_app.web.httpclient.errors import BadResponseError, ResponseTooLargeError
 from tests.helpers.fuzzing import examples
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 from tests.helpers.http.whole_responses import BODY, pieces_of
