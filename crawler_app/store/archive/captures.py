@@ -8,9 +8,8 @@ import contextlib
 import itertools
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.store import database
@@ -96,9 +95,8 @@ status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to > 0)
 """
 
 
-@dataclass(slots=True, frozen=True)
-class Capture:
-    """One captured response.
+class Capture(NamedTuple):
+    """One captured response, in the order of the columns.
 
     Attributes:
         url: The canonical URL; of a request with a body, that by which it is looked up.
@@ -174,25 +172,8 @@ class Captures:
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN")
-        self._db.execute(
-            INSERT,
-            (
-                capture.url,
-                capture.at,
-                capture.kind,
-                capture.status,
-                capture.mime,
-                capture.digest,
-                capture.etag,
-                capture.last_modified,
-                capture.file,
-                capture.offset,
-                capture.length,
-                capture.record_id,
-                capture.refers_to,
-                payload_key,
-            ),
-        )
+        *values, _ = capture  # the id is given by the table
+        self._db.execute(INSERT, (*values, payload_key))
         self._captures += not capture.url.startswith(RESOURCES)
         self._revisits += capture.kind != RESPONSE
 

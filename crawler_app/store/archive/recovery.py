@@ -16,7 +16,6 @@ deleted.
 
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -178,7 +177,7 @@ def _looked_up(capture: Capture, response: Record, request: Record) -> Capture:
     head, body = split_block(request.block)
     if not has_method(head):
         return capture
-    return replace(capture, url=lookup_url(capture.url, head, body))
+    return capture._replace(url=lookup_url(capture.url, head, body))
 
 
 def _capture_of(

@@ -12,7 +12,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.store.archive.block import split_block
@@ -118,7 +117,7 @@ class SharedFile:
         """Return a capture with its place in the shared file, once that is written."""
         number = bisect_left(self._before, capture.offset)
         start, end = self._after[number : number + 2]
-        return replace(capture, offset=start, length=end - start)
+        return capture._replace(offset=start, length=end - start)
 
 
 def _members(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
