@@ -325,7 +325,7 @@ class CrawlWorker:
             cleanup.enter_context(contextlib.closing(fetcher))
             kept = ExternalCache.of(config, directory.external_cache_path)
             cleanup.enter_context(contextlib.closing(kept))
-            is_recrawl = frontier.is_recrawl
+            is_recrawl = frontier.previous.exists
             others = self._other_archives(directory) if is_recrawl else []
             archives = cleanup.enter_context(open_readers(others))
             yield frontier.open()

@@ -342,7 +342,7 @@ class Crawler:
                 fetcher,
                 archive=stores.archive,
                 index=stores.index,
-                is_recrawl=stores.frontier.is_recrawl,
+                is_recrawl=stores.frontier.previous.exists,
                 archived=archived,
                 hooks=self._hooks,
                 external_cache=kept,
@@ -411,10 +411,12 @@ def _has_nothing(directory: CrawlDirectory) -> bool:
 
 def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
     """Remove pages that no longer exist from the index."""
-    if stores.index is None:
+    frontier, index = stores.frontier, stores.index
+    if index is None:
         return
-    for url in stores.frontier.gone(is_whole=comparison.is_whole):
-        stores.index.remove(url)
-    stores.index.flush()
+    assert isinstance(frontier, SqliteFrontier)
+    for url in frontier.previous.gone(is_whole=comparison.is_whole):
+        index.remove(url)
+    index.flush()
     if comparison.is_whole:
-        stores.frontier.forget_earlier()
+        frontier.forget_earlier()

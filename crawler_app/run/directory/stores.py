@@ -104,7 +104,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
         if frontier.total():
             loops = Redirects(frontier.redirects()).loop_by_key.values()
             frontier.begin_anew(
-                is_compared=is_better or not frontier.is_recrawl,
+                is_compared=is_better or not frontier.previous.exists,
                 loops=[url for loop in loops for url in loop],
             )
     return is_finished

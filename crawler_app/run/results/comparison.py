@@ -72,14 +72,16 @@ def compare(frontier: FrontierReader) -> Comparison | None:
     URLs not fetched yet are left out.  If a page of the previous crawl could not be
     fetched, its links are unknown, so pages that were not met are not called vanished.
     """
-    found = frontier.differences()
+    found = frontier.previous.differences()
     if found is None:
         return None
     vanished = [Vanished(url, reason) for url, reason in found.vanished]
     is_forbidden = any(page.reason == Reason.ROBOTS for page in vanished)
     is_whole = frontier.is_drained() and not (is_forbidden or found.unreachable)
     if is_whole:
-        vanished += [Vanished(url, Reason.NO_LONGER_LINKED) for url in frontier.unmet()]
+        vanished += [
+            Vanished(url, Reason.NO_LONGER_LINKED) for url in frontier.previous.unmet()
+        ]
     return Comparison(
         found.new,
         found.changed,
@@ -96,7 +98,7 @@ def _compare_broken(
     frontier: FrontierReader, *, is_whole: bool
 ) -> tuple[list[str], list[str], list[str]]:
     """Return what is newly broken, still broken, and fixed."""
-    before = {dedup_key(url): url for url in frontier.broken_before()}
+    before = {dedup_key(url): url for url in frontier.previous.broken_before()}
     loops = Redirects(frontier.redirects()).loop_by_key.values()
     now = {dedup_key(url): loop[0] for loop in loops for url in loop}
     for record in frontier.records(State.FAILED):

@@ -56,7 +56,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from crawler_app.base.models import Candidate, Claim, Outcome, Role, State, UrlRecord
 from crawler_app.base.urls import MAX_KEY_CHARS, dedup_key
 from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
-from crawler_app.store.frontier.previous_crawl import Differences
+from crawler_app.store.frontier.previous_crawl import PreviousCrawl
 
 __all__ = [
     "LONGEST_HOLD_S",
@@ -88,36 +88,13 @@ MAX_QUERIES = 100_000
 
 
 class FrontierReader(abc.ABC):
-    """Read access to a frontier, or to several that are read as one."""
+    """Read access to a frontier.
 
-    # Overridden where there can have been a previous crawl.
+    Attributes:
+        previous: The previous crawl, for comparison.
+    """
 
-    @property
-    def is_recrawl(self) -> bool:
-        """Whether there was a previous crawl to compare with."""
-        return False
-
-    def differences(self) -> Differences | None:
-        """Return what differs from the previous crawl; None if there was none."""
-        return None
-
-    def unmet(self) -> list[str]:
-        """Return the pages and files of the previous crawl whose URLs were not met."""
-        return []
-
-    def broken_before(self) -> list[str]:
-        """Return what was broken in the previous crawl, with the URLs of redirect loops."""
-        return []
-
-    def gone(self, *, is_whole: bool) -> list[str]:
-        """Return the URLs of pages whose words are to leave the index.
-
-        Args:
-            is_whole: Whether a page that was not met is gone.
-        """
-        return []
-
-    # Every backend.
+    previous: PreviousCrawl
 
     @abc.abstractmethod
     def count(self, state: State) -> int:
@@ -366,10 +343,7 @@ class Frontier(FrontierReader):
             FrontierError: they cannot be written, and are lost.
         """
 
-    # Where more than one crawl of a site is stored, and soft 404s are: on disk.
-
-    def forget_earlier(self) -> None:
-        """Forget the pages of crawls before the previous one, which are not in the index."""
+    # Where soft 404s are stored: on disk.
 
     def take_soft_404(self, origin: str) -> bool:
         """Return whether to ask an origin for a made-up URL; another worker may have."""

@@ -4,8 +4,9 @@ The pages and files of the previous crawl are in a table.  Each is marked when i
 and a difference is noted when a URL ends, so no comparison reads all URLs of both crawls.
 """
 
+import abc
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from crawler_app.base.reasons import (
     reason_of_word,
 )
 
-__all__ = ["Differences", "PreviousCrawl"]
+__all__ = ["Differences", "PreviousCrawl", "SqlitePreviousCrawl"]
 
 # Kinds of differences: those that are reported, and words that do not belong to a page now.
 NEW, CHANGED, VANISHED, UNREACHABLE = "new", "changed", "vanished", "unreachable"
@@ -97,19 +98,43 @@ class _Row(NamedTuple):
     is_page: bool
 
 
-class PreviousCrawl:
-    """The pages and files of the previous crawl, and the differences from it.
+class PreviousCrawl(abc.ABC):
+    """The pages and files of the previous crawl, and the differences from it."""
+
+    @property
+    @abc.abstractmethod
+    def exists(self) -> bool:
+        """Whether there was a previous crawl."""
+
+    @abc.abstractmethod
+    def differences(self) -> Differences | None:
+        """Return what differs from it; None if there was none."""
+
+    @abc.abstractmethod
+    def unmet(self) -> list[str]:
+        """Return its pages and files whose URLs were not met."""
+
+    @abc.abstractmethod
+    def broken_before(self) -> list[str]:
+        """Return what was broken in it, with the URLs of redirect loops."""
+
+
+class SqlitePreviousCrawl(PreviousCrawl):
+    """The previous crawl of a frontier in SQLite.
 
     Args:
         db: The connection; its owner controls the transactions.
-
-    Attributes:
-        exists: Whether there was a previous crawl.
+        content: Returns the number of pages and files of this crawl.
     """
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, content: Callable[[], int]) -> None:
         self._db = db
-        self.exists = db.execute("SELECT 1 FROM comparison").fetchone() is not None
+        self._content = content
+        self._exists = db.execute("SELECT 1 FROM comparison").fetchone() is not None
+
+    @property
+    def exists(self) -> bool:
+        return self._exists
 
     def meet(self, key: int) -> None:
         """Note that a URL was met, so that it is still linked."""
@@ -127,7 +152,7 @@ class PreviousCrawl:
 
     def forget(self, url_id: int, outcome: Outcome) -> None:
         """Undo `note`, for a URL that is to be fetched again."""
-        if self.exists:
+        if self._exists:
             self._db.executemany(
                 "DELETE FROM difference WHERE kind = ? AND url_id = ?",
                 [(kind, url_id) for kind in KINDS],
@@ -146,12 +171,7 @@ class PreviousCrawl:
             "INSERT INTO difference VALUES (?, ?, ?)", (kind, url_id, previous_id)
         )
 
-    def differences(self, content: int) -> Differences | None:
-        """Return the differences; None if there was no previous crawl.
-
-        Args:
-            content: The number of pages and files of this crawl.
-        """
+    def differences(self) -> Differences | None:
         row = self._db.execute("SELECT was_whole FROM comparison").fetchone()
         if row is None:
             return None
@@ -159,7 +179,7 @@ class PreviousCrawl:
         return Differences(
             new,
             changed,
-            content - len(new) - len(changed),
+            self._content() - len(new) - len(changed),
             [
                 (url, reason_of_word(reason))
                 for url, reason in self._db.execute(SELECT_DIFFERENCES, (VANISHED,))
@@ -172,14 +192,12 @@ class PreviousCrawl:
         return [url for url, _ in self._db.execute(SELECT_DIFFERENCES, (kind,))]
 
     def unmet(self) -> list[str]:
-        """Return the pages and files of the previous crawl whose URLs were not met."""
         rows = self._db.execute(
             "SELECT url FROM previous WHERE NOT is_met AND digest NOT NULL ORDER BY id"
         )
         return [url for (url,) in rows]
 
     def broken_before(self) -> list[str]:
-        """Return what was broken in the previous crawl."""
         rows = self._db.execute("SELECT url FROM broken_before ORDER BY rowid")
         return [url for (url,) in rows]
 

@@ -247,9 +247,9 @@ class SqliteFrontier(SqliteReader, Frontier):
                 host.id, claim.depth, outcome, now, role=claim.role
             )
             self._slowest.note(claim.id, outcome.took_s)
-            if self._previous.exists:
+            if self.previous.exists:
                 key = self._hashed(dedup_key(claim.url))
-                self._previous.note(key, claim.id, claim.url, outcome)
+                self.previous.note(key, claim.id, claim.url, outcome)
             if again is not None:
                 self._db.execute(
                     "UPDATE url SET redirects_left = ? WHERE id = ?",
@@ -392,15 +392,16 @@ class SqliteFrontier(SqliteReader, Frontier):
         return len(ids)
 
     def forget_earlier(self) -> None:
+        """Forget the pages of crawls before the previous one, which are not in the index."""
         with self._group:
-            self._previous.forget_earlier()
+            self.previous.forget_earlier()
         self.flush()
 
     def begin_anew(self, *, is_compared: bool, loops: Iterable[str] = ()) -> None:
-        """Delete all URLs for another crawl, see `Previous.begin_anew`."""
+        """Delete all URLs for another crawl, see `SqlitePreviousCrawl.begin_anew`."""
         self.flush()
         with self._group:
-            self._previous.begin_anew(
+            self.previous.begin_anew(
                 is_compared=is_compared,
                 was_whole=self.is_drained(),
                 loops=loops,
@@ -466,8 +467,8 @@ class SqliteFrontier(SqliteReader, Frontier):
                 self._provisional_keys.add(key)
             host = self._host(candidate.host)
             url_id = self._insert(key, candidate, host.id, via, old_id)
-            if self._previous.exists:
-                self._previous.meet(key)
+            if self.previous.exists:
+                self.previous.meet(key)
             if refusal:
                 self._count_refusal(key, url_id, host.id, candidate)
             else:
@@ -488,8 +489,8 @@ class SqliteFrontier(SqliteReader, Frontier):
         outcome, role = Outcome(State.EXCLUDED, candidate.refusal), candidate.role
         self._counts.add(State.EXCLUDED, 1, role.is_non_page)
         self._stored_counts.count(host_id, candidate.depth, outcome, role=role)
-        if self._previous.exists:
-            self._previous.note(key, url_id, candidate.url, outcome)
+        if self.previous.exists:
+            self.previous.note(key, url_id, candidate.url, outcome)
 
     def _forget_refusal(self, key: int) -> int:
         """Count a provisional refusal no more; return the id of its row."""
@@ -509,7 +510,7 @@ class SqliteFrontier(SqliteReader, Frontier):
     ) -> None:
         """Count an outcome no more."""
         self._stored_counts.count(host_id, depth, outcome, times=-1, role=role)
-        self._previous.forget(url_id, outcome)
+        self.previous.forget(url_id, outcome)
 
     def _insert(
         self,

@@ -25,7 +25,7 @@ from crawler_app.store.frontier.frontier_schema import (
     record_of,
 )
 from crawler_app.store.frontier.key_set import KEY_BITS
-from crawler_app.store.frontier.previous_crawl import Differences, PreviousCrawl
+from crawler_app.store.frontier.previous_crawl import SqlitePreviousCrawl
 from crawler_app.store.frontier.stored_counts import SlowestFetches, StoredCounts
 
 __all__ = ["SqliteReader"]
@@ -42,6 +42,8 @@ class SqliteReader(FrontierReader):
     Raises:
         ConfigError: the file is not a frontier, or has another version.
     """
+
+    previous: SqlitePreviousCrawl
 
     def __init__(self, path: Path | str, *, read_only: bool) -> None:
         self._db = open_database(path, read_only=read_only)
@@ -66,7 +68,7 @@ class SqliteReader(FrontierReader):
             StoredCounts(self._db),
             SlowestFetches(self._db),
         )
-        self._previous = PreviousCrawl(self._db)
+        self.previous = SqlitePreviousCrawl(self._db, self._content)
         self._counts = self._stored_counts.by_state()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
         keyed = hashlib.blake2b(digest_size=8, salt=secret)
@@ -96,24 +98,10 @@ class SqliteReader(FrontierReader):
         rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
         return self._record_of(rows.fetchone())
 
-    @property
-    def is_recrawl(self) -> bool:
-        """Whether there was a previous crawl to compare with."""
-        return self._previous.exists
-
-    def differences(self) -> Differences | None:
+    def _content(self) -> int:
+        """Return the number of pages and files."""
         counts = self._stored_counts.amount_by_outcome.items()
-        content = sum(amount.urls for key, amount in counts if key.reason in CONTENT)
-        return self._previous.differences(content)
-
-    def unmet(self) -> list[str]:
-        return self._previous.unmet()
-
-    def broken_before(self) -> list[str]:
-        return self._previous.broken_before()
-
-    def gone(self, *, is_whole: bool) -> list[str]:
-        return self._previous.gone(is_whole=is_whole)
+        return sum(amount.urls for key, amount in counts if key.reason in CONTENT)
 
     def redirects(self) -> dict[str, str]:
         rows = self._db.execute(

@@ -274,17 +274,17 @@ def test_recrawl_keeps_the_crawl_that_a_reader_has_open(directory):
         pass
     with contextlib.closing(directory.frontier()) as onlooker:
         crawled(directory, *urls)
-        assert not onlooker.is_recrawl
+        assert not onlooker.previous.exists
 
         with directory:
             begin_recrawl(directory, CONFIG)
 
-        assert not onlooker.is_recrawl
+        assert not onlooker.previous.exists
         assert onlooker.count(State.DONE) == 0
     with open_stores(directory, CONFIG) as stores:
-        assert stores.frontier.is_recrawl
+        assert stores.frontier.previous.exists
         assert stores.frontier.urls() == []
-        assert stores.frontier.unmet() == urls
+        assert stores.frontier.previous.unmet() == urls
 
 
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
@@ -303,7 +303,7 @@ def test_interrupted_crawl_does_not_replace_a_whole_one(directory):
 
     with contextlib.closing(directory.frontier()) as frontier:
         assert frontier.total() == 0
-        assert frontier.unmet() == ["http://a.test/", "http://a.test/x"]
+        assert frontier.previous.unmet() == ["http://a.test/", "http://a.test/x"]
 
 
 def test_interrupted_first_crawl_is_kept(directory):
@@ -314,7 +314,7 @@ def test_interrupted_first_crawl_is_kept(directory):
 
     with contextlib.closing(directory.frontier()) as frontier:
         assert frontier.total() == 0
-        assert frontier.differences().was_whole is False
+        assert frontier.previous.differences().was_whole is False
 
 
 @pytest.mark.parametrize(

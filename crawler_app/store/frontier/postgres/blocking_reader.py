@@ -33,7 +33,6 @@ from crawler_app.store.frontier.postgres.encoding import decode_text, encode_tex
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.previous_schema import PreviousSchema
 from crawler_app.store.frontier.postgres.step_changes import digest_of
-from crawler_app.store.frontier.previous_crawl import Differences
 
 __all__ = ["CrawlMembers", "PostgresReader"]
 
@@ -165,7 +164,7 @@ class PostgresReader(FrontierReader):
 
     def __init__(self, location: CrawlLocation) -> None:
         self._location = location
-        self._previous = PreviousSchema(location, self._fetch)
+        self.previous = PreviousSchema(location, self._fetch)
         self._thread = _LoopThread()
         # A connection for each iterator that is under way, and one for the rest.
         self._idle: list[Any] = []
@@ -243,19 +242,6 @@ class PostgresReader(FrontierReader):
             finally:
                 self._thread.run(transaction.rollback)
         return None
-
-    @property
-    def is_recrawl(self) -> bool:
-        return self._previous.exists
-
-    def differences(self) -> Differences | None:
-        return self._previous.differences()
-
-    def unmet(self) -> list[str]:
-        return self._previous.unmet()
-
-    def broken_before(self) -> list[str]:
-        return self._previous.broken_before()
 
     def soft_404s(self) -> list[str]:
         if not self._fetch("SELECT 1 WHERE to_regclass('soft_404') IS NOT NULL"):

@@ -21,7 +21,7 @@ from crawler_app.store.frontier.postgres.connecting import (
 )
 from crawler_app.store.frontier.postgres.encoding import decode_text, encode_text
 from crawler_app.store.frontier.postgres.location import CrawlLocation
-from crawler_app.store.frontier.previous_crawl import Differences
+from crawler_app.store.frontier.previous_crawl import Differences, PreviousCrawl
 from gencoro import gen
 
 __all__ = ["PreviousSchema", "begin_anew"]
@@ -114,8 +114,8 @@ def begin_anew(
     return bool(is_finished)
 
 
-class PreviousSchema:
-    """The differences of a crawl from the previous one, as `NoPreviousCrawl` names them.
+class PreviousSchema(PreviousCrawl):
+    """The previous crawl of several processes.
 
     Args:
         fetch: Returns the rows of a query.
@@ -127,12 +127,10 @@ class PreviousSchema:
 
     @property
     def exists(self) -> bool:
-        """Whether there was a previous crawl."""
         rows = self._fetch("SELECT to_regnamespace($1) IS NOT NULL", self._schema)
         return bool(rows[0][0])
 
     def differences(self) -> Differences | None:
-        """Return what differs from the previous crawl; None if there was none."""
         if not self.exists:
             return None
         ((was_whole,),) = self._rows("SELECT was_whole FROM {0}.note")
@@ -147,11 +145,9 @@ class PreviousSchema:
         return Differences(new, changed, unchanged, gone, passing, bool(was_whole))
 
     def unmet(self) -> list[str]:
-        """Return the pages and files of the previous crawl whose URLs were not met."""
         return self._urls(UNMET) if self.exists else []
 
     def broken_before(self) -> list[str]:
-        """Return what was broken in the previous crawl, with the URLs of redirect loops."""
         if not self.exists:
             return []
         failed = self._rows(FAILED_BEFORE)
