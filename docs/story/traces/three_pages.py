@@ -21,11 +21,11 @@ class Network:
         self.policy = RequestPolicy(config, "")
 
     @gen.coroutine
-    def fetch(self, url, headers=None):
-        path = url.removeprefix(SITE)
+    def fetch(self, request):
+        path = request.url.removeprefix(SITE)
         yield gen.sleep(SECONDS_BY_PATH[path])
         body = LINKS if path == "/" else b"Hello"
-        return Fetched(url, 200, {"Content-Type": "text/html"}, body, 0.0)
+        return Fetched(request.url, 200, {"Content-Type": "text/html"}, body, 0.0)
 
     def close(self):
         pass
