@@ -382,7 +382,7 @@ class Crawler:
             self._crawl.closed_hosts(),
             {
                 name.removeprefix(RENDER_STATS): count
-                for name, count in self._crawl.stats
+                for name, count in sorted(self._crawl.stats.items())
                 if name.startswith(RENDER_STATS)
             },
         )

@@ -89,7 +89,7 @@ def test_services_get_what_they_refer_to():
 
 def test_board_asks_for_metrics_that_there_are():
     crawl = Crawl(wire(CrawlConfig(("http://a.test/",)), SqliteFrontier(), None))
-    crawl.stats.add("failed/http_404", 1)
+    crawl.stats["failed/http_404"] += 1
     served = {name for name, *_ in values_in(Metrics(crawl).render()[0].decode())}
     asked = {
         name

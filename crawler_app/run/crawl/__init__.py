@@ -31,7 +31,6 @@ Beside the path::
     host_state       what a run learns about its hosts
     pace             how fast to crawl, which may change
     outages          distinguishes a host that is down from a URL that fails
-    stats            its counters
     trace            the log of every request and decision
     monitor          samples it once a second
     estimate         how much is done, and how long the rest will take
@@ -640,7 +639,7 @@ class Crawl:
         if tries >= self.config.tries or not may_wait:
             self._finish_or_fail(claim, Finish(end.outcome), now)
             return
-        self.stats.add("retried")
+        self.stats["retried"] += 1
         self._parts.waits.note(claim.host, due_at, waits.why(end.outcome))
         trace.note_retry(claim.url, end.outcome, due_at - now)
         self.frontier.retry(claim, due_at)
@@ -668,7 +667,7 @@ class Crawl:
         if self._parts.observer is not None:
             self._parts.observer.saw_end(claim.url, outcome, claim.role)
         if outcome.state is State.FAILED:
-            self.stats.add(f"failed/{outcome.reason}")
+            self.stats[f"failed/{outcome.reason}"] += 1
             self.last_failures.append(
                 Failure(now, claim.url, outcome.reason, outcome.error)
             )

@@ -1,6 +1,7 @@
 """Checks each URL found before it enters the frontier."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 
 from crawler_app.base.config import ANY, CrawlConfig
@@ -13,7 +14,6 @@ from crawler_app.run.crawl import trace
 from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.repeated_pages import RepeatedPages
 from crawler_app.run.crawl.scope import Scope
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.store.frontier import Frontier
@@ -41,7 +41,7 @@ class Admission:
 
     >>> from crawler_app.store.frontier.sqlite import SqliteFrontier
     >>> config = CrawlConfig(("http://a.test/",))
-    >>> admission = Admission(config, SqliteFrontier(), Stats())
+    >>> admission = Admission(config, SqliteFrontier(), Counter())
     >>> admission.admit("page#top", base="http://a.test/").url
     'http://a.test/page'
     >>> admission.admit("http://b.test/").refusal
@@ -52,7 +52,7 @@ class Admission:
         self,
         config: CrawlConfig,
         frontier: Frontier,
-        stats: Stats,
+        stats: Counter[str],
         observer: CrawlObserver | None = None,
     ) -> None:
         self._max_redirects = config.max_redirects
@@ -123,7 +123,7 @@ class Admission:
         try:
             url = join(base, reference)
         except UrlError as exc:
-            self._stats.add(f"invalid/{exc.reason}")
+            self._stats[f"invalid/{exc.reason}"] += 1
             return None
         if self._observer is not None:
             url = self._observer.served_at(url)
@@ -135,7 +135,7 @@ class Admission:
             role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
         if refusal is not None:
-            self._stats.add(f"skipped/{refusal}")
+            self._stats[f"skipped/{refusal}"] += 1
         if redirects_left is None:
             redirects_left = self._max_redirects
         candidate = Candidate(

@@ -88,7 +88,7 @@ class BrowserRequests:
             raise self._refusal(Reason.OUT_OF_SCOPE)
 
     def _refusal(self, reason: Reason, text: str = "") -> FetchError:
-        self._context.stats.add(f"render_refused/{reason}")
+        self._context.stats[f"render_refused/{reason}"] += 1
         return FetchError(reason, text or meaning_of(reason))
 
     def _headers(self, request: BrowserRequest, url: str) -> dict[str, str]:

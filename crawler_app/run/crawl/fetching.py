@@ -206,8 +206,8 @@ class Fetching:
         context.hosts.note_answer(host, fetched.took_s)
         fetched.request_body = request.body or b""
         context.outages.note_response(request.url)
-        context.stats.add("fetched")
-        context.stats.add("bytes", len(fetched.body))
+        context.stats["fetched"] += 1
+        context.stats["bytes"] += len(fetched.body)
         trace.note_response(request.method, fetched)
         return fetched, began_at
 

@@ -15,7 +15,6 @@ from crawler_app.base.models import State
 from crawler_app.run.crawl import Failure
 from crawler_app.run.crawl.estimate import Estimate, Progress
 from crawler_app.run.crawl.pace import Pace, pace_of
-from crawler_app.run.crawl.stats import Stats
 from gencoro.ioloop import PeriodicCallback
 
 __all__ = ["SHOWN_URLS", "Monitor", "Sample", "Watched"]
@@ -83,7 +82,7 @@ class Watched(Protocol):
     def config(self) -> CrawlConfig: ...
 
     @property
-    def stats(self) -> Stats: ...
+    def stats(self) -> collections.Counter[str]: ...
 
     @property
     def is_paused(self) -> bool: ...

@@ -7,6 +7,7 @@ and decides.  A URL that fails while others get through is the one to blame.
 No clock and no socket: the current time is an argument.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from crawler_app.base.config import CrawlConfig
@@ -14,7 +15,6 @@ from crawler_app.base.models import Outcome
 from crawler_app.base.reasons import HOST_FAULTS
 from crawler_app.base.urls import origin_of
 from crawler_app.run.crawl.observer import NO_HOST_OBSERVER, HostObserver
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.frontier import Frontier
 from crawler_app.web import politeness
 
@@ -79,13 +79,13 @@ class Outages:
         self,
         config: CrawlConfig,
         frontier: Frontier,
-        stats: Stats | None = None,
+        stats: Counter[str] | None = None,
         observer: HostObserver = NO_HOST_OBSERVER,
     ) -> None:
         self._observer = observer
         self._first_pause_s = config.retry_pause_s
         self._frontier = frontier
-        self._stats = Stats() if stats is None else stats
+        self._stats = Counter() if stats is None else stats
         # None for those that have never responded.
         self._by_name: dict[str, _Origin | None] = {}
 
@@ -160,7 +160,7 @@ class Outages:
         if pause_s is None:
             self._observer.outage_changed(origin_of(url), origin.pauses, False)
             return None
-        self._stats.add("outages")
+        self._stats["outages"] += 1
         origin.pauses += 1
         origin.held_until = now + pause_s
         self._observer.outage_changed(origin_of(url), origin.pauses, True)

@@ -148,7 +148,7 @@ class Permission:
         return True
 
     def _skip(self, reason: Reason) -> Ending:
-        self._context.stats.add(f"skipped/{reason}")
+        self._context.stats[f"skipped/{reason}"] += 1
         return ending.skipped(reason)
 
     def _apply(self, rules: Rules, claim: Claim) -> Subgenerator[None]:

@@ -93,11 +93,11 @@ class PageRenderer:
             pictures=self._context.config.screenshots,
         )
         stats = self._context.stats
-        stats.add("render/ms", int((time.monotonic() - began_at) * 1000))
+        stats["render/ms"] += int((time.monotonic() - began_at) * 1000)
         if rendering.is_cut:
-            stats.add("render/cut")
+            stats["render/cut"] += 1
         for name, picture in rendering.pictures.items():
-            stats.add("render/pictures")
+            stats["render/pictures"] += 1
             place = f"urn:{name}:{fetched.url}"
             yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None and rendering.problems:
@@ -140,7 +140,7 @@ class PageRenderer:
             gained=int(bool(links) or words > 0),
         )
         for name, count in cost._asdict().items():
-            self._context.stats.add(f"render/{name}", count)
+            self._context.stats[f"render/{name}"] += count
         outcome.add_note(cost.note)
         was_empty = texts[0] < NEARLY_EMPTY_CHARS
         self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)

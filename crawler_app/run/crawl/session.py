@@ -184,5 +184,5 @@ class Session:
                 "max-logins in the recipe is their limit"
             )
         self._logins += 1
-        self._context.stats.add("logins")
+        self._context.stats["logins"] += 1
         self._known_url = yield from log_in.run(self._fetcher.policy.add_secret_header)

@@ -1,6 +1,7 @@
 """Makes the parts of a crawl and connects them."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +30,6 @@ from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.crawl.redirecting import RedirectReader
 from crawler_app.run.crawl.session import Session
 from crawler_app.run.crawl.soft_404 import Soft404Detector
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.crawl.waits import Waits
 from crawler_app.run.crawl.wall_checks import WallChecker
 from crawler_app.store.archive.reading import ArchiveReader
@@ -101,7 +101,7 @@ def wire(
     frontier: Frontier,
     fetcher: Fetcher,
     *,
-    stats: Stats | None = None,
+    stats: Counter[str] | None = None,
     clock: Callable[[], float] = time.time,
     archive: Archive | None = None,
     index: IndexWriter | None = None,
@@ -133,7 +133,7 @@ def wire(
         observer: Notified of each document and each finished URL; None for none.
         host_observer: Notified of what the run learns about hosts.
     """
-    stats = Stats() if stats is None else stats
+    stats = Counter() if stats is None else stats
     hooks = Hooks() if hooks is None else hooks
     hosts = HostStates(config, host_observer)
     outages = Outages(config, frontier, stats, host_observer)

@@ -15,7 +15,6 @@ from crawler_app.base.errors import CrawlerError, ServerAwayError
 from crawler_app.base.models import State
 from crawler_app.run.crawl import KEPT_FAILURES, Failure
 from crawler_app.run.crawl.pace import Pace, pace_of, with_pace
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.processes.fork_server import ForkServer
 from crawler_app.run.processes.process_messages import (
     Ended,
@@ -78,7 +77,7 @@ class WorkersRun:
         ]
         self._statuses = [Status() for _ in self._processes]
         # What processes that have ended have counted.
-        self._earlier = Stats()
+        self._earlier = collections.Counter[str]()
         self._deaths: list[collections.deque[float]] = [
             collections.deque(maxlen=MAX_DEATHS) for _ in self._processes
         ]
@@ -86,14 +85,11 @@ class WorkersRun:
         self._away: set[int] = set()
 
     @property
-    def stats(self) -> Stats:
+    def stats(self) -> collections.Counter[str]:
         """The counters of all processes together."""
-        total = Stats()
-        for name, count in self._earlier:
-            total.add(name, count)
+        total = self._earlier.copy()
         for status in self._statuses:
-            for name, count in status.count_by_stat.items():
-                total.add(name, count)
+            total.update(status.count_by_stat)
         return total
 
     def count(self, state: State) -> int:
@@ -269,8 +265,7 @@ class WorkersRun:
     def _count_as_earlier(self, number: int) -> None:
         """Keep the counters of a process that has ended."""
         status = self._statuses[number]
-        for name, count in status.count_by_stat.items():
-            self._earlier.add(name, count)
+        self._earlier.update(status.count_by_stat)
         status.count_by_stat = {}
         status.under_way_by_host = {}
         status.under_way = []

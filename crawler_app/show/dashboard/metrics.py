@@ -20,7 +20,7 @@ from crawler_app.run.crawl.monitor import Watched
 
 __all__ = ["Metrics"]
 
-# Counts of this run: the name in `Stats`, the metric, and its meaning.
+# Counts of this run: the name among its counters, the metric, and its meaning.
 COUNTERS = (
     ("fetched", "fetched", "HTTP exchanges, including robots.txt and retries."),
     ("bytes", "received_bytes", "Bytes of bodies received, after decompression."),
@@ -92,7 +92,7 @@ class _CrawlCollector(Collector):
             family = CounterMetricFamily(
                 f"gencrawl_{metric}", help_text, None, ["reason"]
             )
-            for name, count in stats:
+            for name, count in sorted(stats.items()):
                 if name.startswith(f"{group}/"):
                     family.add_metric([name.removeprefix(f"{group}/")], count)
             yield family

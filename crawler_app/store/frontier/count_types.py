@@ -1,14 +1,15 @@
 """The counts of a frontier, so that a summary need not read every URL."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Outcome, Role, State
-from crawler_app.base.reasons import CONTENT, AnyReason, is_broken
+from crawler_app.base.reasons import CONTENT, AnyReason, is_broken, reason_of_word
 
-__all__ = ["RANKED", "Amount", "HostCounts", "OutcomeKey", "StateCounts"]
+__all__ = ["RANKED", "Amount", "HostCounts", "OutcomeKey", "StateCounts", "amounts_of"]
 
 # The length of the lists of the slowest and of the largest URLs.
 RANKED = 100
@@ -83,6 +84,21 @@ class Amount:
         elif other.first_at is not None and other.last_at is not None:
             self.first_at = min(self.first_at, other.first_at)
             self.last_at = max(self.last_at, other.last_at)
+
+
+def amounts_of(rows: Iterable[Sequence[Any]]) -> dict[OutcomeKey, Amount]:
+    """Return the amounts in rows of a table: the fields of the key, and those of the amount."""
+    return {
+        OutcomeKey(
+            depth,
+            State(state),
+            reason_of_word(reason),
+            status or None,
+            bool(is_html),
+            Role(role),
+        ): Amount(*amount)
+        for depth, state, reason, status, is_html, role, *amount in rows
+    }
 
 
 @dataclass(slots=True)

@@ -5,13 +5,13 @@ from collections import Counter
 from operator import attrgetter
 
 from crawler_app.base.models import Outcome, Role, State
-from crawler_app.base.reasons import reason_of_word
 from crawler_app.store.frontier.count_types import (
     RANKED,
     Amount,
     HostCounts,
     OutcomeKey,
     StateCounts,
+    amounts_of,
 )
 from crawler_app.store.frontier.frontier_schema import SELECT_COUNTED, outcome_of
 
@@ -58,18 +58,10 @@ class StoredCounts:
         self._load()
 
     def _load(self) -> None:
-        self.amount_by_outcome: dict[OutcomeKey, Amount] = {}
+        self.amount_by_outcome = amounts_of(self._db.execute("SELECT * FROM tally"))
         self._changed: set[OutcomeKey] = set()
         # What is to be added to the counts of the hosts, by their ids.
         self._change_by_host_id: dict[int, HostCounts] = {}
-        for depth, state, reason, status, is_html, role, *amount in self._db.execute(
-            "SELECT * FROM tally"
-        ):
-            known, html = reason_of_word(reason), bool(is_html)
-            kind = OutcomeKey(
-                depth, State(state), known, status or None, html, Role(role)
-            )
-            self.amount_by_outcome[kind] = Amount(*amount)
         unfinished = self._db.execute("SELECT * FROM unfinished").fetchall()
         self.unfinished_by_depth = Counter({row[0]: row[1] for row in unfinished})
         self.non_pages_by_depth = Counter({row[0]: row[2] for row in unfinished})

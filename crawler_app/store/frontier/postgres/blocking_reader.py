@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from crawler_app.base.errors import ServerError
-from crawler_app.base.models import Outcome, Role, State, UrlRecord
+from crawler_app.base.models import Outcome, State, UrlRecord
 from crawler_app.base.reasons import reason_of_word
 from crawler_app.base.urls import dedup_key
 from crawler_app.store.frontier import MAX_QUERIES, FrontierReader
@@ -22,6 +22,7 @@ from crawler_app.store.frontier.count_types import (
     Amount,
     HostCounts,
     OutcomeKey,
+    amounts_of,
 )
 from crawler_app.store.frontier.frontier_schema import OUTCOME_COLUMNS, record_of
 from crawler_app.store.frontier.postgres.connecting import (
@@ -328,17 +329,7 @@ class PostgresReader(FrontierReader):
             " sum(size_bytes)::bigint, min(first_at), max(last_at) FROM amount"
             " WHERE state <> 'queued' GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(urls) <> 0"
         )
-        return {
-            OutcomeKey(
-                depth,
-                State(state),
-                reason_of_word(reason),
-                status or None,
-                is_html,
-                Role(role),
-            ): Amount(*amount)
-            for depth, state, reason, status, is_html, role, *amount in rows
-        }
+        return amounts_of(rows)
 
     def hosts(self) -> list[HostCounts]:
         host_by_name: dict[str, HostCounts] = {}

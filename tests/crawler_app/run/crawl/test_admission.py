@@ -1,11 +1,12 @@
 """Admission: scope, traps and nofollow, each refusal with its reason."""
 
+from collections import Counter
+
 import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Candidate, Role
 from crawler_app.run.crawl.admission import Admission
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 
 SEED = "http://a.test/docs/"
@@ -13,7 +14,7 @@ SEED = "http://a.test/docs/"
 
 class Door:
     def __init__(self, **options):
-        self.stats = Stats()
+        self.stats = Counter()
         self.frontier = SqliteFrontier()
         config = CrawlConfig((SEED,), **options)
         self.admission = Admission(config, self.frontier, self.stats)
@@ -126,6 +127,6 @@ def test_sitemap_is_read_unless_it_is_excluded_or_elsewhere(
 def test_seed_is_exempt_from_trap_limits():
     seed = "http://a.test/" + "x/" * 9
     config = CrawlConfig((seed,))
-    admission = Admission(config, SqliteFrontier(), Stats())
+    admission = Admission(config, SqliteFrontier(), Counter())
 
     assert admission.admit(seed).refusal is None

@@ -29,8 +29,8 @@ def crawl():
 
 def test_sample_holds_the_counts(crawl, clock):
     looking = Monitor(crawl, clock)
-    crawl.stats.add("fetched", 10)
-    crawl.stats.add("bytes", 4_000)
+    crawl.stats["fetched"] += 10
+    crawl.stats["bytes"] += 4_000
     clock.now += 2.0
 
     sample = looking.look()
@@ -53,7 +53,7 @@ def test_rate_is_that_of_the_last_seconds(crawl, clock):
 
     for _ in range(20):
         clock.now += 1.0
-        crawl.stats.add("fetched", 100)
+        crawl.stats["fetched"] += 100
         looking.look()
     for _ in range(7):
         clock.now += 1.0

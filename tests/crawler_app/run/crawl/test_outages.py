@@ -1,11 +1,12 @@
 """Outages: a host that is down is waited for, a URL that fails is not."""
 
+from collections import Counter
+
 import pytest
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Outcome, State
 from crawler_app.run.crawl.outages import Outages
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 
 CONFIG = CrawlConfig(("http://a.test/",), retry_pause_s=1.0)
@@ -21,7 +22,7 @@ def frontier():
 
 @pytest.fixture
 def stats():
-    return Stats()
+    return Counter()
 
 
 @pytest.fixture
