@@ -192,8 +192,9 @@ LEGACY = {
         threading.Thread(target=work, args=(1,)).start()
         threading.Timer(1, lambda: IOLoop.instance().stop())
         class Worker(threading.Thread):
+            loop = IOLoop.current()
             def run(self):
-                self.go()
+                self.go(), self.loop.start()
             def go(self):
                 IOLoop.instance().add_callback(self.done)
             def done(self):
@@ -216,11 +217,11 @@ LEGACY = {
         [
             (8, "tornado.ioloop.IOLoop.instance", "on another thread"),
             (10, "tornado.ioloop.IOLoop.instance", "on another thread"),
-            (15, "tornado.ioloop.IOLoop.instance", "on another thread"),
-            (22, "tornado.ioloop.IOLoop.current", "on another thread"),
-            (27, "tornado.ioloop.IOLoop.current", "on another thread"),
-            (29, "tornado.ioloop.IOLoop.current", "on another thread"),
-            (30, "tornado.ioloop.IOLoop.instance", "on another thread"),
+            (16, "tornado.ioloop.IOLoop.instance", "on another thread"),
+            (23, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (28, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (30, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (31, "tornado.ioloop.IOLoop.instance", "on another thread"),
         ],
     ),
     "names of Python 2": (

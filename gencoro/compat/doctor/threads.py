@@ -123,7 +123,9 @@ def _gives_loop(call: ast.Call, scope: Scope) -> bool:
     """Return True if a call makes a loop, or runs one."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _MAKES_LOOP:
         return True
-    if _RUNS_LOOP & _names(call, scope):
+    # The loop of an attribute may be the program's.
+    of_attribute = isinstance(getattr(call.func, "value", None), ast.Attribute)
+    if not of_attribute and _RUNS_LOOP & _names(call, scope):
         return True
     for thing in scope.things(call.func):
         classes = [thing.name]
