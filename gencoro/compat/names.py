@@ -122,7 +122,7 @@ tornado.ioloop.IOLoop._waker                               2.1 5.1 put    gencor
 tornado.ioloop.IOLoop._impl                                2.0 5.1 none
 tornado.ioloop.IOLoop.clear_current                        3.0 6.1 put    gencoro.compat.modules.ioloop:clear_current
 tornado.ioloop.IOLoop.clear_instance                       3.2 4.5 put    gencoro.ioloop:IOLoop.clear_instance
-tornado.ioloop.IOLoop.current                              3.0 5.1 put    gencoro.compat.modules.ioloop:current
+tornado.ioloop.IOLoop.current                              3.0 4.5 put    gencoro.compat.modules.ioloop:current
 tornado.ioloop.IOLoop.handle_callback_exception            2.0 5.1 put    gencoro.ioloop:IOLoop.handle_callback_exception
 tornado.ioloop.IOLoop.initialized                          2.0 4.5 put    gencoro.ioloop:IOLoop.initialized
 tornado.ioloop.IOLoop.install                              2.1 4.5 put    gencoro.ioloop:IOLoop.install

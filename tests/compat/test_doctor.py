@@ -196,6 +196,21 @@ def test_json_has_it_all(folder, see):
     assert (unreadable["file"], unreadable["line"]) == ("./old.py", 1)
 
 
+def test_loop_of_another_thread_is_told_with_the_cure(folder, see):
+    work = "from tornado.ioloop import IOLoop\ndef work(): IOLoop.current().stop()\n"
+    start = "import work\ndef start(executor):\n    executor.submit(work.work)\n"
+    write(folder, {"work.py": work, "start.py": f"import tornado.web\n{start}"})
+
+    text = see(".")[1]
+
+    # The function is not wrong in itself: the place is where the thread gets it.
+    assert [line.strip() for line in text.splitlines() if ".py" in line] == [
+        "./start.py:4"
+    ]
+    assert "IOLoop.current() on another thread  (Tornado 3.0 to 4.5, 1 use)" in text
+    assert "pass the loop to the thread" in text
+
+
 def test_folder_is_read_in_order_without_what_is_not_its_own(folder, see):
     write(folder, {"b/c.py": UNSERVED, "b/a.py": UNSERVED, "a/z.py": UNSERVED})
     write(folder, {"venv/lib/x.py": UNSERVED, ".git/hook.py": UNSERVED})

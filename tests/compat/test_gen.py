@@ -334,6 +334,31 @@ def test_coroutines_of_both_kinds_yield_each_other(loop):
     assert loop.run_sync(main) == [None]
 
 
+def test_subclass_of_task_is_a_yield_point_as_until_tornado_3(loop):
+    from tornado import gen
+
+    class Op(gen.Task):  # as in motor 0.1 and momoko 1.0
+        def get_result(self):
+            (result, error), _ = super().get_result()
+            if error is not None:
+                raise error
+            return result
+
+    def find(key, callback):
+        found = (key, None) if key else (None, KeyError("gone"))
+        loop.add_callback(callback, *found)
+
+    @gen.engine
+    def main(callback):
+        with pytest.raises(KeyError, match="gone"):
+            yield Op(find, "")
+        callback([(yield Op(find, "a")), (yield [Op(find, "b"), gen.Task(find, "c")])])
+
+    found = loop.run_sync(lambda: gen.Task(main))
+
+    assert found == ["a", ["b", (("c", None), {})]]
+
+
 @pytest.mark.parametrize("patch", ["set", "mock"])
 def test_runner_is_patched_by_tornados_name(loop, monkeypatch, patch):
     from tornado import gen

@@ -179,6 +179,51 @@ LEGACY = {
         ),
         [(1, "async"), (3, "async"), (4, "async"), (5, "async")],
     ),
+    "the loop of another thread": (
+        """\
+        import functools, threading
+        from concurrent.futures import ThreadPoolExecutor
+        from multiprocessing.pool import ThreadPool
+        from tornado import ioloop
+        from tornado.concurrent import run_on_executor
+        from tornado.ioloop import IOLoop
+        def work(): helper()
+        def helper(): ioloop.IOLoop.instance().add_timeout(1, print)
+        threading.Thread(target=work, args=(1,)).start()
+        threading.Timer(1, lambda: IOLoop.instance().stop())
+        class Worker(threading.Thread):
+            loop = IOLoop.current()
+            def run(self):
+                self.go(), self.loop.start()
+            def go(self):
+                IOLoop.instance().add_callback(self.done)
+            def done(self):
+                IOLoop.current()
+        class Handler:
+            executor = ThreadPoolExecutor(2)
+            @run_on_executor(executor="pool")
+            def a(self):
+                return IOLoop.current()
+            def post(self):
+                self.executor.submit(self.b)
+                IOLoop.current().run_in_executor(None, functools.partial(self.c, 1))
+            def b(self):
+                loop = IOLoop.current()
+            def c(self, x):
+                ioloop.IOLoop.current().add_callback(print, x)
+        def done(result): IOLoop.instance().add_callback(callback, result)
+        ThreadPool(10).apply_async(f, (), {}, done)
+        """,
+        [
+            (8, "tornado.ioloop.IOLoop.instance", "on another thread"),
+            (10, "tornado.ioloop.IOLoop.instance", "on another thread"),
+            (16, "tornado.ioloop.IOLoop.instance", "on another thread"),
+            (23, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (28, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (30, "tornado.ioloop.IOLoop.current", "on another thread"),
+            (31, "tornado.ioloop.IOLoop.instance", "on another thread"),
+        ],
+    ),
     "names of Python 2": (
         """\
         from urlparse import urljoin
@@ -426,6 +471,29 @@ def test_legacy_use_is_found(source, uses):
 
 
 MODERN = {
+    "a thread that does not ask for the program's loop": """\
+        import asyncio, threading
+        from tornado.ioloop import IOLoop
+        loop = IOLoop.current()
+        class Loop(IOLoop): pass
+        def captured(io_loop):
+            loop.add_callback(lambda: IOLoop.current()), IOLoop.current(instance=False)
+        def given(io_loop): io_loop.add_callback(on_loop)
+        def on_loop(): IOLoop.current()
+        def own():
+            Loop().make_current(), IOLoop.current().add_callback(print)
+        def own_of_asyncio():
+            asyncio.set_event_loop(asyncio.new_event_loop()), IOLoop.current()
+        def runs(): IOLoop.current().start()
+        def makes():
+            Loop(make_current=True)
+            IOLoop.current().add_callback(print)
+        [threading.Thread(target=captured), threading.Thread(target=given)]
+        [threading.Thread(target=own), threading.Thread(target=own_of_asyncio)]
+        [threading.Thread(target=runs), threading.Thread(target=makes)]
+        threading.Thread(target=IOLoop.current().start), threading.Thread(target=f)
+        executor.submit(IOLoop.current().add_callback, print), form.submit("name")
+        """,
     "an argument of any object's method": (
         """\
         import tornado.web

@@ -17,6 +17,7 @@ Inside::
     conditions   conditions about the version of Python
     arguments    arguments that only legacy Tornado accepts
     differences  what is served, but not in every case as before
+    threads      IOLoop.current() in functions that run on another thread
     naming       resolves expressions to names of Tornado
     resolving    resolves names to a program, to Tornado, or to any other module
     files        reads source files, and replaces them, for the converter

@@ -5,6 +5,7 @@ Rule: callback style is written by hand; ``docs/porting.rst`` has a tested examp
 Pure.  Used by `gencoro.compat.doctor.findings`.
 """
 
+from gencoro.compat.doctor.threads import ON_THREAD
 from gencoro.compat.doctor.uses import Use
 
 __all__ = ["by_hand", "conversion_of"]
@@ -56,6 +57,10 @@ _CALLBACK = (
     "yield the call without its callback",
     "callback= of a coroutine or of run_on_executor",
 )
+_LOOP_ON_THREAD = (
+    "pass the loop to the thread: this is a new one there, and loses its callbacks",
+    "IOLoop.instance",
+)
 
 
 def conversion_of(use: Use) -> str:
@@ -65,7 +70,9 @@ def conversion_of(use: Use) -> str:
     >>> conversion_of(use_of("tornado.ioloop.IOLoop.instance", 7))
     'GC101'
     """
-    return _EDITS_BY_ARGUMENT.get(use.argument) or _EDITS.get(use.name, "")
+    if use.argument:
+        return _EDITS_BY_ARGUMENT.get(use.argument, "")
+    return _EDITS.get(use.name, "")
 
 
 def by_hand(use: Use) -> str:
@@ -77,6 +84,8 @@ def by_hand(use: Use) -> str:
     """
     if use.argument == "callback":
         found = _CALLBACK
+    elif use.argument == ON_THREAD:
+        found = _LOOP_ON_THREAD
     elif use.name.startswith("tornado.stack_context"):
         found = _CONTEXTS
     elif not use.argument and _SAME.get(use.name, use.name) in _BY_HAND:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from gencoro.compat.doctor.conversions import by_hand, conversion_of
 from gencoro.compat.doctor.known import ADVICE
 from gencoro.compat.doctor.removed import ASYNC
+from gencoro.compat.doctor.threads import ON_THREAD
 from gencoro.compat.doctor.uses import Use
 
 __all__ = ["Findings", "Name", "Place", "json_of", "text_of"]
@@ -48,6 +49,8 @@ class Name(NamedTuple):
             return "async or await as a name"
         if self.use.argument == "type":
             return f"type(...) is {self.use.name}"
+        if self.use.argument == ON_THREAD:
+            return f"{self.use.name}() {ON_THREAD}"
         argument = f"({self.use.argument}=)" if self.use.argument else ""
         return self.use.name.removeprefix("builtins.") + argument
 

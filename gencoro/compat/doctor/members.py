@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import DEFS, statements
 
-__all__ = ["Members", "Value", "members_of"]
+__all__ = ["Members", "Value", "members_of", "own_nodes"]
 
 
 class Value(NamedTuple):
@@ -55,7 +55,7 @@ def members_of(node: ast.ClassDef) -> Members:
 def _assigned_in(place: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the attributes that a class body or a method assigns, and their values."""
     is_class = isinstance(place, ast.ClassDef)
-    nodes = _nodes_of_body(place) if is_class else ast.walk(place)
+    nodes = own_nodes(place) if is_class else ast.walk(place)
     value_by_target: dict[ast.AST, ast.expr] = {}
     for node in nodes:
         if isinstance(node, ast.Assign):
@@ -69,9 +69,9 @@ def _assigned_in(place: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             yield node.attr, value_by_target.get(node)
 
 
-def _nodes_of_body(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a class that are not in its methods and inner classes."""
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a class or a function that are not in others inside it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.ClassDef, *DEFS, ast.Lambda)):
             yield child
-            yield from _nodes_of_body(child)
+            yield from own_nodes(child)

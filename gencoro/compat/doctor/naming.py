@@ -55,6 +55,7 @@ class _Classes:
         self.bases: dict[ast.ClassDef, list[Thing]] = {}
         self.known_bases: dict[ast.ClassDef, list[str]] = {}
         self.things: dict[tuple[ast.ClassDef, str], list[Thing]] = {}
+        self.scopes: dict[ast.ClassDef, Scope] = {}
 
 
 class Scope:
@@ -181,6 +182,12 @@ class Scope:
         if node not in self._classes.members:
             self._classes.members[node] = members_of(node)
         return self._classes.members[node]
+
+    def _within(self, node: ast.ClassDef) -> "Scope":
+        """Return the scope of a class that this scope defines."""
+        if node not in self._classes.scopes:
+            self._classes.scopes[node] = self.inner(node)
+        return self._classes.scopes[node]
 
     def _class_scope(self) -> "Scope | None":
         """Return the scope of the class that contains this scope."""
@@ -363,7 +370,7 @@ class Scope:
         seen.add(node)
         own = self.members(node)
         if name in own.methods:
-            yield Thing("", node=own.methods[name], home=self)
+            yield Thing("", node=own.methods[name], home=self._within(node))
             return
         if name in own.values:
             yield from self._things_of_values(node, name, own.values[name])
@@ -383,7 +390,7 @@ class Scope:
         if things is None:
             # Set first: a value may refer to the same attribute.
             things = self._classes.things[node, name] = []
-            in_class = self.inner(node)
+            in_class = self._within(node)
             for place, value in values:
                 if isinstance(value, (ast.Attribute, ast.Call, ast.Name)):
                     scope = in_class if place is node else in_class.inner(place)

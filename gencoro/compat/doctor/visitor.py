@@ -15,6 +15,7 @@ from gencoro.compat.doctor.known import ALL, meant_by
 from gencoro.compat.doctor.naming import Modules, Scope
 from gencoro.compat.doctor.python_2 import BUILTINS, method_of_dict
 from gencoro.compat.doctor.rows import ROWS, TODAY
+from gencoro.compat.doctor.threads import ON_THREAD, loops_on_threads
 from gencoro.compat.doctor.uses import Use, use_of
 from gencoro.compat.names import TORNADO
 
@@ -109,6 +110,7 @@ class Visitor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._add_loops_on_threads(node)
         for base in self._scope.bases(node):
             for name, row in ROWS.gone_methods(base).items():
                 # Overriding a method of Python that is gone does no harm.
@@ -120,6 +122,7 @@ class Visitor(ast.NodeVisitor):
         self._visit_scope(node, [*node.decorator_list, *node.bases, *node.keywords])
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._add_loops_on_threads(node)
         outside = [*node.decorator_list, node.args, node.returns]
         self._visit_scope(node, [child for child in outside if child is not None])
 
@@ -134,6 +137,7 @@ class Visitor(ast.NodeVisitor):
             if isinstance(text, str) and text in TORNADO and ROWS.is_gone(text):
                 self._add([text], child)
         self._add_differences(node)
+        self._add_loops_on_threads(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr not in self._defines:
             self._add(method_of_dict(node), node)
         if self._has_tornado and _is_exc_info_of_future(node):
@@ -227,6 +231,10 @@ class Visitor(ast.NodeVisitor):
     def _add_differences(self, node: ast.AST) -> None:
         for name, argument in differences(node, self._scope):
             self._add([name], node, argument)
+
+    def _add_loops_on_threads(self, node: ast.AST) -> None:
+        for name, place in loops_on_threads(node, self._scope):
+            self._add([name], place, ON_THREAD)
 
     def _drop(self, nodes: Sequence[ast.AST]) -> None:
         """Ignore the imports of statements that are not run."""

@@ -11,7 +11,11 @@ from gencoro import coroutines, gen, waiting, yieldables
 from gencoro.compat.modules.concurrent import Future, as_legacy
 from gencoro.futures import copy_outcome, from_concurrent
 from gencoro.legacy import adaptors
-from gencoro.legacy.yieldpoints import MultiYieldPoint, contains_yieldpoint
+from gencoro.legacy.yieldpoints import (
+    MultiYieldPoint,
+    YieldPoint,
+    contains_yieldpoint,
+)
 from gencoro.runner import STEP, call_run
 from gencoro.yieldables import MultiFuture, QuietExceptions, convert_child
 
@@ -95,8 +99,38 @@ def coroutine(
     return coroutines.returning(Future.with_asyncios_timing, func)
 
 
-@functools.wraps(adaptors.Task)
-def Task(func: Callable[..., object], *args: Any, **kwargs: Any) -> Any:
+class Task(YieldPoint):
+    """`gencoro.gen.Task`, which was a class until Tornado 3: that is what a subclass gets.
+
+    Packages of that time extended ``get_result``, for example to raise an error that their
+    functions pass to the callback.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Task:
+            return super().__new__(cls)
+        return _start_task(*args, **kwargs)
+
+    def __init__(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+
+    def start(self, runner: Any) -> None:
+        self.runner = runner
+        self.key = object()
+        runner.register_callback(self.key)
+        self.kwargs["callback"] = runner.result_callback(self.key)
+        self.func(*self.args, **self.kwargs)
+
+    def is_ready(self) -> bool:
+        return bool(self.runner.is_ready(self.key))
+
+    def get_result(self) -> Any:
+        return self.runner.pop_result(self.key)
+
+
+def _start_task(func: Callable[..., object], *args: Any, **kwargs: Any) -> Any:
     return adaptors.start_task(Future(), func, args, kwargs)
 
 
