@@ -3,6 +3,7 @@
 import os
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 __all__ = ["FACTOR", "examples", "load_profile", "some"]
 
@@ -27,3 +28,7 @@ def load_profile():
     count = examples(settings.default.max_examples)
     settings.register_profile("fuzz", max_examples=count, deadline=None)
     settings.load_profile("fuzz")
+    if FACTOR == 1:
+        # Hypothesis parses all of our source for constants to try, in each worker.  Of 10,000
+        # a hundred examples would use some five.
+        providers._get_local_constants = lambda: providers._local_constants

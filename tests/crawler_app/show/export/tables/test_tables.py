@@ -1,5 +1,6 @@
 """The tables of a crawled site, in each format, and in SQL."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -19,10 +20,14 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.progress import no_step
+from crawler_app.run.crawler import Crawler
 from crawler_app.show.analysis import cached
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, text_columns
 from crawler_app.show.export.tables.database import write_parquet_file
+from gencoro.ioloop import IOLoop
+from tests.helpers.site import Site
 
 
 def html(site, path, source, times=None):
@@ -30,14 +35,17 @@ def html(site, path, source, times=None):
     site.answer(path, source.encode(), headers=headers, times=times)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
-@pytest.fixture
-def crawl(site, cli, directory):
-    """A crawl of a site whose home page has every kind of link."""
+@pytest.fixture(scope="module")
+def mill():
+    """A site whose home page has every kind of link."""
+    site = Site()
     html(
         site,
         "/",
@@ -45,9 +53,19 @@ def crawl(site, cli, directory):
         '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel=nofollow href="/n">N</a>'
         '<a href="mailto:x@y.test">Mail</a><img src="/p.png">',
     )
-    html(site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.", times=1)
+    html(site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.")
     site.answer("/p.png", b"png", headers={"Content-Type": "image/png"})
-    assert cli("crawl")[0] == 0
+    yield site
+    site.stop()
+
+
+@pytest.fixture(scope="module")
+def crawl(mill, tmp_path_factory):
+    """A crawl of it, which the tests only read."""
+    directory = tmp_path_factory.mktemp("mill") / "crawl"
+    config = CrawlConfig((mill.url,), into=str(directory))
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        loop.run_sync(Crawler(config).run)
     return directory
 
 
@@ -95,12 +113,12 @@ def test_table_larger_than_the_memory_of_its_writer(
     assert found.fetchone() == (count,)
 
 
-def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
+def test_page_says_what_is_known_of_it(gencrawl, crawl, mill, tmp_path):
     rows = rows_of(gencrawl, crawl, "pages", "jsonl", tmp_path)
 
     home, a = rows
     wanted = {
-        "url": site.url,
+        "url": mill.url,
         "status": 200,
         "title": "Home",
         "title_chars": 4,
@@ -122,16 +140,16 @@ def test_page_says_what_is_known_of_it(gencrawl, crawl, site, tmp_path):
 
 
 def test_link_says_where_it_is_and_what_became_of_its_target(
-    gencrawl, crawl, site, tmp_path
+    gencrawl, crawl, mill, tmp_path
 ):
     rows = rows_of(gencrawl, crawl, "links", "jsonl", tmp_path)
 
-    by_target = {row["target"].removeprefix(site.url): row for row in rows[:4]}
+    by_target = {row["target"].removeprefix(mill.url): row for row in rows[:4]}
     assert list(by_target) == ["a", "gone", "n", "p.png"]
     assert (
         by_target["a"].items()
         >= {
-            "source": site.url,
+            "source": mill.url,
             "line": 1,
             "fragment": "part",
             "text": "A",
@@ -145,11 +163,11 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
 
 
-def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, site, tmp_path):
+def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tmp_path):
     rows = rows_of(gencrawl, crawl, "findings", "jsonl", tmp_path)
 
     (found,) = (row for row in rows if row["kind"] == "fragment")
-    assert (found["page"], found["subject"]) == (site.url, "/a#part")
+    assert (found["page"], found["subject"]) == (mill.url, "/a#part")
     assert found["line"] == 1
 
 
@@ -190,17 +208,17 @@ WORKED = re.findall(
 )
 
 
-def test_worked_questions_are_answered(gencrawl, crawl, site):
+def test_worked_questions_are_answered(gencrawl, crawl, mill):
     results = [gencrawl("sql", crawl, "-q", each) for each in WORKED]
 
     assert [each.err for each in results] == [""] * 6
     directories, orphans, mentions, same, growth, ranks = (
         list(csv.reader(each.out.splitlines()[1:])) for each in results
     )
-    assert directories == [[site.url, "1"]]
+    assert directories == [[mill.url, "1"]]
     assert orphans == mentions == same == []
     assert growth == [["crawl", "2", "8"]]
-    assert {url: float(rank) for url, rank in ranks} == {site.url: 1, f"{site.url}a": 1}
+    assert {url: float(rank) for url, rank in ranks} == {mill.url: 1, f"{mill.url}a": 1}
 
 
 @pytest.mark.parametrize(
@@ -231,9 +249,13 @@ def test_query_reads_the_tables_and_nothing_else(
 
 
 def test_tables_are_made_anew_when_the_crawl_or_the_program_has_changed(
-    gencrawl, crawl, site, cli, tmp_path, monkeypatch
+    gencrawl, site, cli, directory, tmp_path, monkeypatch
 ):
-    count = ("sql", crawl, "-q", "SELECT count(*), max(change) FROM pages")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    html(site, "/", "<a href=/a>A</a>")
+    html(site, "/a", "<title>A</title>", times=1)
+    cli("crawl")
+    count = ("sql", directory, "-q", "SELECT count(*), max(change) FROM pages")
     assert gencrawl(*count).out.splitlines()[1] == "2,"
     (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
     before = made.stat().st_ino
