@@ -28,24 +28,19 @@ __all__ = ["Browser", "chromium_path", "start_browser"]
 logger = logging.getLogger(__name__)
 
 # As the distributions and its maker name it.
-NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 # Turned off; the last two are popups of an address bar that is not there, and would be two
 # processes for each context.
 FEATURES = (
-    "BackForwardCache",
-    "MediaRouter",
-    "OptimizationHints",
-    "Prerender2",
-    "Translate",
-    "WebUIOmniboxAimPopup",
-    "WebUIOmniboxPopup",
+    *(
+        "BackForwardCache",
+        "MediaRouter",
+        "OptimizationHints",
+        "Prerender2",
+        "Translate",
+    ),
+    *("WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
 )
 
 FLAGS = (
@@ -64,15 +59,10 @@ FLAGS = (
     # What a browser does by itself.
     "--disable-background-networking",
     "--disable-breakpad",
-    "--disable-client-side-phishing-detection",
     "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-sync",
     "--disable-features=" + ",".join(FEATURES),
-    "--dns-prefetch-disable",
-    "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -120,7 +110,6 @@ class Browser:
         self._process = process
         self._home = home
         self._cpu_s_by_pid: dict[int, float] = {}
-        self._our_cpu_s = 0.0
 
     @property
     def is_usable(self) -> bool:
@@ -148,19 +137,19 @@ class Browser:
         """Return how much memory its processes had for themselves, of those known to `spent_s`."""
         return sum(map(_private_bytes, self._cpu_s_by_pid))
 
-    def spent_s(self) -> Subgenerator[tuple[float, float]]:
-        """Return the CPU time since the last call: of its processes, and ours for it.
+    def spent_s(self) -> Subgenerator[float]:
+        """Return the CPU time of its processes since the last call.
 
         Raises:
             BrowserGoneError: it has ended.
         """
         answer = yield self.devtools.ask("SystemInfo.getProcessInfo")
-        known, ours = self._cpu_s_by_pid, self.devtools.cpu_s
-        found = {each["id"]: each["cpuTime"] for each in answer["processInfo"]}
-        spent_s = sum(cpu_s - known.get(pid, 0.0) for pid, cpu_s in found.items())
-        since_s, self._our_cpu_s = ours - self._our_cpu_s, ours
+        known = self._cpu_s_by_pid
+        found: dict[int, float] = {
+            each["id"]: each["cpuTime"] for each in answer["processInfo"]
+        }
         self._cpu_s_by_pid = found
-        return max(0.0, spent_s), since_s
+        return sum(max(0.0, found[pid] - known.get(pid, 0.0)) for pid in found)
 
 
 def chromium_path() -> str:

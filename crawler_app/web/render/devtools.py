@@ -7,7 +7,6 @@ import asyncio
 import datetime
 import itertools
 import json
-import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -45,13 +44,10 @@ class DevTools(asyncio.Protocol):
 
     Attributes:
         is_lost: Whether the browser has ended.
-        cpu_s: The CPU time of this thread for it: for reading and writing, and for what follows
-            an event at once.
     """
 
     def __init__(self) -> None:
         self.is_lost = False
-        self.cpu_s = 0.0
         self._transport: asyncio.Transport | None = None
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
@@ -62,12 +58,8 @@ class DevTools(asyncio.Protocol):
         self._is_paused = False
 
     def listen(self, session: str, on_event: OnEvent) -> None:
-        """Call a function with each event of a session, by method and parameters."""
+        """Call a function with each event of a session, by method and parameters, until it ends."""
         self._on_event_by_session[session] = on_event
-
-    def forget(self, session: str) -> None:
-        """Ignore the events of a session from now on."""
-        self._on_event_by_session.pop(session, None)
 
     def send(
         self, method: str, session: str = "", body: bytes = b"", **params: Any
@@ -123,14 +115,12 @@ class DevTools(asyncio.Protocol):
     def _write_on(self) -> None:
         """Write what the browser takes; a long body is encoded as it is written."""
         assert self._transport is not None
-        began_s = time.thread_time()
         while self._unwritten and not self._is_paused:
             piece = next(self._unwritten[0], None)
             if piece is None:
                 self._unwritten.popleft()
             else:
                 self._transport.write(piece)
-        self.cpu_s += time.thread_time() - began_s
 
     def close(self) -> None:
         """Close the connection, which also ends the browser."""
@@ -164,20 +154,20 @@ class DevTools(asyncio.Protocol):
         if b"\0" not in data:
             self._received.append(data)
             return
-        began_s, before_s = time.thread_time(), self.cpu_s
         *messages, rest = b"".join([*self._received, data]).split(b"\0")
         self._received = [rest]
         for message in messages:
             self._take(json.loads(message.decode("utf-8", "surrogatepass")))
-        # What was written meanwhile is a part of this.
-        self.cpu_s = before_s + time.thread_time() - began_s
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")
         if number is None:
+            method, params = message["method"], message["params"]
+            if method == "Target.detachedFromTarget":
+                self._on_event_by_session.pop(params["sessionId"], None)
             on_event = self._on_event_by_session.get(message.get("sessionId", ""))
             if on_event is not None:
-                on_event(message["method"], message["params"])
+                on_event(method, params)
             return
         answer = self._answer_by_number.pop(number)
         if answer.cancelled():

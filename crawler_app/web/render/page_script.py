@@ -19,25 +19,18 @@ GUARD = """(() => {
   Object.defineProperty(Navigator.prototype, "onLine", {get: () => true});
   window.open = () => null;
   window.print = () => {};
-  // Before the page is another one, of the same tab.
-  const first = navigation.currentEntry?.index ?? 0, go = History.prototype.go;
-  const isOurs = index => index >= first;
-  History.prototype.go = function (steps) {
-    if (steps && isOurs(navigation.currentEntry?.index + steps)) go.call(this, steps);
-  };
+  // Before the page is another one, of the same tab; there is no page with an empty key.
+  const here = () => navigation.currentEntry?.index ?? 0, first = here();
+  const {go} = History.prototype, {traverseTo} = Navigation.prototype;
+  History.prototype.go = function (steps = 0) { if (here() + +steps >= first) go.call(this, steps); };
   History.prototype.back = function () { this.go(-1); };
-  History.prototype.forward = function () { this.go(1); };
-  const indexes = {back: () => navigation.currentEntry?.index - 1,
-    traverseTo: key => navigation.entries().find(each => each.key === key)?.index};
-  for (const name in indexes) {
-    const method = Navigation.prototype[name];
-    Navigation.prototype[name] = function (...given) {
-      if (isOurs(indexes[name](...given))) return method.apply(this, given);
-      const refused = Promise.reject(new DOMException("There is no page", "InvalidStateError"));
-      refused.catch(() => {});
-      return {committed: refused, finished: refused};
-    };
-  }
+  Navigation.prototype.traverseTo = function (key, ...given) {
+    const index = this.entries().find(each => each.key === key)?.index;
+    return traverseTo.call(this, index >= first ? key : "", ...given);
+  };
+  Navigation.prototype.back = function (...given) {
+    return this.traverseTo(this.entries()[here() - 1]?.key, ...given);
+  };
 })();"""
 
 # In the world of `READER`, where no page can see what is for another.

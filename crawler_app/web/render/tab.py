@@ -9,6 +9,7 @@ import re
 import time
 from typing import Any
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
@@ -57,11 +58,16 @@ class Tab:
     """
 
     def __init__(
-        self, devtools: DevTools, fetch: FetchForBrowser, storage: str = "{}"
+        self,
+        devtools: DevTools,
+        config: CrawlConfig,
+        fetch: FetchForBrowser,
+        storage: str,
     ) -> None:
         self.pages = 0
         self.is_worn = False
         self._devtools = devtools
+        self._config = config
         self._fetch = fetch
         self._store = page_script.STORE.format(items=storage)
         self._session = self._target = self._context = ""
@@ -101,20 +107,13 @@ class Tab:
 
     def close(self) -> None:
         """Close the tab, and forget what its pages have stored."""
-        self._devtools.forget(self._session)
         if self._context:
             self._devtools.send(
                 "Target.disposeBrowserContext", browserContextId=self._context
             )
 
-    def render(
-        self, fetched: Fetched, *, scrolls: bool = False, pictures: bool = False
-    ) -> Subgenerator[Rendering]:
-        """Render a page that was fetched.
-
-        Args:
-            scrolls: Whether to scroll it to its end.
-            pictures: Whether to take pictures of it.
+    def render(self, fetched: Fetched) -> Subgenerator[Rendering]:
+        """Render a page that was fetched; scroll it and take pictures of it if configured.
 
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
@@ -128,8 +127,9 @@ class Tab:
             if "errorText" in done and not page.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
             html = yield from self._read_settled(page)
-            page.pictures = (yield from self._pictures()) if pictures else {}
-            if scrolls:
+            if self._config.screenshots:
+                page.pictures = yield from self._pictures()
+            if self._config.scroll:
                 yield from self._scroll(page)
                 html = yield from self._read_settled(page)
         finally:
