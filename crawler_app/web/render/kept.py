@@ -50,7 +50,8 @@ class KeptResponses:
         """Fetch a response, and keep it unless it is large or its server says not to."""
         fetched = yield from fetch()
         control = fetched.headers.get("Cache-Control", "")
-        if len(fetched.body) <= self._max_bytes // 8 and "no-store" not in control:
+        is_final = fetched.status != 202 and "no-store" not in control
+        if is_final and len(fetched.body) <= self._max_bytes // 8:
             self._kept[key] = fetched
             self._bytes += len(fetched.body)
         while self._bytes > self._max_bytes:

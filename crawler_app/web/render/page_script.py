@@ -19,6 +19,14 @@ GUARD = """(() => {
   Object.defineProperty(Navigator.prototype, "onLine", {get: () => true});
   window.open = () => null;
   window.print = () => {};
+  // The page is not at rest before these, which only the main world can see.
+  for (const name of ["setTimeout", "setInterval"]) {
+    const start = window[name];
+    window[name] = (code, ms, ...given) => {
+      if (ms > 100) document.dispatchEvent(new CustomEvent("gencrawl", {detail: ms}));
+      return start(code, ms, ...given);
+    };
+  }
   // Before the page is another one, of the same tab; there is no page with an empty key.
   const here = () => navigation.currentEntry?.index ?? 0, first = here();
   const {go} = History.prototype, {traverseTo} = Navigation.prototype;
@@ -39,16 +47,19 @@ STORE = """for (const [name, value] of {items}[location.origin] ?? [])
 
 # A mutation of another attribute, such as a style, changes nothing that we read.
 READER = """(() => {
-  let changedAt = performance.now();
-  new MutationObserver(() => { changedAt = performance.now(); }).observe(document, {
+  // A page that has asked for all may still change, or wait for a timer, for so long.
+  const quietMs = 500, limitMs = 3000;
+  let changesAt = 0;
+  const expect = ms => { changesAt = Math.max(changesAt, performance.now() + ms); };
+  document.addEventListener("gencrawl", ({detail}) => { if (detail <= limitMs) expect(detail); });
+  new MutationObserver(() => expect(0)).observe(document, {
     subtree: true, childList: true, characterData: true,
     attributes: true, attributeFilter: ["href", "src", "srcset"]});
 
-  const rest = async (quietMs, limitMs) => {
-    const endsAt = performance.now() + limitMs;
+  const rest = async isOver => {
+    const endsAt = performance.now() + (isOver ? 0 : limitMs);
     for (;;) {
-      const now = performance.now();
-      const leftMs = Math.min(changedAt + quietMs, endsAt) - now;
+      const leftMs = Math.min(changesAt + quietMs, endsAt) - performance.now();
       if (leftMs <= 0) return document;
       await new Promise(resolve => setTimeout(resolve, leftMs));
     }
@@ -61,16 +72,21 @@ READER = """(() => {
   });
 
   const scroll = async () => {
-    const root = document.scrollingElement || document.documentElement;
-    const before = root.scrollTop, height = root.scrollHeight;
-    window.scrollBy({top: innerHeight, behavior: "instant"});
+    const root = document.scrollingElement, height = root?.scrollHeight;
+    // What a wheel would scroll: the page, or what fills the window in its place.
+    let box = document.elementFromPoint(innerWidth / 2, innerHeight / 2) ?? root, before;
+    for (; box; box = box.parentElement) {
+      before = box.scrollTop;
+      box.scrollBy({top: innerHeight, behavior: "instant"});
+      if (box.scrollTop > before) break;
+    }
     await nextFrame();
-    return root.scrollTop > before || root.scrollHeight > height;
+    return box !== null || root?.scrollHeight > height;
   };
 
   globalThis.gencrawl = {rest, scroll};
 })();"""
 
-# The document, once it has rested.
-REST = "gencrawl.rest({quiet_ms}, {limit_ms})"
+# The document, once it has rested; at once if its time is over.
+REST = "gencrawl.rest({is_over:d})"
 SCROLL = "gencrawl.scroll()"

@@ -16,13 +16,9 @@ from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
-from crawler_app.web.render.settling import QUIET_S
 from gencoro import gen
 
 __all__ = ["Tab"]
-
-# How long a page without further requests may still change, such as a clock that ticks.
-MAX_CHANGING_S = 3.0
 
 # Of a page that is scrolled to its end, which may have none.
 MAX_SCREENS = 100
@@ -150,11 +146,8 @@ class Tab:
             yield from page.settle()
             before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
-            expression = page_script.REST.format(
-                quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
-                limit_ms=int(MAX_CHANGING_S * 1000),
-            )
-            document = yield from self._evaluated(page, expression)
+            rest = page_script.REST.format(is_over=is_over)
+            document = yield from self._evaluated(page, rest)
             if document is None or not (is_over or settling.new_requests == before):
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
@@ -169,16 +162,16 @@ class Tab:
 
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        settling = page.settling
+        settling, at_end = page.settling, -1
         for _ in range(MAX_SCREENS):
             if settling.is_over(time.monotonic()):
                 return
-            before = settling.new_requests
             has_moved = yield from self._evaluated(page, page_script.SCROLL)
             if has_moved is None or not has_moved["value"]:
-                yield from page.settle()
-                if settling.new_requests == before:
+                if settling.new_requests == at_end:
                     return
+                at_end = settling.new_requests
+                yield from page.settle()
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -258,14 +251,14 @@ class Tab:
             return
         elif method == "Runtime.executionContextCreated":
             self._note_world(params["context"])
-        elif method == "Runtime.executionContextsCleared":
+        elif method == "Runtime.executionContextsCleared" and session == self._session:
             self._world = 0
         else:
             page.note_event(method, params)
 
     def _note_world(self, context: dict[str, Any]) -> None:
         is_ours = context["name"] == page_script.WORLD
-        if is_ours and context["auxData"]["frameId"] == self._target:
+        if is_ours and context.get("auxData", {}).get("frameId") == self._target:
             self._world = context["id"]
 
     def _attach(self, params: dict[str, Any]) -> None:
@@ -278,6 +271,7 @@ class Tab:
             # A window, or what would answer instead of the site: it never begins.
             send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
+        send("Runtime.enable", session)
         send(ADD_SCRIPT, session, source=page_script.GUARD)
         send("Fetch.enable", session, **PAUSE_ALL)
         send("Target.setAutoAttach", session, **ATTACH_ALL)
