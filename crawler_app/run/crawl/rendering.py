@@ -3,12 +3,13 @@
 Only imported with ``--render``.  Used by `crawler_app.run.crawl.interpreting`.
 """
 
+import contextlib
 import dataclasses
 import html
 import json
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from crawler_app.base.models import Fetched, Outcome
 from crawler_app.base.reasons import Reason
@@ -36,11 +37,14 @@ __all__ = ["PageRenderer"]
 ReadPage: TypeAlias = Callable[[Fetched, str], Subgenerator[Page]]
 
 
-class PageRenderer:
+class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
     """Renders pages; a context manager, at whose end the browsers end.
 
     Args:
         observer: Notified of what the scripts of pages get wrong; None for none.
+
+    Attributes:
+        choice: Which pages are rendered.
 
     Raises:
         ConfigError: Chromium is not installed.
@@ -57,13 +61,10 @@ class PageRenderer:
         self._context = context
         self._fetching = fetching
         self._observer = observer
-        self._choice = RenderChoice(is_always=config.render == "always")
+        self.choice = RenderChoice(is_always=config.render == "always")
         self._requests = BrowserRequests(context, fetching, permission)
         storage = json.dumps(fetching.storage)
         self._pool = BrowserPool(config, self._requests.fetch, storage)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._pool.close()
@@ -81,9 +82,9 @@ class PageRenderer:
         Raises:
             FetchError: it cannot be rendered.
         """
-        if not has_scripts(fetched.body):
-            return page
-        if not self._choice.wants(fetched.url, len(page.text)):
+        if not has_scripts(fetched.body) or not self.choice.wants(
+            fetched.url, len(page.text)
+        ):
             return page
         self._requests.note_cookies(fetched)
         rendering: Rendering = yield from self._pool.render(fetched)
@@ -104,10 +105,6 @@ class PageRenderer:
             after.outline.is_rendered = True
         self._learn(rendering, page, after, outcome)
         return after
-
-    def take_missed(self) -> list[str]:
-        """Return the pages that are to be fetched again, to be rendered."""
-        return self._choice.take_missed()
 
     def _learn(
         self, rendering: Rendering, before: Page, after: Page, outcome: Outcome
@@ -130,7 +127,7 @@ class PageRenderer:
             self._context.stats.add(f"render/{name}", count)
         outcome.add_note(cost.note)
         was_empty = texts[0] < NEARLY_EMPTY_CHARS
-        self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)
+        self.choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = ending.digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED

@@ -47,7 +47,6 @@ FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
-    "--no-default-browser-check",
     "--disable-gpu",
     "--disable-dev-shm-usage",  # 64 MB in a container
     "--mute-audio",
@@ -61,7 +60,6 @@ FLAGS = (
     "--disable-breakpad",
     "--disable-component-update",
     "--disable-extensions",
-    "--disable-sync",
     "--disable-features=" + ",".join(FEATURES),
     # Without a network of its own it needs no more; with one, nothing is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -78,11 +76,6 @@ WAYS: tuple[Way, ...] = (
 )
 
 START_TIMEOUT = datetime.timedelta(seconds=30)
-
-# The path of a Unix socket has at most 107 bytes, and Chromium makes one below its TMPDIR.
-MAX_TEMP_CHARS = 107 - len(
-    "/gencrawl-chromium-xxxxxxxx/org.chromium.Chromium.xxxxxx/SingletonSocket"
-)
 
 # The time that the launcher has to end the processes.
 END_TIMEOUT_S = 10.0
@@ -202,10 +195,7 @@ def start_browser(program: str, known: Way | None = None) -> Subgenerator[Browse
 def _launched(program: str, way: Way) -> Subgenerator[Browser]:
     """Start the launcher, and connect."""
     mode, flags = way
-    folder = tempfile.gettempdir()
-    if len(folder) > MAX_TEMP_CHARS:
-        folder = "/tmp"
-    home = tempfile.mkdtemp(prefix="gencrawl-chromium-", dir=folder)
+    home = tempfile.mkdtemp(prefix="gencrawl-chromium-")
     ours, theirs = socket.socketpair()
     profile = f"--user-data-dir={home}"
     command = [program, *FLAGS, *flags, profile, "about:blank"]

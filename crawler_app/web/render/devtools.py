@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from crawler_app.base.errors import FetchError
 from crawler_app.base.reasons import Reason
 from gencoro import gen
-from gencoro.concurrent import future_set_result_unless_cancelled
 
 __all__ = ["BrowserGoneError", "DevTools", "OnEvent", "RenderError"]
 
@@ -48,7 +47,7 @@ class DevTools(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.is_lost = False
-        self._transport: asyncio.Transport | None = None
+        self._transport: asyncio.Transport
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
         self._on_event_by_session: dict[str, OnEvent] = {}
@@ -76,7 +75,7 @@ class DevTools(asyncio.Protocol):
         answer: gen.Future[dict[str, Any]] = gen.Future()
         # Its failure need not matter, such as that of a command to a closed frame.
         answer.add_done_callback(_retrieve)
-        if self._transport is None or self.is_lost:
+        if self.is_lost:
             answer.set_exception(BrowserGoneError("the browser has ended"))
             return answer
         number = next(self._numbers)
@@ -114,7 +113,6 @@ class DevTools(asyncio.Protocol):
 
     def _write_on(self) -> None:
         """Write what the browser takes; a long body is encoded as it is written."""
-        assert self._transport is not None
         while self._unwritten and not self._is_paused:
             piece = next(self._unwritten[0], None)
             if piece is None:
@@ -124,8 +122,7 @@ class DevTools(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection, which also ends the browser."""
-        if self._transport is not None:
-            self._transport.abort()
+        self._transport.abort()
 
     # -- called by the event loop ---------------------------------------------------------
 
@@ -175,7 +172,7 @@ class DevTools(asyncio.Protocol):
         if "error" in message:
             answer.set_exception(RenderError(message["error"]["message"]))
         else:
-            future_set_result_unless_cancelled(answer, message["result"])
+            answer.set_result(message["result"])
 
 
 def _pieces(message: bytes, body: bytes) -> Iterator[bytes]:

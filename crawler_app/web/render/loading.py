@@ -96,7 +96,7 @@ class Rendering:
         if method == "Page.lifecycleEvent":
             if params["name"] != "networkIdle" or params["loaderId"] != self._document:
                 return  # one of ten
-            self.settling.note_idle()
+            self.settling.is_idle = True
         elif method == "Page.frameStoppedLoading":
             if params["frameId"] == self._frame:
                 self.settling.note_loaded(time.monotonic())
@@ -181,10 +181,8 @@ class Rendering:
             if not self._is_reload(request):
                 return None
             self.settling.restart()
-        fetched = yield from self._fetch(
-            request, lambda: self.settling.extend(time.monotonic())
-        )
-        return fetched
+        extend = self.settling.extend
+        return (yield from self._fetch(request, lambda: extend(time.monotonic())))
 
     def _is_reload(self, request: BrowserRequest) -> bool:
         """Return whether a document is loaded again, and note where else a script goes."""
@@ -194,16 +192,13 @@ class Rendering:
             return self._navigations <= 1 + MAX_RELOADS
         self.led_to = self.led_to or request.url
         # The document that stays does not load any further.
-        self.settling.note_idle()
+        self.settling.is_idle = True
         return False
 
 
 def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     """Refuse a paused request."""
     # Aborted: the document that asks to be left stays.
-    is_document = params["resourceType"] == "Document"
-    reason = "Aborted" if is_document else "BlockedByClient"
-    request_id = params["requestId"]
-    devtools.send(
-        "Fetch.failRequest", session, requestId=request_id, errorReason=reason
-    )
+    reason = "Aborted" if params["resourceType"] == "Document" else "BlockedByClient"
+    refusal = {"requestId": params["requestId"], "errorReason": reason}
+    devtools.send("Fetch.failRequest", session, **refusal)

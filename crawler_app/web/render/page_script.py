@@ -41,8 +41,9 @@ GUARD = """(() => {
   };
 })();"""
 
-# In the world of `READER`, where no page can see what is for another.
-STORE = """for (const [name, value] of {items}[location.origin] ?? [])
+# In the world of `READER`, after it, where no page can see what is for another.
+STORE = """
+for (const [name, value] of {items}[location.origin] ?? [])
   if (localStorage.getItem(name) === null) localStorage.setItem(name, value);"""
 
 # A mutation of another attribute, such as a style, changes nothing that we read.

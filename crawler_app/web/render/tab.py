@@ -65,7 +65,7 @@ class Tab:
         self._devtools = devtools
         self._config = config
         self._fetch = fetch
-        self._store = page_script.STORE.format(items=storage)
+        self._reader = page_script.READER + page_script.STORE.format(items=storage)
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
         self._world = 0
@@ -90,10 +90,7 @@ class Tab:
             self._ask("Page.setLifecycleEventsEnabled", enabled=True),
             self._ask("Runtime.enable"),
             self._ask(ADD_SCRIPT, source=page_script.GUARD),
-            *(
-                self._ask(ADD_SCRIPT, source=source, worldName=page_script.WORLD)
-                for source in (self._store, page_script.READER)
-            ),
+            self._ask(ADD_SCRIPT, source=self._reader, worldName=page_script.WORLD),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
             self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
