@@ -14,6 +14,7 @@ __all__ = [
     "PRODUCT",
     "UNKNOWN_TYPES",
     "canonical_link",
+    "decoded_fields",
     "different_values",
     "extracted_type",
     "http_date_at",
@@ -34,6 +35,12 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 # The longest wait that is honored.  A server that asks for more has a wrong clock, or means
 # "never".
 MAX_RETRY_AFTER_S = 24 * 3600.0
+
+# True only of the message on the wire, or added by Tornado's clients.
+WIRE_FIELDS = (
+    *("connection", "content-encoding", "content-length", "keep-alive"),
+    *("transfer-encoding", "x-consumed-content-encoding"),
+)
 
 # Of Link headers; a canonical one is rarely behind many.
 MAX_LINK_CHARS = 8192
@@ -166,6 +173,19 @@ def links_in(headers: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
             if name.lower() == "rel":  # the first one counts
                 yield str(target.strip()), (quoted or plain).lower().split()
                 break
+
+
+def decoded_fields(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a response, repeated ones too, that are true of its decoded body.
+
+    >>> list(decoded_fields({"Content-Type": "text/html", "Content-Encoding": "gzip"}))
+    [('Content-Type', 'text/html')]
+    """
+    # Tornado's HTTPHeaders keep repeated fields apart.
+    get_all = getattr(headers, "get_all", headers.items)
+    for name, value in get_all():
+        if name.lower() not in WIRE_FIELDS:
+            yield name, value
 
 
 def different_values(headers: Mapping[str, str], name: str) -> list[str]:

@@ -266,7 +266,7 @@ class Crawl:
         renderer = self._parts.renderer
         if renderer is None or self.is_stopping or not self.frontier.is_drained():
             return False
-        urls = renderer.take_missed()
+        urls = renderer.choice.take_missed()
         return bool(urls) and self.frontier.requeue_urls(urls) > 0
 
     def _requeue_refused(self) -> bool:

@@ -238,8 +238,9 @@ class Interpreter:
         page = yield from self._parsed(fetched, outcome.content_type)
         is_markup = is_html(outcome.content_type)
         if self._renderer is not None and is_markup:
-            rendered = yield from self._rendered(self._renderer, fetched, outcome, page)
-            page = rendered or page
+            page = yield from self._renderer.render(
+                fetched, page, outcome, self._parsed
+            )
         outline = page.outline
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
@@ -318,20 +319,6 @@ class Interpreter:
     def forget_links(self) -> None:
         """Admit links again that were settled: the frontier may have lost them."""
         self._seen_links, self._seen_assets = LinkCache(), LinkCache()
-
-    def _rendered(
-        self, renderer: "PageRenderer", fetched: Fetched, outcome: Outcome, page: Page
-    ) -> Subgenerator[Page | None]:
-        """Return a page as its scripts make it; None if it does not need that."""
-        rendered = yield from renderer.render(fetched, page)
-        if rendered is None:
-            return None
-        response, rendering = rendered
-        read = yield from self._parsed(response, response.headers["Content-Type"])
-        renderer.learn(fetched, rendering, page, read, outcome)
-        if read.outline is not None:
-            read.outline.is_rendered = True
-        return read
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""

@@ -3,12 +3,13 @@
 Only imported with ``--render``.  Used by `crawler_app.run.crawl.interpreting`.
 """
 
+import contextlib
 import dataclasses
 import html
 import json
-import time
 from codecs import BOM_UTF8
-from typing import Self
+from collections.abc import Callable
+from typing import TypeAlias
 
 from crawler_app.base.models import Fetched, Outcome
 from crawler_app.base.reasons import Reason
@@ -22,7 +23,6 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web.documents.html import Page
-from crawler_app.web.render.browser import chromium_path
 from crawler_app.web.render.choosing import (
     NEARLY_EMPTY_CHARS,
     RenderChoice,
@@ -33,12 +33,18 @@ from crawler_app.web.render.pool import BrowserPool
 
 __all__ = ["PageRenderer"]
 
+# Reads a response of a media type.
+ReadPage: TypeAlias = Callable[[Fetched, str], Subgenerator[Page]]
 
-class PageRenderer:
+
+class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
     """Renders pages; a context manager, at whose end the browsers end.
 
     Args:
         observer: Notified of what the scripts of pages get wrong; None for none.
+
+    Attributes:
+        choice: Which pages are rendered.
 
     Raises:
         ConfigError: Chromium is not installed.
@@ -55,77 +61,56 @@ class PageRenderer:
         self._context = context
         self._fetching = fetching
         self._observer = observer
-        self._choice = RenderChoice(is_always=config.render == "always")
+        self.choice = RenderChoice(is_always=config.render == "always")
         self._requests = BrowserRequests(context, fetching, permission)
-        self._pool = BrowserPool(
-            chromium_path(),
-            config.browsers,
-            self._requests.fetch,
-            json.dumps(fetching.storage),
-        )
-
-    def __enter__(self) -> Self:
-        return self
+        storage = json.dumps(fetching.storage)
+        self._pool = BrowserPool(config, self._requests.fetch, storage)
 
     def __exit__(self, *exc_info: object) -> None:
         self._pool.close()
 
     def render(
-        self, fetched: Fetched, page: Page
-    ) -> Subgenerator[tuple[Fetched, Rendering] | None]:
-        """Return a response with a page as its scripts make it; None if it does not need that.
+        self, fetched: Fetched, page: Page, outcome: Outcome, read: ReadPage
+    ) -> Subgenerator[Page]:
+        """Return a page as its scripts make it, or as it is if it does not need that.
 
         Args:
             page: What it is without its scripts.
+            outcome: Gets the reason, what that has found and cost, and the digest of what is read
+                then: the pages that one script makes are not all the same page.
 
         Raises:
             FetchError: it cannot be rendered.
         """
-        if not has_scripts(fetched.body):
-            return None
-        if not self._choice.wants(fetched.url, len(page.text)):
-            return None
+        if not has_scripts(fetched.body) or not self.choice.wants(
+            fetched.url, len(page.text)
+        ):
+            return page
         self._requests.note_cookies(fetched)
-        began_at = time.monotonic()
-        rendering: Rendering = yield from self._pool.render(
-            fetched,
-            scrolls=self._context.config.scroll,
-            pictures=self._context.config.screenshots,
-        )
+        rendering: Rendering = yield from self._pool.render(fetched)
         stats = self._context.stats
-        stats["render/ms"] += int((time.monotonic() - began_at) * 1000)
         if rendering.is_cut:
             stats["render/cut"] += 1
         for name, picture in rendering.pictures.items():
             stats["render/pictures"] += 1
             place = f"urn:{name}:{fetched.url}"
             yield from self._fetching.keep(place, "image/webp", picture)
-        if self._observer is not None and rendering.problems:
+        if self._observer is not None:
             self._observer.saw_problems(fetched.url, list(rendering.problems))
         response = _rendered_response(fetched, rendering)
         mime = response.headers["Content-Type"]
         yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
-        return response, rendering
+        after = yield from read(response, mime)
+        if after.outline is not None:
+            after.outline.is_rendered = True
+        self._learn(rendering, page, after, outcome)
+        return after
 
-    def take_missed(self) -> list[str]:
-        """Return the pages that are to be fetched again, to be rendered."""
-        return self._choice.take_missed()
-
-    def learn(
-        self,
-        fetched: Fetched,
-        rendering: Rendering,
-        before: Page,
-        after: Page,
-        outcome: Outcome,
+    def _learn(
+        self, rendering: Rendering, before: Page, after: Page, outcome: Outcome
     ) -> None:
-        """Note what rendering a page has found and cost.
-
-        Args:
-            outcome: Gets the reason, and the digest of what is read now: the pages that one script
-                makes are not all the same page.
-        """
-        url = fetched.url
+        """Note what rendering a page has found and cost."""
+        url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
         texts = len(before.text), len(after.text)
         has_gained = bool(links) or texts[1] > max(1.2 * texts[0], NEARLY_EMPTY_CHARS)
@@ -135,7 +120,6 @@ class PageRenderer:
             max(0, words),
             rendering.settling.requests,
             round(rendering.chromium_s * 1000),
-            round(rendering.python_s * 1000),
             pages=1,
             gained=int(bool(links) or words > 0),
         )
@@ -143,7 +127,7 @@ class PageRenderer:
             self._context.stats[f"render/{name}"] += count
         outcome.add_note(cost.note)
         was_empty = texts[0] < NEARLY_EMPTY_CHARS
-        self._choice.learn(url, has_gained=has_gained, was_empty=was_empty)
+        self.choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = ending.digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED

@@ -15,7 +15,7 @@ DOCUMENT = "urn:dom:"
 
 _NOTE = re.compile(
     r"rendered: \+([\d,]+) links?, \+([\d,]+) words?, ([\d,]+) requests?, "
-    r"CPU ([\d,]+) ms \+ ([\d,]+) ms"
+    r"CPU ([\d,]+) ms"
 )
 
 
@@ -27,7 +27,6 @@ class RenderedPage(NamedTuple):
         words: The same.
         requests: Which the page has made.
         chromium_ms: CPU time of the browser.
-        python_ms: That of the crawl for talking to the browser.
         pages: 1, unless it is a sum.
         gained: Those that had more links or text by their scripts.
     """
@@ -36,7 +35,6 @@ class RenderedPage(NamedTuple):
     words: int = 0
     requests: int = 0
     chromium_ms: int = 0
-    python_ms: int = 0
     pages: int = 0
     gained: int = 0
 
@@ -47,21 +45,20 @@ class RenderedPage(NamedTuple):
     def note(self) -> str:
         """The note of a page.
 
-        >>> RenderedPage(3, 1200, 5, 180, 6, 1, 1).note
-        'rendered: +3 links, +1,200 words, 5 requests, CPU 180 ms + 6 ms'
+        >>> RenderedPage(3, 1200, 5, 180, 1, 1).note
+        'rendered: +3 links, +1,200 words, 5 requests, CPU 180 ms'
         """
         return (
             f"rendered: +{number(self.links, 'link')}, +{number(self.words, 'word')}, "
-            f"{number(self.requests, 'request')}, CPU {self.chromium_ms:,} ms + "
-            f"{self.python_ms:,} ms"
+            f"{number(self.requests, 'request')}, CPU {self.chromium_ms:,} ms"
         )
 
     @classmethod
     def of_note(cls, note: str) -> Self:
         """Return what a note says; nothing but zeros if it is of no rendered page.
 
-        >>> RenderedPage.of_note("rendered: +1 link, +0 words, 5 requests, CPU 180 ms + 6 ms")
-        RenderedPage(links=1, words=0, requests=5, chromium_ms=180, python_ms=6, pages=1, gained=1)
+        >>> RenderedPage.of_note("rendered: +1 link, +0 words, 5 requests, CPU 180 ms")
+        RenderedPage(links=1, words=0, requests=5, chromium_ms=180, pages=1, gained=1)
         """
         found = _NOTE.search(note)
         if found is None:
@@ -73,16 +70,15 @@ class RenderedPage(NamedTuple):
 def render_words(total: RenderedPage) -> str:
     """Return the sum of several pages in words.
 
-    >>> render_words(RenderedPage(3, 1200, 50, 1800, 60, 10, 2))
-    '2 had 3 more links and 1,200 more words; 50 requests, CPU 1.80 s of Chromium and 60 ms'
-    >>> render_words(RenderedPage(requests=50, chromium_ms=1800, python_ms=60, pages=10))
-    'none had more links or words; 50 requests, CPU 1.80 s of Chromium and 60 ms'
+    >>> render_words(RenderedPage(3, 1200, 50, 1800, 10, 2))
+    '2 had 3 more links and 1,200 more words; 50 requests, CPU 1.80 s of Chromium'
+    >>> render_words(RenderedPage(requests=50, chromium_ms=1800, pages=10))
+    'none had more links or words; 50 requests, CPU 1.80 s of Chromium'
     """
     counts = [(total.links, "more link"), (total.words, "more word")]
     gains = " and ".join(number(count, noun) for count, noun in counts if count)
     gain = f"{total.gained:,} had {gains}" if gains else "none had more links or words"
     return (
         f"{gain}; {number(total.requests, 'request')}, CPU "
-        f"{seconds(total.chromium_ms / 1000)} of Chromium and "
-        f"{seconds(total.python_ms / 1000)}"
+        f"{seconds(total.chromium_ms / 1000)} of Chromium"
     )

@@ -31,13 +31,11 @@ COUNTERS = (
     ("render/links", "rendered_links", "Links that only these scripts made."),
     ("render/words", "rendered_words", "Words that only these scripts made."),
     ("render/requests", "rendered_requests", "Requests that these pages made."),
-    ("render/ms", "rendered_milliseconds", "Time that rendering them took."),
     (
         "render/chromium_ms",
         "rendered_browser_cpu_milliseconds",
         "CPU time of Chromium.",
     ),
-    ("render/python_ms", "rendered_cpu_milliseconds", "CPU time for talking to it."),
 )
 REASON_COUNTERS = (
     ("failed", "failed", "URLs that failed after all tries."),

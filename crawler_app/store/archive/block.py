@@ -8,10 +8,10 @@ and every reader undoes both.
 
 import http.client
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawler_app.base.errors import ArchiveError
+from crawler_app.base.http_headers import decoded_fields
 from crawler_app.base.models import Fetched
 
 __all__ = ["HeadFacts", "block_of", "facts_of", "split_block", "unframed"]
@@ -33,16 +33,6 @@ _CHUNK_SIZE = re.compile(rb"([0-9a-f]{1,16})\r\n")
 
 # Never followed by a body, whatever the head says (RFC 9112, 6.3).
 _BODILESS = (204, 304)
-
-# True only of the message on the wire, or added by Tornado's clients.
-_DROPPED_FIELDS = frozenset(
-    {
-        "content-encoding",
-        "content-length",
-        "transfer-encoding",
-        "x-consumed-content-encoding",
-    }
-)
 
 
 @dataclass(slots=True, frozen=True)
@@ -126,19 +116,11 @@ def _is_whole_head(head: bytes) -> bool:
 def _made_head(fetched: Fetched) -> bytes:
     status = fetched.status
     lines = [f"HTTP/1.1 {status:03} {http.client.responses.get(status, '')}"]
-    for name, value in _fields_of(fetched):
-        if name.lower() not in _DROPPED_FIELDS:
-            lines.append(f"{name}: {' '.join(value.splitlines())}")
+    for name, value in decoded_fields(fetched.headers):
+        lines.append(f"{name}: {' '.join(value.splitlines())}")
     if status not in _BODILESS:
         lines.append(f"Content-Length: {len(fetched.body)}")
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
-
-
-def _fields_of(fetched: Fetched) -> Iterable[tuple[str, str]]:
-    # Tornado's HTTPHeaders keep repeated fields apart.
-    get_all = getattr(fetched.headers, "get_all", fetched.headers.items)
-    fields: Iterable[tuple[str, str]] = get_all()
-    return fields
 
 
 def _framed(body: bytes) -> bytes:

@@ -5,7 +5,7 @@
       loading     a page under way: its requests
       settling    when a page is done
       problems    what the scripts of a page get wrong
-      requests    a request of the browser, and the answer to it
+      requests    a request of the browser
       page_script what runs beside the scripts of a page
     browser       the process, and what it may do
       launcher    the process between: no network before, nothing left after

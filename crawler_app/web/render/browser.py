@@ -28,31 +28,25 @@ __all__ = ["Browser", "chromium_path", "start_browser"]
 logger = logging.getLogger(__name__)
 
 # As the distributions and its maker name it.
-NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 # Turned off; the last two are popups of an address bar that is not there, and would be two
 # processes for each context.
 FEATURES = (
-    "BackForwardCache",
-    "MediaRouter",
-    "OptimizationHints",
-    "Prerender2",
-    "Translate",
-    "WebUIOmniboxAimPopup",
-    "WebUIOmniboxPopup",
+    *(
+        "BackForwardCache",
+        "MediaRouter",
+        "OptimizationHints",
+        "Prerender2",
+        "Translate",
+    ),
+    *("WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
 )
 
 FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
-    "--no-default-browser-check",
     "--disable-gpu",
     "--disable-dev-shm-usage",  # 64 MB in a container
     "--mute-audio",
@@ -64,15 +58,9 @@ FLAGS = (
     # What a browser does by itself.
     "--disable-background-networking",
     "--disable-breakpad",
-    "--disable-client-side-phishing-detection",
     "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
     "--disable-extensions",
-    "--disable-sync",
     "--disable-features=" + ",".join(FEATURES),
-    "--dns-prefetch-disable",
-    "--no-pings",
     # Without a network of its own it needs no more; with one, nothing is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -88,11 +76,6 @@ WAYS: tuple[Way, ...] = (
 )
 
 START_TIMEOUT = datetime.timedelta(seconds=30)
-
-# The path of a Unix socket has at most 107 bytes, and Chromium makes one below its TMPDIR.
-MAX_TEMP_CHARS = 107 - len(
-    "/gencrawl-chromium-xxxxxxxx/org.chromium.Chromium.xxxxxx/SingletonSocket"
-)
 
 # The time that the launcher has to end the processes.
 END_TIMEOUT_S = 10.0
@@ -120,7 +103,6 @@ class Browser:
         self._process = process
         self._home = home
         self._cpu_s_by_pid: dict[int, float] = {}
-        self._our_cpu_s = 0.0
 
     @property
     def is_usable(self) -> bool:
@@ -148,19 +130,19 @@ class Browser:
         """Return how much memory its processes had for themselves, of those known to `spent_s`."""
         return sum(map(_private_bytes, self._cpu_s_by_pid))
 
-    def spent_s(self) -> Subgenerator[tuple[float, float]]:
-        """Return the CPU time since the last call: of its processes, and ours for it.
+    def spent_s(self) -> Subgenerator[float]:
+        """Return the CPU time of its processes since the last call.
 
         Raises:
             BrowserGoneError: it has ended.
         """
         answer = yield self.devtools.ask("SystemInfo.getProcessInfo")
-        known, ours = self._cpu_s_by_pid, self.devtools.cpu_s
-        found = {each["id"]: each["cpuTime"] for each in answer["processInfo"]}
-        spent_s = sum(cpu_s - known.get(pid, 0.0) for pid, cpu_s in found.items())
-        since_s, self._our_cpu_s = ours - self._our_cpu_s, ours
+        known = self._cpu_s_by_pid
+        found: dict[int, float] = {
+            each["id"]: each["cpuTime"] for each in answer["processInfo"]
+        }
         self._cpu_s_by_pid = found
-        return max(0.0, spent_s), since_s
+        return sum(max(0.0, found[pid] - known.get(pid, 0.0)) for pid in found)
 
 
 def chromium_path() -> str:
@@ -213,10 +195,7 @@ def start_browser(program: str, known: Way | None = None) -> Subgenerator[Browse
 def _launched(program: str, way: Way) -> Subgenerator[Browser]:
     """Start the launcher, and connect."""
     mode, flags = way
-    folder = tempfile.gettempdir()
-    if len(folder) > MAX_TEMP_CHARS:
-        folder = "/tmp"
-    home = tempfile.mkdtemp(prefix="gencrawl-chromium-", dir=folder)
+    home = tempfile.mkdtemp(prefix="gencrawl-chromium-")
     ours, theirs = socket.socketpair()
     profile = f"--user-data-dir={home}"
     command = [program, *FLAGS, *flags, profile, "about:blank"]

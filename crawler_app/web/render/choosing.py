@@ -98,23 +98,19 @@ class RenderChoice:
         self._pages_by_host[host] += 1
         if self._is_always or shape in self._gaining_shapes:
             return True
-        if (
-            text_chars < NEARLY_EMPTY_CHARS
-            and self._empty_shapes[shape] < SAMPLES_PER_SHAPE
-        ):
+        is_empty = text_chars < NEARLY_EMPTY_CHARS
+        if is_empty and self._empty_shapes[shape] < SAMPLES_PER_SHAPE:
             return True
+        of_shapes, of_hosts = self._samples_by_shape, self._samples_by_host
         allowed = max(1, self._pages_by_host[host] // PAGES_PER_SAMPLE)
-        if (
-            self._samples_by_shape[shape] >= SAMPLES_PER_SHAPE
-            or self._samples_by_host[host] >= allowed
-        ):
-            unrendered = self._unrendered_by_shape.setdefault(shape, [])
-            if len(unrendered) < MAX_UNRENDERED:
-                unrendered.append(url)
-            return False
-        self._samples_by_shape[shape] += 1
-        self._samples_by_host[host] += 1
-        return True
+        if of_shapes[shape] < SAMPLES_PER_SHAPE and of_hosts[host] < allowed:
+            of_shapes[shape] += 1
+            of_hosts[host] += 1
+            return True
+        unrendered = self._unrendered_by_shape.setdefault(shape, [])
+        if len(unrendered) < MAX_UNRENDERED:
+            unrendered.append(url)
+        return False
 
     def learn(self, url: str, *, has_gained: bool, was_empty: bool = False) -> None:
         """Note whether rendering a page has found links or text that it had not.

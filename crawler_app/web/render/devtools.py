@@ -7,7 +7,6 @@ import asyncio
 import datetime
 import itertools
 import json
-import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -16,7 +15,6 @@ from typing import Any, TypeAlias
 from crawler_app.base.errors import FetchError
 from crawler_app.base.reasons import Reason
 from gencoro import gen
-from gencoro.concurrent import future_set_result_unless_cancelled
 
 __all__ = ["BrowserGoneError", "DevTools", "OnEvent", "RenderError"]
 
@@ -45,14 +43,11 @@ class DevTools(asyncio.Protocol):
 
     Attributes:
         is_lost: Whether the browser has ended.
-        cpu_s: The CPU time of this thread for it: for reading and writing, and for what follows
-            an event at once.
     """
 
     def __init__(self) -> None:
         self.is_lost = False
-        self.cpu_s = 0.0
-        self._transport: asyncio.Transport | None = None
+        self._transport: asyncio.Transport
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
         self._on_event_by_session: dict[str, OnEvent] = {}
@@ -62,12 +57,8 @@ class DevTools(asyncio.Protocol):
         self._is_paused = False
 
     def listen(self, session: str, on_event: OnEvent) -> None:
-        """Call a function with each event of a session, by method and parameters."""
+        """Call a function with each event of a session, by method and parameters, until it ends."""
         self._on_event_by_session[session] = on_event
-
-    def forget(self, session: str) -> None:
-        """Ignore the events of a session from now on."""
-        self._on_event_by_session.pop(session, None)
 
     def send(
         self, method: str, session: str = "", body: bytes = b"", **params: Any
@@ -84,7 +75,7 @@ class DevTools(asyncio.Protocol):
         answer: gen.Future[dict[str, Any]] = gen.Future()
         # Its failure need not matter, such as that of a command to a closed frame.
         answer.add_done_callback(_retrieve)
-        if self._transport is None or self.is_lost:
+        if self.is_lost:
             answer.set_exception(BrowserGoneError("the browser has ended"))
             return answer
         number = next(self._numbers)
@@ -122,20 +113,16 @@ class DevTools(asyncio.Protocol):
 
     def _write_on(self) -> None:
         """Write what the browser takes; a long body is encoded as it is written."""
-        assert self._transport is not None
-        began_s = time.thread_time()
         while self._unwritten and not self._is_paused:
             piece = next(self._unwritten[0], None)
             if piece is None:
                 self._unwritten.popleft()
             else:
                 self._transport.write(piece)
-        self.cpu_s += time.thread_time() - began_s
 
     def close(self) -> None:
         """Close the connection, which also ends the browser."""
-        if self._transport is not None:
-            self._transport.abort()
+        self._transport.abort()
 
     # -- called by the event loop ---------------------------------------------------------
 
@@ -164,20 +151,20 @@ class DevTools(asyncio.Protocol):
         if b"\0" not in data:
             self._received.append(data)
             return
-        began_s, before_s = time.thread_time(), self.cpu_s
         *messages, rest = b"".join([*self._received, data]).split(b"\0")
         self._received = [rest]
         for message in messages:
             self._take(json.loads(message.decode("utf-8", "surrogatepass")))
-        # What was written meanwhile is a part of this.
-        self.cpu_s = before_s + time.thread_time() - began_s
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")
         if number is None:
+            method, params = message["method"], message["params"]
+            if method == "Target.detachedFromTarget":
+                self._on_event_by_session.pop(params["sessionId"], None)
             on_event = self._on_event_by_session.get(message.get("sessionId", ""))
             if on_event is not None:
-                on_event(message["method"], message["params"])
+                on_event(method, params)
             return
         answer = self._answer_by_number.pop(number)
         if answer.cancelled():
@@ -185,7 +172,7 @@ class DevTools(asyncio.Protocol):
         if "error" in message:
             answer.set_exception(RenderError(message["error"]["message"]))
         else:
-            future_set_result_unless_cancelled(answer, message["result"])
+            answer.set_result(message["result"])
 
 
 def _pieces(message: bytes, body: bytes) -> Iterator[bytes]:

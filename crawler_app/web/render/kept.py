@@ -21,8 +21,7 @@ MAX_KEPT_BYTES = 64 * 1024 * 1024
 class KeptResponses:
     """The most recently used responses, by anything that tells them apart."""
 
-    def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self) -> None:
         self._bytes = 0
         self._kept: OrderedDict[Hashable, Fetched] = OrderedDict()
         self._fetches = SharedCalls[Fetched]()
@@ -50,10 +49,11 @@ class KeptResponses:
         """Fetch a response, and keep it unless it is large or its server says not to."""
         fetched = yield from fetch()
         control = fetched.headers.get("Cache-Control", "")
-        if len(fetched.body) <= self._max_bytes // 8 and "no-store" not in control:
+        is_final = fetched.status != 202 and "no-store" not in control
+        if is_final and len(fetched.body) <= MAX_KEPT_BYTES // 8:
             self._kept[key] = fetched
             self._bytes += len(fetched.body)
-        while self._bytes > self._max_bytes:
+        while self._bytes > MAX_KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.body)
         return fetched

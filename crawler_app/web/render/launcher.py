@@ -47,7 +47,10 @@ def main() -> None:
             os._exit(127)
     os.close(0)
     try:
-        _wait(pid)
+        ended = select.poll()
+        ended.register(1, 0)  # POLLERR: no one reads this pipe any more
+        ended.register(os.pidfd_open(pid), select.POLLIN)
+        ended.poll()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
@@ -59,8 +62,8 @@ def main() -> None:
 
 def _become_browser(mode: str, home: str, command: list[str]) -> None:
     os.setsid()
-    if mode == ISOLATED and not _isolate():
-        return
+    if mode == ISOLATED:
+        _isolate()
     log = os.open(os.path.join(home, "log"), os.O_WRONLY | os.O_CREAT, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -72,34 +75,25 @@ def _become_browser(mode: str, home: str, command: list[str]) -> None:
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     # Should this launcher be killed, the browser goes with it.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # Its temporary files are deleted with its profile; killed, it deletes none.
-    os.execve(command[0], command, environment | {"HOME": home, "TMPDIR": home})
+    # Its temporary files are deleted with its profile; killed, it deletes none.  It makes a socket
+    # there, whose path has at most 107 bytes, however long that of the profile is.
+    os.chdir(home)
+    environment |= {"HOME": home, "TMPDIR": "/proc/self/cwd"}
+    os.execve(command[0], command, environment)
 
 
-def _isolate() -> bool:
-    """Move this process into new namespaces without any network; return whether it worked."""
+def _isolate() -> None:
+    """Move this process into new namespaces without any network."""
     user, group = os.getuid(), os.getgid()
     if ctypes.CDLL(None).unshare(CLONE_NEWUSER | CLONE_NEWNET):
-        return False
-    try:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{INNER_ID} {user} 1"),
-            ("gid_map", f"{INNER_ID} {group} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
-    except OSError:
-        return False
-    return True
-
-
-def _wait(pid: int) -> None:
-    """Wait until the browser or the crawl ends."""
-    poll = select.poll()
-    poll.register(1, 0)  # POLLERR: no one reads this pipe any more
-    poll.register(os.pidfd_open(pid), select.POLLIN)
-    poll.poll()
+        raise PermissionError("this system does not allow it")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{INNER_ID} {user} 1"),
+        ("gid_map", f"{INNER_ID} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
 
 
 if __name__ == "__main__":

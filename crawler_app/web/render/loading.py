@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 from tornado.locks import Condition
 
 from crawler_app.base.errors import FetchError
+from crawler_app.base.http_headers import decoded_fields
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.problems import ScriptProblem, problem_of, request_problem
-from crawler_app.web.render.requests import BrowserRequest, fields_of
+from crawler_app.web.render.requests import BrowserRequest
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
 
@@ -38,10 +39,11 @@ class Rendering:
     """A page that a tab renders, or has rendered.
 
     Args:
-        fetched: Its response, which answers the first request.
+        fetched: Answers the first request.
         frame: The id of its main frame.
 
     Attributes:
+        fetched: Its response.
         settling: When it is done.
         url: Its URL, which a script may have changed.
         led_to: Where a script wanted to take the visitor; empty for nowhere.
@@ -51,7 +53,6 @@ class Rendering:
         is_cut: Whether it was not done at its limit.
         pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
         chromium_s: CPU time of the browser since the last page was done.
-        python_s: That of the crawl for talking to it.
     """
 
     def __init__(
@@ -62,14 +63,14 @@ class Rendering:
         self.led_to = self.html = ""
         self.is_cut = False
         self.pictures: dict[str, bytes] = {}
-        self.chromium_s = self.python_s = 0.0
+        self.chromium_s = 0.0
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
         # Notified when it may be done, or has failed.
         self._changed = Condition()
         # The id of the document in the main frame.
         self._document = ""
-        self._fetched = fetched
+        self.fetched = fetched
         self._frame = frame
         self._devtools = devtools
         self._fetch = fetch
@@ -95,7 +96,7 @@ class Rendering:
         if method == "Page.lifecycleEvent":
             if params["name"] != "networkIdle" or params["loaderId"] != self._document:
                 return  # one of ten
-            self.settling.note_idle()
+            self.settling.is_idle = True
         elif method == "Page.frameStoppedLoading":
             if params["frameId"] == self._frame:
                 self.settling.note_loaded(time.monotonic())
@@ -153,7 +154,10 @@ class Rendering:
             answer = {
                 "requestId": params["requestId"],
                 "responseCode": fetched.status,
-                "responseHeaders": fields_of(fetched),
+                "responseHeaders": [
+                    {"name": name, "value": value}
+                    for name, value in decoded_fields(fetched.headers)
+                ],
             }
             self._devtools.send("Fetch.fulfillRequest", session, fetched.body, **answer)
             if fetched.status >= 400:
@@ -173,33 +177,28 @@ class Rendering:
         if request.kind == "Document" and frame == self._frame:
             self._navigations += 1
             if self._navigations == 1:
-                return self._fetched
+                return self.fetched
             if not self._is_reload(request):
                 return None
             self.settling.restart()
-        fetched = yield from self._fetch(
-            request, lambda: self.settling.extend(time.monotonic())
-        )
-        return fetched
+        extend = self.settling.extend
+        return (yield from self._fetch(request, lambda: extend(time.monotonic())))
 
     def _is_reload(self, request: BrowserRequest) -> bool:
         """Return whether a document is loaded again, and note where else a script goes."""
         if request.method != "GET":
             return False
-        if request.url == self._fetched.url:
+        if request.url == self.fetched.url:
             return self._navigations <= 1 + MAX_RELOADS
         self.led_to = self.led_to or request.url
         # The document that stays does not load any further.
-        self.settling.note_idle()
+        self.settling.is_idle = True
         return False
 
 
 def refuse(devtools: DevTools, params: dict[str, Any], session: str) -> None:
     """Refuse a paused request."""
     # Aborted: the document that asks to be left stays.
-    is_document = params["resourceType"] == "Document"
-    reason = "Aborted" if is_document else "BlockedByClient"
-    request_id = params["requestId"]
-    devtools.send(
-        "Fetch.failRequest", session, requestId=request_id, errorReason=reason
-    )
+    reason = "Aborted" if params["resourceType"] == "Document" else "BlockedByClient"
+    refusal = {"requestId": params["requestId"], "errorReason": reason}
+    devtools.send("Fetch.failRequest", session, **refusal)

@@ -19,43 +19,48 @@ GUARD = """(() => {
   Object.defineProperty(Navigator.prototype, "onLine", {get: () => true});
   window.open = () => null;
   window.print = () => {};
-  // Before the page is another one, of the same tab.
-  const first = navigation.currentEntry?.index ?? 0, go = History.prototype.go;
-  const isOurs = index => index >= first;
-  History.prototype.go = function (steps) {
-    if (steps && isOurs(navigation.currentEntry?.index + steps)) go.call(this, steps);
-  };
-  History.prototype.back = function () { this.go(-1); };
-  History.prototype.forward = function () { this.go(1); };
-  const indexes = {back: () => navigation.currentEntry?.index - 1,
-    traverseTo: key => navigation.entries().find(each => each.key === key)?.index};
-  for (const name in indexes) {
-    const method = Navigation.prototype[name];
-    Navigation.prototype[name] = function (...given) {
-      if (isOurs(indexes[name](...given))) return method.apply(this, given);
-      const refused = Promise.reject(new DOMException("There is no page", "InvalidStateError"));
-      refused.catch(() => {});
-      return {committed: refused, finished: refused};
+  // The page is not at rest before these, which only the main world can see.
+  for (const name of ["setTimeout", "setInterval"]) {
+    const start = window[name];
+    window[name] = (code, ms, ...given) => {
+      if (ms > 100) document.dispatchEvent(new CustomEvent("gencrawl", {detail: ms}));
+      return start(code, ms, ...given);
     };
   }
+  // Before the page is another one, of the same tab; there is no page with an empty key.
+  const here = () => navigation.currentEntry?.index ?? 0, first = here();
+  const {go} = History.prototype, {traverseTo} = Navigation.prototype;
+  History.prototype.go = function (steps = 0) { if (here() + +steps >= first) go.call(this, steps); };
+  History.prototype.back = function () { this.go(-1); };
+  Navigation.prototype.traverseTo = function (key, ...given) {
+    const index = this.entries().find(each => each.key === key)?.index;
+    return traverseTo.call(this, index >= first ? key : "", ...given);
+  };
+  Navigation.prototype.back = function (...given) {
+    return this.traverseTo(this.entries()[here() - 1]?.key, ...given);
+  };
 })();"""
 
-# In the world of `READER`, where no page can see what is for another.
-STORE = """for (const [name, value] of {items}[location.origin] ?? [])
+# In the world of `READER`, after it, where no page can see what is for another.
+STORE = """
+for (const [name, value] of {items}[location.origin] ?? [])
   if (localStorage.getItem(name) === null) localStorage.setItem(name, value);"""
 
 # A mutation of another attribute, such as a style, changes nothing that we read.
 READER = """(() => {
-  let changedAt = performance.now();
-  new MutationObserver(() => { changedAt = performance.now(); }).observe(document, {
+  // A page that has asked for all may still change, or wait for a timer, for so long.
+  const quietMs = 500, limitMs = 3000;
+  let changesAt = 0;
+  const expect = ms => { changesAt = Math.max(changesAt, performance.now() + ms); };
+  document.addEventListener("gencrawl", ({detail}) => { if (detail <= limitMs) expect(detail); });
+  new MutationObserver(() => expect(0)).observe(document, {
     subtree: true, childList: true, characterData: true,
     attributes: true, attributeFilter: ["href", "src", "srcset"]});
 
-  const rest = async (quietMs, limitMs) => {
-    const endsAt = performance.now() + limitMs;
+  const rest = async isOver => {
+    const endsAt = performance.now() + (isOver ? 0 : limitMs);
     for (;;) {
-      const now = performance.now();
-      const leftMs = Math.min(changedAt + quietMs, endsAt) - now;
+      const leftMs = Math.min(changesAt + quietMs, endsAt) - performance.now();
       if (leftMs <= 0) return document;
       await new Promise(resolve => setTimeout(resolve, leftMs));
     }
@@ -68,16 +73,21 @@ READER = """(() => {
   });
 
   const scroll = async () => {
-    const root = document.scrollingElement || document.documentElement;
-    const before = root.scrollTop, height = root.scrollHeight;
-    window.scrollBy({top: innerHeight, behavior: "instant"});
+    const root = document.scrollingElement, height = root?.scrollHeight;
+    // What a wheel would scroll: the page, or what fills the window in its place.
+    let box = document.elementFromPoint(innerWidth / 2, innerHeight / 2) ?? root, before;
+    for (; box; box = box.parentElement) {
+      before = box.scrollTop;
+      box.scrollBy({top: innerHeight, behavior: "instant"});
+      if (box.scrollTop > before) break;
+    }
     await nextFrame();
-    return root.scrollTop > before || root.scrollHeight > height;
+    return box !== null || root?.scrollHeight > height;
   };
 
   globalThis.gencrawl = {rest, scroll};
 })();"""
 
-# The document, once it has rested.
-REST = "gencrawl.rest({quiet_ms}, {limit_ms})"
+# The document, once it has rested; at once if its time is over.
+REST = "gencrawl.rest({is_over:d})"
 SCROLL = "gencrawl.scroll()"

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from tornado.locks import Condition, Lock
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.web.render.browser import Browser, Way, start_browser
+from crawler_app.web.render.browser import Browser, Way, chromium_path, start_browser
 from crawler_app.web.render.devtools import BrowserGoneError, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
@@ -35,7 +36,7 @@ MAX_BROWSERS_PER_PAGE = 3
 
 
 class _Seat:
-    """The place of one browser, and how many of its tabs are taken."""
+    """The place of one browser: its free tabs, and how many are taken."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -48,18 +49,19 @@ class BrowserPool:
     """The browsers of a crawl.
 
     Args:
-        program: The path of Chromium.
-        browsers: How many may run at a time.
         fetch: Makes the requests of the pages.
         storage: The names and values in the localStorage of origins, as JSON.
+
+    Raises:
+        ConfigError: Chromium is not installed.
     """
 
     def __init__(
-        self, program: str, browsers: int, fetch: FetchForBrowser, storage: str = "{}"
+        self, config: CrawlConfig, fetch: FetchForBrowser, storage: str
     ) -> None:
-        self._program = program
-        self._of_tabs = fetch, storage
-        self._seats = [_Seat() for _ in range(browsers)]
+        self._program = chromium_path()
+        self._of_tabs = config, fetch, storage
+        self._seats = [_Seat() for _ in range(config.browsers)]
         # First come, first served: who needs a whole browser is not passed by others.
         self._turn = Lock()
         self._changed = Condition()
@@ -68,8 +70,8 @@ class BrowserPool:
         self._failed_urls: set[str] = set()
         self._is_closed = False
 
-    def render(self, fetched: Fetched, **options: bool) -> Subgenerator[Rendering]:
-        """Render a page, with options of `Tab.render`.
+    def render(self, fetched: Fetched) -> Subgenerator[Rendering]:
+        """Render a page that was fetched.
 
         Raises:
             RenderError: the page cannot be rendered, or no browser be started.
@@ -78,7 +80,7 @@ class BrowserPool:
         tabs = TABS_PER_BROWSER if url in self._failed_urls else 1
         seat = yield from self._taken(tabs)
         try:
-            rendering = yield from self._render_in(seat, fetched, options)
+            rendering = yield from self._render_in(seat, fetched)
         except RenderError:
             self._failed_urls.add(url)
             raise
@@ -95,7 +97,6 @@ class BrowserPool:
             if seat.browser is not None:
                 seat.browser.end()
                 seat.browser.wait()
-            seat.tabs.clear()
 
     def _taken(self, tabs: int) -> Subgenerator[_Seat]:
         """Wait for a browser with this number of free tabs, and take them."""
@@ -111,19 +112,16 @@ class BrowserPool:
         finally:
             self._waiting -= 1
 
-    def _render_in(
-        self, seat: _Seat, fetched: Fetched, options: dict[str, bool]
-    ) -> Subgenerator[Rendering]:
+    def _render_in(self, seat: _Seat, fetched: Fetched) -> Subgenerator[Rendering]:
         """Render a page, in the next browser if one ends."""
         for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
             browser = yield from self._running(seat)
             try:
-                with self._tab(seat, browser) as tab:
+                with self._tab(browser, seat.tabs) as tab:
                     if not tab.pages:
                         yield from tab.open()
-                    rendering = yield from tab.render(fetched, **options)
-                    spent = yield from browser.spent_s()
-                    rendering.chromium_s, rendering.python_s = spent
+                    rendering = yield from tab.render(fetched)
+                    rendering.chromium_s = yield from browser.spent_s()
                     return rendering
             except BrowserGoneError:
                 browser.is_broken = True
@@ -132,23 +130,21 @@ class BrowserPool:
         raise AssertionError
 
     @contextlib.contextmanager
-    def _tab(self, seat: _Seat, browser: Browser) -> Iterator[Tab]:
+    def _tab(self, browser: Browser, tabs: list[Tab]) -> Iterator[Tab]:
         """Take a tab for a page; it is closed afterwards if the page failed."""
-        tab = seat.tabs.pop() if seat.tabs else Tab(browser.devtools, *self._of_tabs)
+        tab = tabs.pop() if tabs else Tab(browser.devtools, *self._of_tabs)
         try:
             yield tab
         except BaseException:
             tab.close()
             raise
-        if not browser.is_usable or browser is not seat.browser:
-            return
         if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
             browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
             return
         if not self._waiting:
             tab.rest()
-        seat.tabs.append(tab)
+        tabs.append(tab)
 
     def _running(self, seat: _Seat) -> Subgenerator[Browser]:
         """Return the browser of a seat; a new one if it has ended or is broken."""
@@ -159,8 +155,7 @@ class BrowserPool:
                     return old
                 old.end()
                 yield asyncio.get_running_loop().run_in_executor(None, old.wait)
-            seat.tabs.clear()
-            seat.browser = None
+            seat.browser, seat.tabs = None, []
             if not self._is_closed:
                 seat.browser = yield from start_browser(self._program, self._way)
                 self._way = seat.browser.way

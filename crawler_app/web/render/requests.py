@@ -1,59 +1,23 @@
-"""A request of the browser, as the crawl sees it, and the answer as the browser sees it.
-
-Pure.
-"""
+"""A request of the browser, as the crawl sees it.  Pure."""
 
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.base.models import Fetched
-
-__all__ = ["BrowserRequest", "fields_of"]
+__all__ = ["BrowserRequest"]
 
 # Kinds of requests that no page needs to be read: they end late or never, or report.
-REFUSED_KINDS = frozenset(
-    [
-        "CSPViolationReport",
-        "EventSource",
-        "Media",
-        "Ping",
-        "Prefetch",
-        "SignedExchange",
-        "TextTrack",
-        "WebSocket",
-    ]
+REFUSED_KINDS = (
+    *("CSPViolationReport", "EventSource", "Media", "Ping", "Prefetch"),
+    *("SignedExchange", "TextTrack", "WebSocket"),
 )
 
 # Headers of a request that the crawl sets by its own rules, or that could tell another host what
 # was read before.  Cookies are merged.
-OWN_HEADERS = frozenset(
-    [
-        "accept-encoding",
-        "cache-control",
-        "connection",
-        "content-length",
-        "cookie",
-        "dnt",
-        "host",
-        "pragma",
-        "referer",
-        "upgrade-insecure-requests",
-        "user-agent",
-    ]
-)
-
-# Headers of a response that are true of the message on the wire only.
-WIRE_HEADERS = frozenset(
-    [
-        "connection",
-        "content-encoding",
-        "content-length",
-        "keep-alive",
-        "transfer-encoding",
-        "x-consumed-content-encoding",
-    ]
+OWN_HEADERS = (
+    *("accept-encoding", "cache-control", "connection", "content-length", "cookie"),
+    *("dnt", "host", "pragma", "referer", "upgrade-insecure-requests", "user-agent"),
 )
 
 
@@ -107,13 +71,3 @@ def _is_spared(kind: str, headers: Mapping[str, str]) -> bool:
         or (kind == "Other" and accept.startswith("image/"))  # the icon of the tab
         or "prefetch" in headers.get("sec-purpose", "")
     )
-
-
-def fields_of(fetched: Fetched) -> list[dict[str, str]]:
-    """Return the headers of a response for ``Fetch.fulfillRequest``."""
-    get_all = getattr(fetched.headers, "get_all", fetched.headers.items)
-    return [
-        {"name": name, "value": value}
-        for name, value in get_all()
-        if name.lower() not in WIRE_HEADERS
-    ]

@@ -28,14 +28,14 @@ class Settling:
     """One page on its way.
 
     Attributes:
-        is_idle: Whether its network was idle once.
+        is_idle: Whether its network was idle once, or will not be.
         requests: How many requests it has made.
         new_requests: Those that are not repeated.
 
     >>> page = Settling(100.0)
     >>> page.wait_s(101.0)
     29.0
-    >>> page.begin_request(); page.end_request(102.0); page.note_idle()
+    >>> page.begin_request(); page.end_request(102.0); page.is_idle = True
     >>> page.wait_s(102.1), page.wait_s(102.5)
     (0.4, 0.0)
     """
@@ -73,10 +73,6 @@ class Settling:
         """Note that its document does not load any further."""
         self._is_loaded = True
         self._quiet_since = now
-
-    def note_idle(self) -> None:
-        """Note that its network is idle, or will not be."""
-        self.is_idle = True
 
     def extend(self, now: float) -> None:
         """Note that it was waiting for us until now."""

@@ -9,19 +9,16 @@ import re
 import time
 from typing import Any
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
-from crawler_app.web.render.settling import QUIET_S
 from gencoro import gen
 
 __all__ = ["Tab"]
-
-# How long a page without further requests may still change, such as a clock that ticks.
-MAX_CHANGING_S = 3.0
 
 # Of a page that is scrolled to its end, which may have none.
 MAX_SCREENS = 100
@@ -57,13 +54,18 @@ class Tab:
     """
 
     def __init__(
-        self, devtools: DevTools, fetch: FetchForBrowser, storage: str = "{}"
+        self,
+        devtools: DevTools,
+        config: CrawlConfig,
+        fetch: FetchForBrowser,
+        storage: str,
     ) -> None:
         self.pages = 0
         self.is_worn = False
         self._devtools = devtools
+        self._config = config
         self._fetch = fetch
-        self._store = page_script.STORE.format(items=storage)
+        self._reader = page_script.READER + page_script.STORE.format(items=storage)
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
         self._world = 0
@@ -88,10 +90,7 @@ class Tab:
             self._ask("Page.setLifecycleEventsEnabled", enabled=True),
             self._ask("Runtime.enable"),
             self._ask(ADD_SCRIPT, source=page_script.GUARD),
-            *(
-                self._ask(ADD_SCRIPT, source=source, worldName=page_script.WORLD)
-                for source in (self._store, page_script.READER)
-            ),
+            self._ask(ADD_SCRIPT, source=self._reader, worldName=page_script.WORLD),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
             self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
@@ -101,20 +100,13 @@ class Tab:
 
     def close(self) -> None:
         """Close the tab, and forget what its pages have stored."""
-        self._devtools.forget(self._session)
         if self._context:
             self._devtools.send(
                 "Target.disposeBrowserContext", browserContextId=self._context
             )
 
-    def render(
-        self, fetched: Fetched, *, scrolls: bool = False, pictures: bool = False
-    ) -> Subgenerator[Rendering]:
-        """Render a page that was fetched.
-
-        Args:
-            scrolls: Whether to scroll it to its end.
-            pictures: Whether to take pictures of it.
+    def render(self, fetched: Fetched) -> Subgenerator[Rendering]:
+        """Render a page that was fetched; scroll it and take pictures of it if configured.
 
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
@@ -128,8 +120,9 @@ class Tab:
             if "errorText" in done and not page.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
             html = yield from self._read_settled(page)
-            page.pictures = (yield from self._pictures()) if pictures else {}
-            if scrolls:
+            if self._config.screenshots:
+                page.pictures = yield from self._pictures()
+            if self._config.scroll:
                 yield from self._scroll(page)
                 html = yield from self._read_settled(page)
         finally:
@@ -150,11 +143,8 @@ class Tab:
             yield from page.settle()
             before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
-            expression = page_script.REST.format(
-                quiet_ms=0 if is_over else int(QUIET_S * 1000 / 2),
-                limit_ms=int(MAX_CHANGING_S * 1000),
-            )
-            document = yield from self._evaluated(page, expression)
+            rest = page_script.REST.format(is_over=is_over)
+            document = yield from self._evaluated(page, rest)
             if document is None or not (is_over or settling.new_requests == before):
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
@@ -169,16 +159,16 @@ class Tab:
 
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        settling = page.settling
+        settling, at_end = page.settling, -1
         for _ in range(MAX_SCREENS):
             if settling.is_over(time.monotonic()):
                 return
-            before = settling.new_requests
             has_moved = yield from self._evaluated(page, page_script.SCROLL)
             if has_moved is None or not has_moved["value"]:
-                yield from page.settle()
-                if settling.new_requests == before:
+                if settling.new_requests == at_end:
                     return
+                at_end = settling.new_requests
+                yield from page.settle()
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -258,14 +248,14 @@ class Tab:
             return
         elif method == "Runtime.executionContextCreated":
             self._note_world(params["context"])
-        elif method == "Runtime.executionContextsCleared":
+        elif method == "Runtime.executionContextsCleared" and session == self._session:
             self._world = 0
         else:
             page.note_event(method, params)
 
     def _note_world(self, context: dict[str, Any]) -> None:
         is_ours = context["name"] == page_script.WORLD
-        if is_ours and context["auxData"]["frameId"] == self._target:
+        if is_ours and context.get("auxData", {}).get("frameId") == self._target:
             self._world = context["id"]
 
     def _attach(self, params: dict[str, Any]) -> None:
@@ -278,6 +268,7 @@ class Tab:
             # A window, or what would answer instead of the site: it never begins.
             send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
+        send("Runtime.enable", session)
         send(ADD_SCRIPT, session, source=page_script.GUARD)
         send("Fetch.enable", session, **PAUSE_ALL)
         send("Target.setAutoAttach", session, **ATTACH_ALL)

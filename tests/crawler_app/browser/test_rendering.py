@@ -217,6 +217,21 @@ DOCUMENTS = {
         "",
         ["/late"],
     ),
+    "timer": (
+        "setTimeout(() => document.body.innerHTML = '<a href=/later>x</a>', 1500)",
+        "",
+        ["/later"],
+    ),
+    # It asks again until the data is ready.
+    "not_ready": (
+        """const ask = async () => {
+          const answer = await fetch("/job");
+          if (answer.status === 202) setTimeout(ask, 700);
+          else document.body.innerHTML = await answer.text(); };
+        ask();""",
+        "",
+        ["/ready"],
+    ),
     "clock": ("setInterval(() => { document.title = Date.now() }, 50)", A, ["/a"]),
     # Another route is shown in the end, and links are relative to it.
     "route": (
@@ -328,6 +343,8 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     for name, (script, body, _) in DOCUMENTS.items():
         answer_page(site, f"/{name}", script, body)
     site.answer("/poll", b"")
+    site.answer("/job", status=202, times=1)
+    site.answer("/job", b"<a href=/ready>x</a>")
     answer_script(site, "/lib.js", b"document.body.innerHTML = '<a href=/lib>x</a>'")
     site.answer("/in", b"", headers={"Set-Cookie": "id=1"})
     site.answer("/secret", b"<a href=/inside>x</a>", needs_cookie="id=1")
@@ -362,6 +379,16 @@ FULL = {
         new IntersectionObserver(found => { if (found[0].isIntersecting) {
           for (let i = 0; i < 5; i++) more(); }}).observe(document.getElementById("end"));""",
         "<div id=list></div><p id=end>end",
+    ),
+    # What scrolls is not the page.
+    "boxed": (
+        """let next = 0;
+        const more = () => { box.insertAdjacentHTML(
+          "beforeend", `<a style="display: block; height: 900px" href=/i${next++}>x</a>`); };
+        box.onscroll = () => {
+          if (next < 4 && box.scrollTop + box.clientHeight > box.scrollHeight - 9) more(); };
+        more();""",
+        "<main id=box style='position: fixed; inset: 0; overflow: auto'></main>",
     ),
     "posting": (
         """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
@@ -410,6 +437,7 @@ def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(full):
     _, found, _ = full
 
     assert len(found.links("/scrolled")) == 30
+    assert len(found.links("/boxed")) == 4
 
 
 def test_data_is_posted_if_that_is_allowed(full):
@@ -538,17 +566,21 @@ def test_screenshots_of_nothing_are_refused(site, gencrawl, directory, options):
 
 def test_a_check_reports_what_scripts_get_wrong(site, gencrawl):
     made = "document.body.innerHTML = '<p>Made'"
-    script = f"{made}; console.error('no', 'data'); fetch('/gone'); null.x"
+    script = f"{made}; console.error('no', 'data'); fetch('/gone'); new Worker('/w.js'); null.x"
     answer_page(site, "/", script)
+    answer_script(site, "/w.js", b"undefined.x")
 
     ended = gencrawl("check", site.url, "--render", "always", "--format", "jsonl")
 
     lines = map(json.loads, ended.out.splitlines())
-    found = {each["reason"]: each for each in lines if each.get("kind") == "scripts"}
+    problems = [each for each in lines if each.get("kind") == "scripts"]
+    found = {each["reason"]: each for each in problems}
     assert found["script_console"]["meaning"] == "no data"
     assert found["script_console"]["line"] == 1
     assert found["script_request"]["target"] == f"{site.url}gone"
-    assert "TypeError" in found["script_exception"]["meaning"]
+    thrown = [each for each in problems if each["reason"] == "script_exception"]
+    assert {each["target"] for each in thrown} == {site.url, f"{site.url}w.js"}
+    assert all("TypeError" in each["meaning"] for each in thrown)
     assert ended.status == 3
     assert "even after its scripts have run" not in ended.out
     assert "\nNot checked: forms that are sent with POST.\n" in ended.err
@@ -745,6 +777,18 @@ def test_start_page_that_stays_empty_makes_a_check_incomplete(site, gencrawl):
 
     assert ended.status == 1
     assert "even after its scripts have run" in ended.out
+
+
+def test_events_of_a_session_that_has_ended_are_dropped():
+    connection, heard = devtools.DevTools(), []
+    connection.listen("frame", lambda method, _: heard.append(method))
+    change = {"method": "Page.changed", "sessionId": "frame", "params": {}}
+    ended = {"method": "Target.detachedFromTarget", "params": {"sessionId": "frame"}}
+
+    for event in (change, ended, change):
+        connection.data_received(json.dumps(event).encode() + b"\0")
+
+    assert heard == ["Page.changed"]
 
 
 def test_browser_starts_though_the_path_of_temporary_files_is_long(site, directory):

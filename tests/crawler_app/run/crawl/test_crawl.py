@@ -8,11 +8,11 @@ import threading
 import time
 
 import pytest
+from crawler_app.run.crawl.stats import Stats
 
 from crawler_app.base.errors import FetchError, FrontierError
 from crawler_app.base.models import Fetched, State
 from crawler_app.run.crawl.admission import Admission
-from crawler_app.run.crawl.stats import Stats
 from crawler_app.run.results.summary import summarize
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
