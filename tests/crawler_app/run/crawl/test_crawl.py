@@ -8,7 +8,6 @@ import threading
 import time
 
 import pytest
-from crawler_app.run.crawl.stats import Stats
 
 from crawler_app.base.errors import FetchError, FrontierError
 from crawler_app.base.models import Fetched, State
@@ -441,7 +440,7 @@ def test_outage_with_reset_connections_fails_no_url(site, crawl, concurrency):
     paths = [f"/{i}" for i in range(30)]
     site.page("/", *paths)
     site.pages(*paths)
-    stats = Stats()
+    stats = collections.Counter()
     site.resets = lambda path: len(site.times) > 10 and stats["outages"] < 3
 
     crawler = crawl(concurrency=concurrency, stores={"stats": stats})
