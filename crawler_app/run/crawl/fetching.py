@@ -16,6 +16,7 @@ from crawler_app.base.errors import (
 )
 from crawler_app.base.models import Fetched, Request, Role
 from crawler_app.base.reasons import HOST_FAULTS, Reason
+from crawler_app.base.shared_calls import SharedCalls
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import trace
@@ -70,8 +71,7 @@ class Fetching:
         self._others = others
         self.kept: KeptResponses | None = None
         self.session: Session | None = None
-        # Under way, by the URL that is fetched.
-        self._probes: dict[str, gen.Future[None]] = {}
+        self._probes = SharedCalls[None]()
 
     def fetch_page(
         self, url: str, role: Role = Role.LINK
@@ -139,11 +139,7 @@ class Fetching:
         url = context.outages.url_to_probe(failed_url, context.clock())
         if not url:
             return
-        probe = self._probes.get(url)
-        if probe is None:
-            probe = self._probes[url] = self._fetch_known(url)
-            probe.add_done_callback(lambda _: self._probes.pop(url))
-        yield probe
+        yield self._probes.ask(url, lambda: self._fetch_known(url))
 
     @gen.coroutine
     def _fetch_known(self, url: str) -> Generator[Any, Any, None]:
