@@ -79,6 +79,11 @@ _MAKE_FUTURES = frozenset(
     {"tornado.concurrent.return_future", "tornado.concurrent.run_on_executor"}
 )
 
+# Decorators whose functions return what the body does.
+_SAME_RESULT = frozenset(
+    {"builtins.classmethod", "builtins.staticmethod", "functools.wraps"}
+)
+
 # Decorators of handlers, which may answer the request themselves and return None.
 _MAY_ANSWER = frozenset(
     {"tornado.web.addslash", "tornado.web.authenticated", "tornado.web.removeslash"}
@@ -282,11 +287,23 @@ class Values:
             names = module.names(callee(decorator))
             if names & _MAKE_FUTURES:
                 return _AWAITABLE
-            if not names <= {"builtins.staticmethod", "builtins.classmethod"}:
+            if not names:
+                return self._of_replaced(module, decorator)
+            if not names <= _SAME_RESULT:
                 return _UNKNOWN
         if coroutine is not None:
             return _UNKNOWN
         return self._of_body(function)
+
+    def _of_replaced(self, module: Module, decorator: ast.expr) -> _Kinds:
+        """Return what the functions return by which a decorator of the program replaces others."""
+        found: _Kinds = frozenset()
+        for taker in self._program.functions_of(module, decorator):
+            for part in taker.own:
+                if isinstance(part, ast.Return) and part.value is not None:
+                    inner = self._program.functions_of(taker.module, part.value)
+                    found |= frozenset().union(*map(self._of_result, inner))
+        return found or _UNKNOWN
 
     def _of_body(self, function: Function) -> _Kinds:
         """Return what a body returns, whatever decorates it."""

@@ -6,6 +6,7 @@ from gencoro.porting.values import Kind, wrapper_of
 from tests.helpers.porting.converting import converted, listed, reasons
 
 HEAD = """\
+import functools
 from concurrent.futures import Future as Slow, ThreadPoolExecutor
 from tornado import gen, web
 from tornado.concurrent import Future
@@ -14,6 +15,17 @@ from tornado.concurrent import Future
 def f(): yield None
 
 def futures(): return [f(), f()]
+
+def threaded(func):
+    @functools.wraps(func)
+    def submit(*args): return pool.submit(func, *args)
+    return submit
+
+@threaded
+def table(): return []
+
+@unknown
+def rows(): return []
 
 def perhaps(x):
     if x:
@@ -39,6 +51,8 @@ class Page(web.RequestHandler):
 VALUES = [
     ("yield f()", "await f()"),
     ("yield Future()", "await Future()"),
+    ("yield table()", "await asyncio.wrap_future(table())"),
+    ("yield rows()", "await rows()"),
     ("yield futures()", "await gen.multi(futures())"),
     ("yield perhaps(1)", "await gen.convert_yielded(perhaps(1))"),
     ("x = []\n        yield x", "await gen.multi(x)"),
