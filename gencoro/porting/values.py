@@ -215,10 +215,14 @@ class Values:
         taker = self._taker_of(module, node.func)
         if taker is not None:
             return self._of_decorated(taker)
-        classes = self._program.classes_of(module, node.func)
-        if classes:
-            return frozenset().union(*map(self._of_object, classes))
-        return self._of_unresolved(node.func)
+        found: _Kinds = frozenset()
+        for thing in module.things(node.func):
+            if isinstance(thing.node, ast.ClassDef) and thing.is_object:
+                called = self._families.methods(thing.node, "__call__")
+                found |= frozenset().union(*map(self._of_result, called)) or _UNKNOWN
+            elif isinstance(thing.node, ast.ClassDef):
+                found |= self._of_object(thing.node)
+        return found or self._of_unresolved(node.func)
 
     def _of_unresolved(self, func: ast.expr) -> _Kinds:
         """Return what a method of an unknown object returns, by its name."""
@@ -259,15 +263,23 @@ class Values:
 
     def _of_undecorated(self, function: Function, below: list[ast.expr]) -> _Kinds:
         """Return what a function with some of its decorators returns."""
-        module = function.module
-        if below and module.names(below[0]) & _MAY_ANSWER:
-            found = self._of_undecorated(function, below[1:])
-            return found | {Kind.NONE}
         coroutine = self._coroutines.get(function)
-        if coroutine is not None and below and coroutine.decorator is below[0]:
+        if not below:
+            is_plain = isinstance(function.node, ast.FunctionDef) and coroutine is None
+            return self._of_body(function) if is_plain else _UNKNOWN
+        names = function.module.names(callee(below[0]))
+        if names & _MAKE_FUTURES or (
+            coroutine is not None
+            and coroutine.kind != ENGINE
+            and coroutine.decorator is below[0]
+        ):
             return _AWAITABLE
-        is_plain = isinstance(function.node, ast.FunctionDef) and coroutine is None
-        return self._of_body(function) if is_plain and not below else _UNKNOWN
+        if not names:
+            return self._of_replaced(function.module, below[0])
+        if not names <= _SAME_RESULT | _MAY_ANSWER:
+            return _UNKNOWN
+        found = self._of_undecorated(function, below[1:])
+        return found | {Kind.NONE} if names & _MAY_ANSWER else found
 
     def _of_result(self, function: Function) -> _Kinds:
         """Return what a call of a function of the program returns."""
@@ -282,18 +294,7 @@ class Values:
             coroutine is not None and coroutine.kind != ENGINE
         ):
             return _AWAITABLE
-        module = function.module
-        for decorator in function.node.decorator_list:
-            names = module.names(callee(decorator))
-            if names & _MAKE_FUTURES:
-                return _AWAITABLE
-            if not names:
-                return self._of_replaced(module, decorator)
-            if not names <= _SAME_RESULT:
-                return _UNKNOWN
-        if coroutine is not None:
-            return _UNKNOWN
-        return self._of_body(function)
+        return self._of_undecorated(function, function.node.decorator_list)
 
     def _of_replaced(self, module: Module, decorator: ast.expr) -> _Kinds:
         """Return what the functions return by which a decorator of the program replaces others."""

@@ -33,6 +33,10 @@ def perhaps(x):
 
 class Odd(object): pass
 
+class Op(object):
+    @gen.coroutine
+    def __call__(self): yield None
+
 class Page(web.RequestHandler):
     executor = ThreadPoolExecutor(2)
     waiting = None
@@ -53,6 +57,7 @@ VALUES = [
     ("yield Future()", "await Future()"),
     ("yield table()", "await asyncio.wrap_future(table())"),
     ("yield rows()", "await rows()"),
+    ("op = Op()\n        yield op()", "await op()"),
     ("yield futures()", "await gen.multi(futures())"),
     ("yield perhaps(1)", "await gen.convert_yielded(perhaps(1))"),
     ("x = []\n        yield x", "await gen.multi(x)"),
@@ -118,7 +123,7 @@ def main():
     yield make()
 """
 
-    assert reasons(HEAD.format("yield f()"), source) == {"main": "own-result"}
+    assert reasons(HEAD.format("yield f()"), source)["main"] == "own-result"
 
 
 @pytest.mark.parametrize(
