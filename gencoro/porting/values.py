@@ -30,9 +30,7 @@ class Kind(enum.Enum):
     CONCURRENT = "a Future of an executor"
     CONVERTED = "an object with a registered converter"
     LEGACY = "a YieldPoint, for which only a generator can wait"
-    OWN_RESULT = (
-        "a Future of a class with a result of its own, which an await does not ask"
-    )
+    OWN_RESULT = "a Future with a result of its own, which an await does not ask"
     UNKNOWN = "not known"
 
 
@@ -40,8 +38,10 @@ _KIND_BY_EVIDENCE = {
     "awaitable": Kind.AWAITABLE,
     "concurrent": Kind.CONCURRENT,
     "coroutine": Kind.AWAITABLE,
+    "dict": Kind.COLLECTION,
     "future": Kind.AWAITABLE,
     "legacy": Kind.LEGACY,
+    "list": Kind.COLLECTION,
     "moment": Kind.NONE,
     "none": Kind.NONE,
     "other": Kind.CONVERTED,
@@ -103,11 +103,7 @@ def kinds_of_evidence(words: Collection[str]) -> _Kinds:
     >>> sorted(k.name for k in kinds_of_evidence({"none", "list of future"}))
     ['COLLECTION', 'NONE']
     """
-    is_collection = ("list", "dict")
-    return frozenset(
-        Kind.COLLECTION if word.startswith(is_collection) else _KIND_BY_EVIDENCE[word]
-        for word in words
-    )
+    return frozenset(_KIND_BY_EVIDENCE[word.partition(" ")[0]] for word in words)
 
 
 def wrapper_of(kinds: _Kinds) -> str:
@@ -241,11 +237,10 @@ class Values:
 
     def _taker_of(self, module: Module, func: ast.expr) -> Function | None:
         """Return the decorator whose first parameter an expression is; None if it is none."""
-        scope = module.scope_at(func).scope_of(getattr(func, "id", ""))
+        name = getattr(func, "id", "")
+        scope = module.scope_at(func).scope_of(name)
         taker = module.function_by_node.get(scope.node) if scope is not None else None
-        if taker is None or taker.parameters[:1] != [getattr(func, "id", "")]:
-            return None
-        return taker
+        return taker if taker is not None and [name] == taker.parameters[:1] else None
 
     def _of_decorated(self, taker: Function) -> _Kinds:
         """Return what the functions return that a decorator of the program gets."""
@@ -256,9 +251,8 @@ class Values:
             function = module.function_by_node.get(module.parents[node])
             if function is None or node not in function.node.decorator_list:
                 return _UNKNOWN
-            below = function.node.decorator_list
-            below = below[below.index(node) + 1 :]
-            found |= self._of_undecorated(function, below)
+            applied = function.node.decorator_list
+            found |= self._of_undecorated(function, applied[applied.index(node) + 1 :])
         return found or _UNKNOWN
 
     def _of_undecorated(self, function: Function, below: list[ast.expr]) -> _Kinds:
@@ -285,26 +279,28 @@ class Values:
         """Return what a call of a function of the program returns."""
         if function not in self._results:
             self._results[function] = frozenset()  # it may call itself
-            self._results[function] = self._find_result(function)
+            coroutine = self._coroutines.get(function)
+            is_waited = coroutine is not None and coroutine.kind != ENGINE
+            if is_waited or isinstance(function.node, ast.AsyncFunctionDef):
+                self._results[function] = _AWAITABLE
+            else:
+                decorators = function.node.decorator_list
+                self._results[function] = self._of_undecorated(function, decorators)
         return self._results[function]
 
-    def _find_result(self, function: Function) -> _Kinds:
-        coroutine = self._coroutines.get(function)
-        if isinstance(function.node, ast.AsyncFunctionDef) or (
-            coroutine is not None and coroutine.kind != ENGINE
-        ):
-            return _AWAITABLE
-        return self._of_undecorated(function, function.node.decorator_list)
-
     def _of_replaced(self, module: Module, decorator: ast.expr) -> _Kinds:
-        """Return what the functions return by which a decorator of the program replaces others."""
-        found: _Kinds = frozenset()
-        for taker in self._program.functions_of(module, decorator):
-            for part in taker.own:
-                if isinstance(part, ast.Return) and part.value is not None:
-                    inner = self._program.functions_of(taker.module, part.value)
-                    found |= frozenset().union(*map(self._of_result, inner))
-        return found or _UNKNOWN
+        """Return what a function returns that a decorator of the program has replaced."""
+        inner = (
+            function
+            for taker in self._program.functions_of(module, decorator)
+            for part in taker.own
+            if isinstance(part, ast.Return) and part.value is not None
+            for function in self._program.functions_of(taker.module, part.value)
+        )
+        found: _Kinds = frozenset().union(*map(self._of_result, inner))
+        return (
+            found if len(found) == 1 else _UNKNOWN
+        )  # of one that serves several kinds
 
     def _of_body(self, function: Function) -> _Kinds:
         """Return what a body returns, whatever decorates it."""
