@@ -74,6 +74,7 @@ _RETURN_FUTURES = frozenset(
         "with_timeout",
     )
 )
+_MOMENT = {"tornado.gen.moment"}
 _RETURN_LISTS = frozenset({"builtins.dict", "builtins.list", "builtins.sorted"})
 _MAKE_FUTURES = frozenset(
     {"tornado.concurrent.return_future", "tornado.concurrent.run_on_executor"}
@@ -140,9 +141,7 @@ class Values:
             heir
             for node in program.module_by_class
             if _FUTURES.intersection(program.bases_of(node))
-            if any(
-                isinstance(p, ast.FunctionDef) and p.name == "result" for p in node.body
-            )
+            if any(getattr(part, "name", "") == "result" for part in node.body)
             for heir in families.heirs(node)
         }
 
@@ -195,6 +194,8 @@ class Values:
                 return frozenset({Kind.COLLECTION}) if is_list else _UNKNOWN
             case ast.Call():
                 return self._of_call(module, node)
+            case ast.Name() | ast.Attribute() if module.names(node) == _MOMENT:
+                return frozenset({Kind.NONE})
             case ast.Name():
                 return self._of_name(module, node)
             case ast.Attribute():
@@ -202,11 +203,9 @@ class Values:
         return _UNKNOWN
 
     def _of_call(self, module: Module, node: ast.Call) -> _Kinds:
-        functions = self._families.targets(module, node.func)
-        if functions:
+        if functions := self._families.targets(module, node.func):
             return frozenset().union(*map(self._of_result, functions)) or _UNKNOWN
-        names = module.names(node.func)
-        if names:
+        if names := module.names(node.func):
             return frozenset().union(*map(_of_outside, names))
         taker = self._taker_of(module, node.func)
         if taker is not None:
@@ -298,9 +297,8 @@ class Values:
             for function in self._program.functions_of(taker.module, part.value)
         )
         found: _Kinds = frozenset().union(*map(self._of_result, inner))
-        return (
-            found if len(found) == 1 else _UNKNOWN
-        )  # of one that serves several kinds
+        # It may serve several kinds.
+        return found if len(found) == 1 else _UNKNOWN
 
     def _of_body(self, function: Function) -> _Kinds:
         """Return what a body returns, whatever decorates it."""
@@ -317,18 +315,15 @@ class Values:
             return frozenset({Kind.LEGACY})
         if bases & _FUTURES and node in self._own_results:
             return _OWN_RESULT
-        is_awaitable = bases & _FUTURES or any(
-            isinstance(part, ast.FunctionDef) and part.name == "__await__"
+        if bases & _FUTURES or any(
+            getattr(part, "name", "") == "__await__"
             for owner in self._families.ancestors(node)
             for part in owner.body
-        )
-        if is_awaitable:
+        ):
             return _AWAITABLE
         return _UNKNOWN if self._families.unread_base(node) else _CONVERTED
 
     def _of_name(self, module: Module, node: ast.Name) -> _Kinds:
-        if module.names(node) == {"tornado.gen.moment"}:
-            return frozenset({Kind.NONE})
         owner = module.scope_at(node).scope_of(node.id)
         found: _Kinds = frozenset()
         for binding in owner.bindings[node.id] if owner is not None else [None]:
@@ -368,8 +363,6 @@ class Values:
         return _UNKNOWN
 
     def _of_attribute(self, module: Module, node: ast.Attribute) -> _Kinds:
-        if module.names(node) == {"tornado.gen.moment"}:
-            return frozenset({Kind.NONE})
         found: _Kinds = frozenset()
         for owner in self._program.classes_of(module, node.value):
             for ancestor in self._families.ancestors(owner):
@@ -384,9 +377,7 @@ class Values:
 
 def _without_none(kinds: _Kinds) -> _Kinds:
     """Return the kinds of a variable: one that is None at times is not yielded then."""
-    if Kind.NONE in kinds and kinds - {Kind.NONE}:
-        return kinds - {Kind.NONE} | _UNKNOWN
-    return kinds - {Kind.NONE} or _UNKNOWN
+    return kinds - {Kind.NONE} | _UNKNOWN if Kind.NONE in kinds else kinds
 
 
 def always_leaves(body: list[ast.stmt]) -> bool:
@@ -410,14 +401,12 @@ def _of_outside(name: str) -> _Kinds:
         return frozenset({Kind.LEGACY})
     if name in _RETURN_LISTS:
         return frozenset({Kind.COLLECTION})
-    if name in _FUTURES or name in _RETURN_FUTURES:
+    if name in _FUTURES | _RETURN_FUTURES or name.startswith("asyncio."):
         return _AWAITABLE
     if name == "concurrent.futures.Future" or (
         name.startswith("concurrent.futures.") and name.endswith(".submit")
     ):
         return frozenset({Kind.CONCURRENT})
-    if name.startswith("asyncio."):
-        return _AWAITABLE
     found = TODAY.find(name) if name.startswith("tornado.") else None
     node = found[1] if found is not None else None
     if isinstance(node, ast.AsyncFunctionDef):
