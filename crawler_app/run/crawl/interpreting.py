@@ -62,6 +62,7 @@ from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall
 from gencoro import gen
+from gencoro.locks import Semaphore
 
 if TYPE_CHECKING:
     from crawler_app.run.crawl.rendering import PageRenderer
@@ -92,6 +93,10 @@ MAX_CHARS_ON_LOOP = 32_000
 # A page with a field for a password and no more links than these is a login page; many pages
 # have a small login form beside all else.
 MAX_LOGIN_LINKS = 10
+
+# Pages that are larger are read two at a time, one in the sandbox and one here: what one with
+# 60,000 links takes until all of them are admitted is thirty times its size.
+LARGE_BYTES = 256 * 1024
 
 # Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
 # others are only looked up again.
@@ -146,6 +151,7 @@ class Interpreter:
         self._observer = observer
         # None until the first PDF file.
         self._reads_pdf: bool | None = None
+        self._large = Semaphore(2)
         self._seen_links = LinkCache()
         self._seen_assets = LinkCache()
 
@@ -164,7 +170,10 @@ class Interpreter:
         is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
         if not (200 <= fetched.status < 300 or is_choice):
             return ending.of_status(fetched, self._clock())
-        return (yield from self._content(claim, fetched, reason))
+        if len(fetched.body) <= LARGE_BYTES:
+            return (yield from self._content(claim, fetched, reason))
+        with (yield self._large.acquire()):
+            return (yield from self._content(claim, fetched, reason))
 
     def _content(
         self, claim: Claim, fetched: Fetched, reason: Reason
