@@ -51,7 +51,7 @@ from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Outline, upgraded
-from crawler_app.web.documents.pdf import can_read_pdf, is_pdf
+from crawler_app.web.documents.pdf import PDF_MARK, can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Mention, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
@@ -189,6 +189,8 @@ class Interpreter:
         if claim.role is Role.ASSET and _is_page_or_nothing(
             claim.url, fetched, content_type
         ):
+            return ending.failed(outcome, Reason.WRONG_TYPE, "")
+        if is_pdf(content_type) and PDF_MARK not in fetched.body[:MAX_SPACE]:
             return ending.failed(outcome, Reason.WRONG_TYPE, "")
         if self._admission.is_external_asset(claim.url, claim.role):
             return (yield from self._read_external_asset(claim, fetched, outcome))
