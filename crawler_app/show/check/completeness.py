@@ -35,6 +35,9 @@ def why_incomplete(
     if result.was_stopped:
         reasons.append(STOPPED)
     reasons += result.closed_hosts
+    if cut := result.summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
+        were = number(cut, "page was", "pages were")
+        reasons.append(f"{were} read in part: parsing takes too much time or memory")
     away = result.summary.count_by_reason[State.FAILED][Reason.LOGIN_REQUIRED]
     if away and not config.login_file:
         reasons.append(f"{number(away, 'URL')}: {meaning_of(Reason.LOGIN_REQUIRED)}")

@@ -462,6 +462,19 @@ def test_time_limit_ends_a_check(site, gencrawl):
     assert "Incomplete: it was ended by --max-time 100ms.\n" in cut.out
 
 
+def test_check_of_a_page_that_is_read_in_part_is_not_green(
+    site, gencrawl, monkeypatch
+):
+    monkeypatch.setattr("crawler_app.web.documents.html.MAX_LINKS", 2)
+    site.page("/", "/a", "/b", "/c")
+    site.pages("/a", "/b", "/c")
+
+    ended = gencrawl("check", site.url)
+
+    assert ended.status == 1
+    assert "Incomplete: 1 page was read in part: parsing takes too" in ended.out
+
+
 @pytest.mark.parametrize("style", ["junit", "sarif", "github"])
 def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
     site.page("/", "/a")
