@@ -462,9 +462,7 @@ def test_time_limit_ends_a_check(site, gencrawl):
     assert "Incomplete: it was ended by --max-time 100ms.\n" in cut.out
 
 
-def test_check_of_a_page_that_is_read_in_part_is_not_green(
-    site, gencrawl, monkeypatch
-):
+def test_check_of_a_page_that_is_read_in_part_is_not_green(site, gencrawl, monkeypatch):
     monkeypatch.setattr("crawler_app.web.documents.html.MAX_LINKS", 2)
     site.page("/", "/a", "/b", "/c")
     site.pages("/a", "/b", "/c")
