@@ -368,27 +368,25 @@ class Crawl:
         """Stop the run when its time limit is reached."""
 
         def end() -> None:
+            nonlocal timer
             self.limit_reached = "max_time"
             self.stop()
+            timer = loop.call_later(GRACE_S, cut_off)
 
         def cut_off() -> None:
             self._is_cut_off = True
             for exploring in [*self._claims.values()]:
                 exploring.cancel()
 
-        if (max_time_s := self.config.max_time_s) is None:
+        if self.config.max_time_s is None:
             yield
             return
-        call_later = asyncio.get_running_loop().call_later
-        timers = (
-            call_later(max_time_s, end),
-            call_later(max_time_s + GRACE_S, cut_off),
-        )
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self.config.max_time_s, end)
         try:
             yield
         finally:
-            for timer in timers:
-                timer.cancel()
+            timer.cancel()
 
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
