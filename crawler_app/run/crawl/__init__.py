@@ -366,6 +366,7 @@ class Crawl:
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
         """Stop the run when its time limit is reached."""
+        timer: asyncio.TimerHandle
 
         def end() -> None:
             nonlocal timer
