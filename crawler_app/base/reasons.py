@@ -223,7 +223,8 @@ TRAITS: dict[AnyReason, ReasonTraits] = {
     ),
     Reason.WRONG_TYPE: _fails(
         Fault.SITE,
-        "a page, nothing or another type came in place of the style sheet, script, image or font",
+        "a page, nothing or another type came in place of the style sheet, script, image, font "
+        "or PDF file",
         badge="no asset",
     ),
     # Not the site's fault, or not certainly.

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.config.option import options_of
+from crawler_app.base.config.option import as_given
 from crawler_app.base.errors import LoginError, StorageError
 from crawler_app.base.models import State, UrlRecord
 from crawler_app.base.reasons import (
@@ -208,9 +208,8 @@ def _print_cures(summary: Summary) -> None:
 
 def _advice(limit: str, config: CrawlConfig) -> str:
     """Return how to continue after a limit; only --max-pages counts earlier runs."""
-    flag = "--" + limit.replace("_", "-")
-    (option,) = [each for each in options_of(CrawlConfig) if each.flag == flag]
-    reached = f"{flag} {option.render(getattr(config, option.name))}"
+    reached = as_given(config, limit)
+    flag, _, _ = reached.partition(" ")
     resume = f"  gencrawl resume {shlex.quote(config.into)}"
     if limit == "max_pages":
         return (

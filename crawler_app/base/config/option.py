@@ -19,6 +19,7 @@ __all__ = [
     "REQUIRED",
     "Option",
     "Rule",
+    "as_given",
     "is_of_type",
     "kinds_of",
     "option",
@@ -226,6 +227,17 @@ def options_of(configuration: type) -> tuple[Option, ...]:
         )
         for field in dataclasses.fields(configuration)
     )
+
+
+def as_given(options: object, word: str) -> str:
+    """Return an option of a configuration as on the command line, such as "--max-time 60s".
+
+    Args:
+        word: Its key, with underscores.
+    """
+    key = word.replace("_", "-")
+    (found,) = [each for each in options_of(type(options)) if each.key == key]
+    return f"{found.flag} {found.render(getattr(options, found.name))}"
 
 
 def require(

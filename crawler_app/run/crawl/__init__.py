@@ -115,6 +115,9 @@ LEASE_MARGIN_S = 60.0
 # Below the depth of every page.
 NO_PAGES = -1
 
+# What is under way may take so much longer than the time limit.
+GRACE_S = 3.0
+
 # For the monitor.
 KEPT_FAILURES = 20
 
@@ -175,6 +178,7 @@ class Crawl:
         self.limit_reached = ""
         self.login_error: LoginError | None = None
         self.is_paused = self.is_stopping = self._has_failed = False
+        self._is_cut_off = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._parts = parts
         self._bugs = ErrorLog(logger)
@@ -188,8 +192,8 @@ class Crawl:
         self._is_committing = False
         self._committed = Condition()
         self._committed_at = -math.inf  # on the loop's clock
-        # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
-        self._claims: set[Claim] = set()
+        # Not by id: once a lease has expired, a URL may be claimed twice.
+        self._claims: dict[Claim, gen.Future[Ending]] = {}
         self._workers: list[gen.Future[None]] = []
 
     @gen.coroutine
@@ -362,15 +366,24 @@ class Crawl:
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
         """Stop the run when its time limit is reached."""
+        timer: asyncio.TimerHandle
 
         def end() -> None:
+            nonlocal timer
             self.limit_reached = "max_time"
             self.stop()
+            timer = loop.call_later(GRACE_S, cut_off)
+
+        def cut_off() -> None:
+            self._is_cut_off = True
+            for exploring in [*self._claims.values()]:
+                exploring.cancel()
 
         if self.config.max_time_s is None:
             yield
             return
-        timer = asyncio.get_running_loop().call_later(self.config.max_time_s, end)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self.config.max_time_s, end)
         try:
             yield
         finally:
@@ -508,9 +521,9 @@ class Crawl:
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
         """Process one claimed URL; an error, expected or not, becomes its outcome."""
-        self._claims.add(claim)
+        exploring = self._claims[claim] = self._explore(claim)
         try:
-            end = yield self._explore(claim)
+            end = yield exploring
             # An end between the flush of the stores and the commit would be committed although its
             # response may not be in the archive yet.
             while self._is_committing:
@@ -518,7 +531,8 @@ class Crawl:
             self._end_claim(claim, end)
         except asyncio.CancelledError:
             self._abandon(claim)
-            raise
+            if not self._is_cut_off:
+                raise
         except StorageError:
             self._has_failed = True
             raise
@@ -531,7 +545,7 @@ class Crawl:
             if not self._has_failed:
                 logger.warning("%s; it will be fetched again", exc)
         finally:
-            self._claims.discard(claim)
+            self._claims.pop(claim, None)
 
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:

@@ -17,6 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tornado.locks import Semaphore
+
 from crawler_app.base.http_headers import (
     UNKNOWN_TYPES,
     canonical_link,
@@ -51,7 +53,7 @@ from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
 from crawler_app.web.documents.outline import Outline, upgraded
-from crawler_app.web.documents.pdf import can_read_pdf, is_pdf
+from crawler_app.web.documents.pdf import PDF_MARK, can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
 from crawler_app.web.documents.references import Mention, Use, refers_to_url
 from crawler_app.web.documents.refresh import parse_refresh
@@ -92,6 +94,10 @@ MAX_CHARS_ON_LOOP = 32_000
 # A page with a field for a password and no more links than these is a login page; many pages
 # have a small login form beside all else.
 MAX_LOGIN_LINKS = 10
+
+# Pages that are larger are read two at a time, one in the sandbox and one here: what one with
+# 60,000 links takes until all of them are admitted is thirty times its size.
+LARGE_BYTES = 256 * 1024
 
 # Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
 # others are only looked up again.
@@ -146,6 +152,7 @@ class Interpreter:
         self._observer = observer
         # None until the first PDF file.
         self._reads_pdf: bool | None = None
+        self._large = Semaphore(2)
         self._seen_links = LinkCache()
         self._seen_assets = LinkCache()
 
@@ -164,7 +171,10 @@ class Interpreter:
         is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
         if not (200 <= fetched.status < 300 or is_choice):
             return ending.of_status(fetched, self._clock())
-        return (yield from self._content(claim, fetched, reason))
+        if len(fetched.body) <= LARGE_BYTES:
+            return (yield from self._content(claim, fetched, reason))
+        with (yield self._large.acquire()):
+            return (yield from self._content(claim, fetched, reason))
 
     def _content(
         self, claim: Claim, fetched: Fetched, reason: Reason
@@ -180,6 +190,8 @@ class Interpreter:
         if claim.role is Role.ASSET and _is_page_or_nothing(
             claim.url, fetched, content_type
         ):
+            return ending.failed(outcome, Reason.WRONG_TYPE, "")
+        if is_pdf(content_type) and PDF_MARK not in fetched.body[:MAX_SPACE]:
             return ending.failed(outcome, Reason.WRONG_TYPE, "")
         if self._admission.is_external_asset(claim.url, claim.role):
             return (yield from self._read_external_asset(claim, fetched, outcome))

@@ -3,8 +3,9 @@
 A calendar has a next month, a site may put a new session id into every path, and a wildcard
 in DNS answers for every subdomain.  No URL tells: a shop has as many ids in its paths, but each
 of its pages says something else.  So the texts of pages are compared whose URLs differ only in
-ids or subdomains.  In a calendar digits do not count, neither in the path nor in the text.
-Elsewhere a short number counts: there are sites with any number of pages like "Photo 17".
+ids or subdomains, without these ids and names.  In a calendar digits do not count, neither in
+the path nor in the text.  Elsewhere a short number counts: there are sites with any number of
+pages like "Photo 17".
 
 Pure, and bounded in memory.
 """
@@ -14,7 +15,7 @@ import logging
 import re
 from collections.abc import Collection
 
-from crawler_app.base.urls import bare_path, host_of
+from crawler_app.base.urls import bare_path, host_of, name_of
 from crawler_app.run.crawl.scope import registrable_domain
 
 __all__ = ["RepeatedPages", "shapes_of"]
@@ -43,6 +44,9 @@ _ID = re.compile(
 # How often each text occurs in a trap, on average.  A text may rightly occur in some places,
 # such as the archives of a year, a month and a day.
 LEAST_REPEATS = 20
+
+# A shorter name of a subdomain may well be a part of a word.
+LEAST_LABEL_CHARS = 6
 
 # Texts of one shape: a site with more is no trap.  Texts of all shapes: about 20 MB.
 MAX_TEXTS = 5_000
@@ -77,6 +81,8 @@ class RepeatedPages:
         if self._limit is None or self.is_trap(url):
             return
         if shapes := shapes_of(url, self._hosts):
+            for name in _names_in(url):
+                text = text.replace(name, "")
             words = text.encode(errors="replace")
             if _CALENDAR.search(bare_path(url)):
                 words = words.translate(None, DIGITS)
@@ -144,6 +150,14 @@ def shapes_of(url: str, hosts: Collection[str] | None = None) -> set[str]:
     if "*" in parts:
         return {whole, "/".join([host, *parts[: parts.index("*") + 1]])}
     return set()
+
+
+def _names_in(url: str) -> list[str]:
+    """Return the host and the ids of a URL, which its page may repeat in its text."""
+    host = name_of(host_of(url))
+    label = host.partition(".")[0]
+    ids = [part for part in bare_path(url).split("/")[3:] if _ID.fullmatch(part)]
+    return [host, *[label] * (len(label) >= LEAST_LABEL_CHARS), *ids]
 
 
 _has_digit = re.compile(r"\d").search

@@ -6,7 +6,7 @@ Pure.
 from collections.abc import Callable, Iterator
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.config.option import options_of
+from crawler_app.base.config.option import as_given
 from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason, is_broken, meaning_of, words_of_scripted
 from crawler_app.base.text.formatting import number
@@ -31,16 +31,13 @@ def why_incomplete(
     """
     reasons = []
     if result.limit_reached:
-        (limit,) = (
-            each
-            for each in options_of(CrawlConfig)
-            if each.name == result.limit_reached
-        )
-        value = limit.render(getattr(config, limit.name))
-        reasons.append(f"it was ended by {limit.flag} {value}")
+        reasons.append(f"it was ended by {as_given(config, result.limit_reached)}")
     if result.was_stopped:
         reasons.append(STOPPED)
     reasons += result.closed_hosts
+    if cut := result.summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
+        were = number(cut, "page was", "pages were")
+        reasons.append(f"{were} read in part: parsing takes too much time or memory")
     away = result.summary.count_by_reason[State.FAILED][Reason.LOGIN_REQUIRED]
     if away and not config.login_file:
         reasons.append(f"{number(away, 'URL')}: {meaning_of(Reason.LOGIN_REQUIRED)}")

@@ -1,5 +1,6 @@
 """Findings about the pages themselves: the problems that the report lists, in a check."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 
 from crawler_app.base.config import CrawlConfig
@@ -31,6 +32,7 @@ def problems_of_pages(
 def _finding(problem: Problem, name_of: Callable[[str], str]) -> Finding:
     severity = problem.kind.severity
     page = problem.examples[0] if problem.examples else problem.subject
+    problem = dataclasses.replace(problem, subject=name_of(problem.subject))
     others = problem.count - 1
     more = f", and on {number(others, 'more page')}" if others > 0 else ""
     return Finding(

@@ -110,11 +110,13 @@ class Places:
         if not is_external and key not in self._cut_keys:
             return
         named = [m for m in group.mentions if names_place(m, group.fragment_of(m))]
+        if not named:
+            return
         if key in self._cut_keys:
             words = "places on pages that are too large"
             self._summary.unchecked[words] += len(named)
         elif not self._reads_external:
             self._summary.unread += len(named)
-        elif named and key not in self._read_keys:
+        elif key not in self._read_keys:
             kept = group._replace(mentions=named)
             self._unread_by_key.setdefault(key, []).append(kept)

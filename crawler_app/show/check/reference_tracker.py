@@ -279,6 +279,8 @@ class ReferenceTracker:
                     if end.outcome.reason in WALLS:
                         self._walled.add(key)
                         self._waiting.add(key, group)
+                    elif end.outcome.reason == Reason.ROBOTS:
+                        self._find_forbidden(group, end)
                 else:
                     self._find_broken(group, end)
                 return
@@ -298,6 +300,11 @@ class ReferenceTracker:
         if group.first_status in PERMANENT:
             self._reporter.find_moved(group)
         self._places.check(group, key)
+
+    def _find_forbidden(self, group: References, end: End) -> None:
+        """Report that robots.txt keeps search engines from a part of the site."""
+        if host_of(group.redirected_to or group.target) in self._own_hosts:
+            self._reporter.find_broken(FindingKind.NOTICE, group, end.outcome)
 
     def _find_broken(self, group: References, end: End) -> None:
         kind = FindingKind.BROKEN

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporter"]
 
+_SEVERITY_BY_KIND = {
+    FindingKind.REDIRECT: Severity.WARNING,
+    FindingKind.NOTICE: Severity.NOTICE,
+}
+
 
 class Reporter:
     """Reports references that do not work, and scripts that fail.
@@ -51,7 +56,8 @@ class Reporter:
     ) -> None:
         """Report some of the references of a group."""
         page, target, redirected_to = group.page, group.target, group.redirected_to
-        is_mild = kind is FindingKind.REDIRECT or meaning in REPAIRED
+        mild = Severity.WARNING if meaning in REPAIRED else Severity.ERROR
+        severity = _SEVERITY_BY_KIND.get(kind, mild)
         for mention in mentions:
             finding = Finding(
                 kind,
@@ -66,7 +72,7 @@ class Reporter:
                 meaning,
                 self._name_of(redirected_to) if redirected_to else "",
                 page in self.rendered,
-                Severity.WARNING if is_mild else Severity.ERROR,
+                severity,
             )
             self._report(finding)
 

@@ -38,7 +38,10 @@ __all__ = [
 ]
 
 # A crawl does not ask for these; the report knows them only where it did so for another reason.
-ONLY_BY_CHECK = "hreflang, next, feeds, og:image and JSON-LD only by gencrawl check"
+ONLY_BY_CHECK = (
+    "hreflang, next, feeds, og:image, JSON-LD, forms, what is in a noscript, and fragments "
+    "that redirects add only by gencrawl check"
+)
 
 # The error is quoted inside a sentence.
 ERROR_CHARS = 100

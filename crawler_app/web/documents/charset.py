@@ -32,6 +32,9 @@ CONTEXT_BYTES = 100
 
 # Fewer bytes that are not ASCII say nothing.
 MIN_EVIDENCE = 6
+
+# Bytes for each one that UTF-8 does not allow; in text in another charset they are hardly two.
+MIN_WHOLE = 20
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 # What browsers call the charsets that the detector has other names for.
@@ -108,12 +111,18 @@ def _detected(body: bytes) -> str:
 
     >>> _detected("<p>Вот страница без объявления кодировки".encode("koi8-r"))
     'koi8-r'
+    >>> _detected("<p>Вот страница без объявления".encode() + b"\\xa9")
+    'utf-8'
     """
     first = _NOT_ASCII.search(body)
     start = max(0, first.start() - CONTEXT_BYTES) if first else 0
     sample = body[start : start + DETECTED_BYTES]
-    if len(_NOT_ASCII.findall(sample)) < MIN_EVIDENCE:
+    evidence = len(_NOT_ASCII.findall(sample))
+    if evidence < MIN_EVIDENCE:
         return FALLBACK
+    broken = sample.decode("utf-8", "replace").count("\ufffd")
+    if broken * MIN_WHOLE < evidence:
+        return "utf-8"  # with a piece that came from elsewhere
     era = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO
     label = chardet.detect(sample, encoding_era=era)["encoding"] or FALLBACK
     name = _whatwg_name(_LABELS.get(label.upper(), label))

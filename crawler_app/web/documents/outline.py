@@ -115,8 +115,9 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     bases: list[str] = []
     found = _found_in(tree, bases)
     if (noscripts := tree.noscripts(REFERRING)) is not None:
+        # A browser that runs scripts loads none of it, but may come to all of it.
         inner = _found_in(noscripts, [], is_page=False)
-        found += (each for each in inner if each.use is Use.LINK)
+        found += (each._replace(use=Use.LINK) for each in inner)
     found.sort(key=itemgetter(0))
     # What stands in several places of the tree is once in the source.
     found[1:] = [

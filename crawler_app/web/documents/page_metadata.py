@@ -157,7 +157,9 @@ def metadata_of(tree: Tree) -> PageMetadata:
         for each in tree.tags("iframe")
     )
     forms = tree.tags("form")[:MAX_ITEMS]
+    buttons = itertools.islice(tree.select("[formaction]"), MAX_ITEMS)
     metadata.actions = [_value(each, "action") for each in forms]
+    metadata.actions += [_value(each, "formaction") for each in buttons]
     return metadata
 
 

@@ -20,7 +20,10 @@ from crawler_app.web.documents.outline import MAX_TEXT_CHARS as MAX_LINK_TEXT_CH
 from crawler_app.web.documents.outline import Outline
 from crawler_app.web.documents.references import Mention, Use
 
-__all__ = ["can_read_pdf", "is_pdf", "read_pdf"]
+__all__ = ["PDF_MARK", "can_read_pdf", "is_pdf", "read_pdf"]
+
+# Viewers look for it in the first kilobyte.
+PDF_MARK = b"%PDF-"
 
 # Each page has some links; manuals have a thousand pages.
 MAX_PAGES = 5_000

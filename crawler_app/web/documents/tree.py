@@ -8,6 +8,7 @@ closed are opened again in each following block (WHATWG HTML, 13.2.4.3).
 Where scripts are taken as enabled, the content of a ``<noscript>`` is text in the tree.
 """
 
+import functools
 import itertools
 import re
 from bisect import bisect_right
@@ -80,7 +81,6 @@ _LOWERED_FORMATTING = re.compile(_FORMATTING_TAG.encode())
 _CLOSED = re.compile(
     rf"""(\sshadowrootmode[{SPACE}]*+=[{SPACE}]*+)(["']?)closed\2""", re.IGNORECASE
 )
-_REFERRING_TAG = re.compile(rf"<(?:a|area|link|meta)[{SPACE}/]", re.IGNORECASE)
 _START_TAG = re.compile(rf"<[^{SPACE}/>]*+{ATTRIBUTES}>")
 
 # Ancestors examined: those that matter to an element are near it, and pages may be deep.
@@ -160,14 +160,15 @@ class Tree:
         return self._lines
 
     def noscripts(self, names: Iterable[str]) -> "Tree | None":
-        """Return the elements in ``<noscript>``; None if none of them refers to anything.
+        """Return the elements in ``<noscript>``; None if there are none with these names.
 
         Args:
             names: Those of elements to be listed.
         """
         starts, ends = [], []
+        is_in = _start_of_any(frozenset(names)).search
         for element in self.tags("noscript"):
-            if _REFERRING_TAG.search(element.text):
+            if is_in(element.text):
                 at = self._offset_of(element)
                 tag = _START_TAG.match(self._parsed, at)
                 starts.append(at)
@@ -242,6 +243,11 @@ def _elements_by_tag(
         for element in root.iter_elements(by_tag):
             by_tag[element.tag].append(element)
     return by_tag
+
+
+@functools.cache
+def _start_of_any(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"<(?:{'|'.join(sorted(names))})[{SPACE}/>]", re.IGNORECASE)
 
 
 def _with_bounded_cost(html: str) -> str:

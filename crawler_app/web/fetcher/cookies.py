@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from crawler_app.base.urls import host_of, name_of, origin_of
+from crawler_app.base.urls import host_of, is_loopback, name_of, origin_of
 from crawler_app.web.fetcher.addresses import is_literal
 from crawler_app.web.fetcher.set_cookie import Cookie, read_set_cookie
 
@@ -172,9 +172,13 @@ class CookieStore:
 
 
 def _parts_of(url: str) -> tuple[str, str, str]:
-    """Return the origin, the scheme and the path of a canonical URL."""
+    """Return the origin, the scheme and the path of a canonical URL.
+
+    The scheme of loopback is https: browsers send secure cookies there (Secure Contexts, 3.1).
+    """
     origin = origin_of(url)
-    return origin, url.partition(":")[0], url.partition("?")[0][len(origin) :]
+    scheme = "https" if is_loopback(host_of(url)) else url.partition(":")[0]
+    return origin, scheme, url.partition("?")[0][len(origin) :]
 
 
 def _domains_of(name: str) -> Iterator[str]:

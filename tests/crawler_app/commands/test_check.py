@@ -452,6 +452,27 @@ def test_check_that_a_limit_ends_is_not_green(site, gencrawl):
     assert "Incomplete: it was ended by --max-pages 2.\n" in cut.out
 
 
+def test_time_limit_ends_a_check(site, gencrawl):
+    site.page("/", "/a", "/b")
+    site.pages("/a", "/b")
+
+    cut = gencrawl("check", site.url, "--max-time", "0.1", "--host-gap", "1h")
+
+    assert cut.status == 1
+    assert "Incomplete: it was ended by --max-time 100ms.\n" in cut.out
+
+
+def test_check_of_a_page_that_is_read_in_part_is_not_green(site, gencrawl, monkeypatch):
+    monkeypatch.setattr("crawler_app.web.documents.html.MAX_LINKS", 2)
+    site.page("/", "/a", "/b", "/c")
+    site.pages("/a", "/b", "/c")
+
+    ended = gencrawl("check", site.url)
+
+    assert ended.status == 1
+    assert "Incomplete: 1 page was read in part: parsing takes too" in ended.out
+
+
 @pytest.mark.parametrize("style", ["junit", "sarif", "github"])
 def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
     site.page("/", "/a")

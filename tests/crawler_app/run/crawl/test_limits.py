@@ -157,6 +157,20 @@ def test_time_limit_ends_the_run_and_keeps_the_rest(
     assert crawler.frontier.count(State.CLAIMED) == 0
 
 
+def test_time_limit_puts_back_what_takes_longer(crawl_web):
+    links = {"http://a.test/": ["http://quick.test/", "http://slow.test/"]}
+
+    crawler, web = crawl_web(
+        links, {"quick.test": 12.0, "slow.test": 3600.0}, max_time_s=10.0
+    )
+
+    assert crawler.limit_reached == "max_time"
+    assert [*web.ended] == ["http://a.test/", "http://quick.test/"]
+    assert crawler.frontier.count(State.DONE) == 2
+    assert crawler.frontier.count(State.QUEUED) == 1
+    assert crawler.frontier.count(State.CLAIMED) == 0
+
+
 def test_byte_limit_ends_the_run(site, crawl):
     site.page("/", *(f"/{n}" for n in range(20)))
     for n in range(20):

@@ -26,6 +26,7 @@ def first_trap(urls, text_of, most=5_000, **options):
         ("http://a.test/cal/{n}/7", lambda n: f"{MONTHS[n % 3]} {n}"),
         ("http://a.test/2{n:03}-11/", lambda n: f"{MONTHS[n % 3]} {n}"),
         ("http://a.test/{n:032x}/help", lambda n: "Help"),
+        ("http://a.test/{n:032x}/", lambda n: f"Log in, {n:032x}"),
         ("http://a.test/(S(a{n}b{n}c{n}))/help", lambda n: "Help"),
         ("http://a.test/u/{n:08x}-0123-4567-89ab-0123456789ab", lambda n: "Help"),
     ],
@@ -53,8 +54,11 @@ def test_pages_that_differ_are_no_trap(urls, text_of):
 def test_subdomains_that_repeat_each_other_are_a_trap_but_for_those_of_the_seeds():
     hosts = ["www.a.test"]
 
-    assert first_trap("http://w{n}.a.test/", lambda n: "Welcome", hosts=hosts) == 101
+    for words in ("Welcome", "I am shop-of-{}.a.test", "For sale: shop-of-{}"):
+        at = first_trap("http://shop-of-{n}.a.test/", words.format, hosts=hosts)
+        assert at == LIMIT + 1
     assert first_trap("http://www.a.test/", lambda n: "Welcome", hosts=hosts) is None
+    assert first_trap("http://w{n}.a.test/", "I am {}".format, hosts=hosts) is None
 
 
 def test_memory_of_texts_is_bounded(monkeypatch):

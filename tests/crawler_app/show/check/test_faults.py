@@ -11,6 +11,8 @@ GONE = [
     "<a href='§ /gone '>x</a>",
     "<a href='§/gone#top'>x</a>",
     "<noscript><a href=§/gone>x</a></noscript>",
+    "<noscript><iframe src=§/gone></iframe></noscript>",
+    "<noscript><style>p { x: url(§/gone) }</style></noscript>",
     "<img src=§/gone>",
     "<img src='§/gone' srcset='/there 2x'>",
     "<img srcset='/there 1x, §/gone 2x'>",
@@ -75,6 +77,7 @@ WRONG = [
     ('<a href="§/to-itself">x</a>', "broken", "redirect_loop"),
     ('<a href="§/no-location">x</a>', "broken", "bad_redirect"),
     ('<a href="§/to-ftp">x</a>', "broken", "bad_redirect"),
+    ('<a href="§/no.pdf">x</a>', "broken", "wrong_type"),
     ('<a href="§{other}gone">x</a>', "external", "http_404"),
     ('<a href="§{other}status/500">x</a>', "external", "http_500"),
     ('<a href="§{other}to-gone">x</a>', "external", "http_404"),
@@ -124,7 +127,7 @@ FINE = [
     "<img srcset='data:,x 1x, /there 2x' src=/there> <img srcset='/gone 2q' src=/there>",
     "<!-- <a href=/gone> --> <script>'<a href=/gone>'</script>",
     "<textarea><a href=/gone></textarea> <title><a href=/gone></title>",
-    "<template><img src=/gone></template> <noscript><img src=/gone></noscript>",
+    "<template><img src=/gone></template>",
     "<style>/* url(/gone) */ p { content: 'url(/gone)'; mask: url(#x) }</style>",
     "<style>p {} @import '/gone'; @namespace url(http://www.w3.org/1999/xhtml);</style>",
     "<link rel=dns-prefetch href=//none.test> <link rel=preconnect href=//none.test>",
@@ -158,6 +161,7 @@ def faulty(site, other):
     site.answer("/www.a.test/x", there)
     site.answer("/deep/page", there)
     site.answer("/picture", b"PNG", headers={"Content-Type": "image/png"})
+    site.answer("/no.pdf", b"sorry", headers={"Content-Type": "application/pdf"})
     site.resets = "/reset".__eq__
     site.redirect("/loop", "/loop2")
     site.redirect("/loop2", "/loop")
@@ -214,6 +218,21 @@ def test_valid_references_are_not_reported(faulty, other, check):
 
     assert [(each["href"], each["meaning"]) for each in findings] == []
     assert status == 0
+
+
+@pytest.mark.parametrize("kinds", ["broken", "broken,notices"])
+def test_link_that_robots_txt_forbids_is_a_notice(site, other, check, kinds):
+    site.page("/", "/private/a", other.url + "private/b")
+    for each in (site, other):
+        each.answer("/robots.txt", b"User-agent: *\nDisallow: /private/")
+
+    status, findings = check(site.url, "--fail-on", kinds)
+
+    found = [(each["href"], each["severity"], each["reason"]) for each in findings]
+    forbidden = ("/private/a", "notice", "robots")
+    assert (forbidden in found) is ("notices" in kinds)
+    assert "private/b" not in str(found)
+    assert status == (3 if "notices" in kinds else 0)
 
 
 PLACES = [

@@ -192,6 +192,24 @@ def test_mixed_content_is_listed_with_its_place(crawl):
     }
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<form action=http://b.test/>",
+        "<form action=/x><button formaction=http://b.test/>",
+        "<form id=f></form><input type=submit form=f formaction=http://b.test/>",
+    ],
+)
+def test_form_that_is_sent_over_http_is_a_problem(crawl, form):
+    for origin in ("https://a.test", "http://a.test"):
+        crawl.page(f"{origin}/", form)
+
+    problems = crawl.report().problems
+
+    (found,) = (each for each in problems if each.kind is ProblemKind.INSECURE_FORM)
+    assert found.examples == ["https://a.test/"]
+
+
 def test_malformed_references_are_listed_with_their_places(crawl):
     crawl.page("/", "<p>\n<a href='http://[bad#x'>x</a><img src=' '><a href=''>x</a>")
     crawl.page("/b", "<a href='http://[bad'>x</a><a href='/c d'>y</a><a href=/e>z</a>")

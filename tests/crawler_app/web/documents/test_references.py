@@ -90,6 +90,7 @@ def test_assets_are_found_with_and_without_places(markup):
         ("<a><a href><a href=''>", [Use.LINK, Use.LINK]),
         ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),
         ("<noscript><a href=a></a></noscript>", [Use.LINK]),
+        ("<noscript><img src=a><style>p{x:url(b)}</style></noscript>", [Use.LINK] * 2),
         ("<link rel=canonical href=a><link rel=next href=b>", [Use.LINK, Use.LINK]),
         ("<meta http-equiv=refresh content='1;url=a'>", [Use.LINK]),
         ("<meta http-equiv=refresh content=300>", []),

@@ -189,6 +189,13 @@ def test_prefix_demands_https(cookies):
     assert cookies.header_for(HERE.replace("http:", "https:")) == ""
 
 
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:81"])
+def test_loopback_is_as_secure_as_https(cookies, host):
+    cookies.take(f"http://{host}/in", ["__Host-id=7; Secure; Path=/", "n=8; Secure"])
+
+    assert cookies.header_for(f"http://{host}/") == "__Host-id=7; n=8"
+
+
 def test_overlong_cookie_is_ignored(cookies):
     cookies.take(HERE, ["a=" + "x" * (MAX_COOKIE_BYTES - 2)])
     cookies.take(HERE, ["b=" + "x" * (MAX_COOKIE_BYTES - 1)])
