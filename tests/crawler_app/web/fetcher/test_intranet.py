@@ -403,10 +403,19 @@ def test_proxy_that_cannot_be_reached_is_named():
     )
 
 
+WANTS_LOGIN = answer(b"login", "407 Proxy Authentication Required")
+DENIES = answer(b"no", "403 Forbidden", X_Squid_Error="ERR_ACCESS_DENIED 0")
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("client", ["pooled", "requests"])
-def test_login_that_a_proxy_wants_is_asked_for(client, scheme):
-    proxy = FaultServer(then=answer(b"login", "407 Proxy Authentication Required"))
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [(WANTS_LOGIN, "--proxy USER:PASSWORD@HOST:PORT"), (DENIES, "403")],
+    ids=["login", "denied"],
+)
+def test_proxy_that_refuses_is_named(client, scheme, refusal, said):
+    proxy = FaultServer(then=refusal)
 
     @gen.coroutine
     def main():
@@ -420,7 +429,7 @@ def test_login_that_a_proxy_wants_is_asked_for(client, scheme):
     error = run(main)
 
     assert error.reason is Reason.PROXY_ERROR
-    assert "--proxy USER:PASSWORD@HOST:PORT" in str(error)
+    assert said in str(error)
 
 
 @pytest.mark.parametrize("kind", ["", "socks5://"], ids=["connect", "socks"])
