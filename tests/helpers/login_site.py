@@ -24,6 +24,7 @@ class LoginSite(Site):
         forbidden: Pages that lead every user to the login page.
         script: At the end of each page.
         asks_more: What a login shows in place of the start page.
+        leads_to: Where a login redirects to.
         login_head, login_cookie: What comes with the form.
     """
 
@@ -34,6 +35,7 @@ class LoginSite(Site):
         self.how_out = "redirect"
         self.forbidden = ()
         self.script = self.login_head = self.asks_more = ""
+        self.leads_to = "/"
         self.login_cookie = "csrf=t0ken; Path=/"
         self.mark = '<a href="/logout">Log out</a>'
         super().__init__()
@@ -53,6 +55,8 @@ class LoginSite(Site):
             self._send_away(handler, path)
         elif path == "/logout":
             self.sessions.clear()
+        elif path == "/broken":
+            handler.set_status(500)
         elif path in self.forbidden:
             handler.redirect("/login?next=" + path)
         else:
@@ -84,7 +88,7 @@ class LoginSite(Site):
             handler.write(self.asks_more)
         else:
             handler.set_header("Set-Cookie", f"sid={session}; Path=/; HttpOnly")
-            handler.redirect("/")
+            handler.redirect(self.leads_to)
 
     def _show_form(self, handler):
         handler.set_header("Set-Cookie", self.login_cookie)

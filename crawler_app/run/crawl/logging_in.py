@@ -84,8 +84,9 @@ class LogIn:
                 return answer.url
         if shown := (yield from self.proof()):
             return shown
+        where = answer.url + f" (status {answer.status})" * (answer.status >= 400)
         raise LoginError(
-            f"the login at {recipe.url} was not accepted: neither {answer.url} nor a start "
+            f"the login at {recipe.url} was not accepted: neither {where} nor a start "
             f"URL shows the sign ({recipe.logged_in or 'no refusal'}); {self._cure(answer)}"
         )
 
@@ -94,6 +95,10 @@ class LogIn:
         forms = _forms_of(answer)
         if any(form.asks_for_password for form in forms):
             return "the page asks for the password again: look at the user and the password"
+        kind, _, part = self._recipe.logged_in.partition(":")
+        if kind == "link" and part.encode() in answer.body:
+            sign = json.dumps(f"text:{part}", ensure_ascii=False)
+            return f"the page has that in a script; write: logged-in = {sign}"
         if hrefs := self._signs.ways_out(answer):
             sign = json.dumps(f"link:{hrefs[0]}", ensure_ascii=False)
             return f"the page has a link to log out; write it, or a part of it: logged-in = {sign}"
@@ -124,6 +129,7 @@ class LogIn:
             for _ in range(MAX_REDIRECTS):
                 if self._signs.is_inside(shown):
                     return shown.url
+                _require_answer(shown)
                 url = _redirected(shown)
                 if self._signs.leads_to_login(shown) or origin_of(
                     url or "http://./"
@@ -235,6 +241,7 @@ class LogIn:
         raise LoginError(f"the login redirects more than {MAX_REDIRECTS} times")
 
     def _accepted(self, answer: Fetched) -> Fetched:
+        _require_answer(answer)
         if answer.status >= 400 or answer.status in (307, 308):
             raise LoginError(
                 f"{answer.url} answers a login with status {answer.status}; look at the user "
@@ -263,16 +270,17 @@ class LogIn:
             fetched, _ = yield from self._exchange(request)
             return fetched
 
-        config, why = self._config, ""
+        config = self._config
         try:
-            fetched = yield from retried(send, config.tries, config.retry_pause_s)
-            if reason_of_status(fetched.status) in RETRYABLE:
-                why = f"status {fetched.status}"
+            return (yield from retried(send, config.tries, config.retry_pause_s))
         except FetchError as exc:
-            why = str(exc)
-        if why:
-            raise LoginError(f"cannot log in at {request.url}: {why}")
-        return fetched
+            raise LoginError(f"cannot log in at {request.url}: {exc}") from None
+
+
+def _require_answer(answer: Fetched) -> None:
+    """Refuse an answer that says nothing about the login, such as a 503."""
+    if reason_of_status(answer.status) in RETRYABLE:
+        raise LoginError(f"cannot log in at {answer.url}: status {answer.status}")
 
 
 def _redirected(answer: Fetched) -> str:

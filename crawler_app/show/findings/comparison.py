@@ -55,7 +55,9 @@ class _Known:
         except OSError as exc:
             raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
         except (ValueError, TypeError, LookupError) as exc:
-            raise ConfigError(f"{path} is not a baseline: {exc}") from None
+            raise ConfigError(
+                f"{path} is not a baseline ({exc}); --baseline writes one to a new file"
+            ) from None
 
     def take(self, key: tuple[str, ...]) -> str | None:
         """Take a finding off the list; return since when it is known, or None if it is new.

@@ -52,7 +52,7 @@ def fragment_of(mention: Mention) -> str:
 
 def names_place(mention: Mention, fragment: str) -> bool:
     """Return whether a reference leads to a place on a page."""
-    return mention.use is not Use.ASSET and has_name(fragment)
+    return mention.use is not Use.ASSET and (mention.is_place or has_name(fragment))
 
 
 def has_name(fragment: str) -> bool:

@@ -97,7 +97,7 @@ def outline_of(body: bytes, content_type: str) -> Outline:
     >>> outline_of(b"<p id=a>\\n<a href=b>B</a>", "text/html").mentions
     ... # doctest: +NORMALIZE_WHITESPACE
     [Mention(value='b', use=<Use.LINK: 0>, element='a', attribute='href', line=2, column=9,
-    text='B')]
+    text='B', is_place=False)]
     """
     if is_html(content_type):
         markup, charset = decode_html(body, content_type)
@@ -128,7 +128,7 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     values = as_sent([each.value for each in found], charset)
     place = tree.lines().place
     mentions = [
-        Mention(value, each.use, each.name, each.attribute, *place(each.at), each.text)
+        Mention(value, each.use, each.name, each.attribute, *place(each.at), *each[5:])
         for value, each in zip(values, found, strict=True)
     ]
     is_partial = tree.is_partial or len(tree.tags("a")) > MAX_LINKS
@@ -144,6 +144,7 @@ class _Found(NamedTuple):
     name: str
     attribute: str
     text: str
+    is_place: bool = False
 
 
 def _found_in(tree: Tree, bases: list[str], *, is_page: bool = True) -> list[_Found]:
@@ -161,7 +162,9 @@ def _found_in(tree: Tree, bases: list[str], *, is_page: bool = True) -> list[_Fo
             before = before_value(tree.source, start)
             at = before.end() if before else start
             text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
-            found.append(_Found(at, value, Use.LINK, "a", attribute, text))
+            # "/page" that MyST could not resolve is "#/page" in a link of docutils' class.
+            is_place = value[:2] == "#/" and "internal" in (element.attr("class") or "")
+            found.append(_Found(at, value, Use.LINK, "a", attribute, text, is_place))
     named = urls_named_in(tree) if is_page else ()
     for reference in itertools.chain(references_of(tree, OTHER_REFERRING), named):
         element, value, use, name, attribute, _ = reference

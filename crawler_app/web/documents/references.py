@@ -73,6 +73,7 @@ class Mention(NamedTuple):
         column: From 1, in characters.
         text: That of a link, or another name for it; see
             `crawler_app.web.documents.outline.words_of`.
+        is_place: Whether its fragment names a place though it looks like the state of a script.
     """
 
     value: str
@@ -82,6 +83,7 @@ class Mention(NamedTuple):
     line: int = 0
     column: int = 0
     text: str = ""
+    is_place: bool = False
 
 
 _WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr")

@@ -3,6 +3,7 @@
 import re
 import socket
 import ssl
+from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -128,12 +129,21 @@ def wrong_scheme(url: str, exc: Exception) -> FetchError | None:
     return None
 
 
-def refuse_answer(url: str, status: int, body: bytes, proxy: Proxy | None) -> None:
+def refuse_answer(
+    url: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    proxy: Proxy | None,
+) -> None:
     """Raise FetchError if a response is the proxy's, or says what TLS lacks.
 
-    >>> refuse_answer("http://a.test/", 400, b"The request is malformed.", None)
+    >>> refuse_answer("http://a.test/", 400, {}, b"The request is malformed.", None)
     """
-    if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and proxy is not None:
+    is_of_proxy = status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+    # Squid tells its own refusal from the site's; for https it refuses the tunnel.
+    is_of_proxy |= "ERR_ACCESS_DENIED" in headers.get("X-Squid-Error", "")
+    if is_of_proxy and proxy is not None:
         error = FetchError(Reason.PROXY_ERROR, f"it answered with {status}")
         raise of_proxy(error, proxy)
     if status == HTTPStatus.BAD_REQUEST:

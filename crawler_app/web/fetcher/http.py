@@ -162,7 +162,8 @@ class HttpFetcher:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise self._error(url, exc) from exc
-        refuse_answer(url, response.code, response.body, self.policy.proxy)
+        head, proxy = response.headers, self.policy.proxy
+        refuse_answer(url, response.code, head, response.body, proxy)
         self.policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
@@ -210,7 +211,8 @@ class HttpFetcher:
         except Exception as exc:  # as above
             collector.refuse_too_large()
             raise curl.refusal or self._error(url, exc) from exc
-        refuse_answer(url, response.code, body, self.policy.proxy)
+        head, proxy = response.headers, self.policy.proxy
+        refuse_answer(url, response.code, head, body, proxy)
         self.policy.take_cookies(url, response.headers)
         return Fetched(
             url,

@@ -50,6 +50,7 @@ class Connection(asyncio.BufferedProtocol):
         transport: Set by ``connection_made``.
         peer_address: As returned by `socket.getpeername`.
         is_closed: Whether either side has closed it.
+        error: Why it was lost; None if there was no error.
         is_reused: Whether it has carried an earlier exchange.
         idle_at: When it became idle, on the loop's clock.
         expires_at: When its idle timeout ends, on the loop's clock.
@@ -66,6 +67,7 @@ class Connection(asyncio.BufferedProtocol):
         self.peer_address: Any = None
         self.is_reused = False
         self.is_closed = False
+        self.error: Exception | None = None
         self._is_made = False
         self._poll: select.poll | None = None
         self.idle_at = 0.0
@@ -123,7 +125,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self.is_closed:
             return
-        self.is_closed = True
+        self.is_closed, self.error = True, exc
         user, self._user = self._user, None
         if user is not None:
             user.lose_connection(exc)

@@ -229,7 +229,8 @@ class Fetch:
 
     def _begin_exchange(self, connection: Connection) -> None:
         if connection.is_closed:  # before anything was sent
-            self.fail(HTTPStreamClosedError("Connection closed"))
+            closed = HTTPStreamClosedError("Connection closed")
+            self.fail(connection.error or closed)
             return
         self._set_timer(0, self._on_request_timeout)
         self._exchange = HttpExchange(

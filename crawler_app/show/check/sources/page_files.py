@@ -137,4 +137,5 @@ def file_of_hint(reference: str, files: Iterable[str]) -> str | None:
         for file in files
         if str(named).endswith(f"/{file}") or f"/{file}".endswith(str(named))
     ]
-    return max(fitting, key=len) if fitting else None
+    # Of docs/a.md and a.md the one with more in common, and of x/a.md and x/y/a.md the one with less.
+    return min(fitting, key=lambda f: abs(len(f) - len(str(named))), default=None)

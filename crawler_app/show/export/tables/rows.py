@@ -110,7 +110,7 @@ class RowReader(Observer):
         # Pages of a directory have many references in common, which lead to the same URLs.
         known = self._known_in(base.rpartition("/")[0])
         own: dict[str, _Target] = {}  # of this page alone
-        for value, use, element, _, line, position, text in mentions:
+        for value, use, element, _, line, position, text, _ in mentions:
             target = known.get(value) or own.get(value)
             if target is None:
                 target = self._target_of(base, value)

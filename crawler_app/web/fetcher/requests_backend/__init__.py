@@ -188,7 +188,8 @@ class RequestsFetcher:
         notes: tuple[str, ...] = ()
         if request.method != "HEAD":
             body, notes = decoded(encoded, headers, self._config.max_body_bytes)
-        refuse_answer(request.url, response.status_code, body, self.policy.proxy)
+        status, proxy = response.status_code, self.policy.proxy
+        refuse_answer(request.url, status, headers, body, proxy)
         fetched = Fetched(
             request.url,
             response.status_code,

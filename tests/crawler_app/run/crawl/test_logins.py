@@ -93,6 +93,12 @@ def test_every_page_is_that_of_the_user_though_sessions_are_lost(
     assert b"p\xc3\xb6rd" not in stored and PASSWORD.encode() not in stored
 
 
+def test_start_url_shows_the_login_if_the_page_after_it_fails(site, crawl, recipe):
+    site.leads_to = "/broken"
+
+    assert titles(crawl(recipe())) == WHOLE
+
+
 @pytest.mark.once
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
 def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, recipe):
@@ -206,8 +212,9 @@ def test_json_is_sent_with_the_csrf_token_of_the_page(
     ("values", "error"),
     [
         ({"fields": ["user=me", "pass=${WRONG}"]}, "asks for the password again"),
-        ({"logged-in": "link:/bye"}, 'logged-in = "link:/logout"'),
         ({"logged-in": "text:Bye"}, 'logged-in = "link:/logout"'),
+        ({"logged-in": "link:/bye"}, 'logged-in = "link:/logout"'),
+        ({"logged-in": "link:<title>/"}, 'logged-in = "text:<title>/"'),
         ({"fields": ["user=me", "pin=7", "pass=${WRONG}"]}, "no field 'pin'; it has"),
         ({"form": "entry"}, "has no form 'entry'; it has 'search', 'in'"),
         ({"form": "search", "fields": ["q=1"]}, "into a URL"),

@@ -109,6 +109,7 @@ WRONG = [
     ('<a href="§www.a.test/x">x</a>', "malformed", "malformed"),
     ('<img src="§">', "malformed", "malformed"),
     ('<script src="§"></script>', "malformed", "malformed"),
+    ('<a class="reference internal" href="§#/gone">x</a>', "fragments", "no_such_id"),
     ('<iframe src="§ "></iframe>', "malformed", "malformed"),
 ]
 FAULTS = [(markup, "broken", "http_404") for markup in GONE] + WRONG

@@ -99,11 +99,20 @@ def test_several_alike_references_are_found_in_turn(finder_of):
     assert lines == [1, 3]
 
 
-def test_edit_link_of_a_page_names_its_file(finder_of):
-    finder = finder_of({"docs/other.md": "[x](gone)", "docs/a.md": "[x](gone)"})
-    finder.note_links("a.html", ["b", "https://git.test/me/x/edit/main/docs/other.md"])
+@pytest.mark.parametrize(
+    ("hint", "file"),
+    [
+        ("https://git.test/me/x/edit/main/docs/other.md", "docs/other.md"),
+        ("_sources/other.md.txt", "docs/other.md"),
+        ("https://git.test/me/x/edit/main/docs/user/other.md", "docs/user/other.md"),
+    ],
+)
+def test_edit_link_of_a_page_names_its_file(finder_of, hint, file):
+    files = ("docs/a.md", "docs/other.md", "docs/user/other.md")
+    finder = finder_of(dict.fromkeys(files, "[x](gone)"))
+    finder.note_links("a.html", ["b", hint])
 
-    assert finder.locate("a.html", "gone", "gone", "x").file == "src/docs/other.md"
+    assert finder.locate("a.html", "gone", "gone", "x").file == f"src/{file}"
 
 
 def test_link_of_a_menu_is_found_only_where_it_is_certain(finder_of):

@@ -1,10 +1,12 @@
 """Own authorities, client certificates, SOCKS, and what is said if they are missing."""
 
+import contextlib
 import datetime
 import os
 import re
 import socket
 import ssl
+import threading
 
 import pytest
 import trustme
@@ -27,6 +29,8 @@ from tests.helpers.http.peers import refusing_port
 from tests.helpers.http.socks_proxy import SocksProxy
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+TRIES = 10
 
 OWN_CLIENTS = pytest.mark.parametrize("client", ["pooled", "simple"])
 
@@ -143,6 +147,31 @@ def test_client_certificate_is_shown_to_the_seed_only(certificates):
 
     assert own.body == b"hello"
     assert isinstance(others, FetchError), others
+
+
+def test_alert_for_a_client_certificate_is_told_whenever_it_comes(certificates):
+    context = certificates.server_context(needs_client_cert=True)
+
+    def refuse(listener):
+        for _ in range(TRIES):  # the alert comes before the request, or after it
+            tls = context.wrap_socket(listener.accept()[0], True, False)
+            with contextlib.suppress(ssl.SSLError):
+                tls.do_handshake()
+            with socket.socket(fileno=tls.detach()) as connection:
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):
+                    pass  # closed with unread data, it would be reset
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=refuse, args=[listener])
+        thread.start()
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+        urls = (f"{url}{number}" for number in range(TRIES))
+        errors = run(lambda: fetch("pooled", *urls, ca_file=certificates.ca, tries=1))
+        thread.join()
+
+    assert {error.reason for error in errors} == {Reason.TLS}
+    assert all("--client-cert FILE" in str(error) for error in errors)
 
 
 def test_client_certificate_that_a_server_wants_is_asked_for(certificates):
@@ -374,10 +403,19 @@ def test_proxy_that_cannot_be_reached_is_named():
     )
 
 
+WANTS_LOGIN = answer(b"login", "407 Proxy Authentication Required")
+DENIES = answer(b"no", "403 Forbidden", X_Squid_Error="ERR_ACCESS_DENIED 0")
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("client", ["pooled", "requests"])
-def test_login_that_a_proxy_wants_is_asked_for(client, scheme):
-    proxy = FaultServer(then=answer(b"login", "407 Proxy Authentication Required"))
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [(WANTS_LOGIN, "--proxy USER:PASSWORD@HOST:PORT"), (DENIES, "403")],
+    ids=["login", "denied"],
+)
+def test_proxy_that_refuses_is_named(client, scheme, refusal, said):
+    proxy = FaultServer(then=refusal)
 
     @gen.coroutine
     def main():
@@ -391,7 +429,7 @@ def test_login_that_a_proxy_wants_is_asked_for(client, scheme):
     error = run(main)
 
     assert error.reason is Reason.PROXY_ERROR
-    assert "--proxy USER:PASSWORD@HOST:PORT" in str(error)
+    assert said in str(error)
 
 
 @pytest.mark.parametrize("kind", ["", "socks5://"], ids=["connect", "socks"])
