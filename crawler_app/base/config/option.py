@@ -6,6 +6,7 @@ turns them into command-line options, and `crawler_app.base.config.toml` into ke
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -219,6 +220,7 @@ def option(
     )
 
 
+@functools.cache
 def options_of(configuration: type) -> tuple[Option, ...]:
     """Return the options of a dataclass, in the order of its fields."""
     return tuple(
