@@ -220,14 +220,19 @@ def option(
     )
 
 
-@functools.cache
 def options_of(configuration: type) -> tuple[Option, ...]:
     """Return the options of a dataclass, in the order of its fields."""
+    return _options_of(dataclasses.fields(configuration))
+
+
+@functools.cache
+def _options_of(fields: tuple[dataclasses.Field[Any], ...]) -> tuple[Option, ...]:
+    """Every configuration that is made needs them, to check its values."""
     return tuple(
         dataclasses.replace(
             field.metadata["option"], name=field.name, annotation=field.type
         )
-        for field in dataclasses.fields(configuration)
+        for field in fields
     )
 
 
