@@ -6,6 +6,7 @@ turns them into command-line options, and `crawler_app.base.config.toml` into ke
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -221,11 +222,17 @@ def option(
 
 def options_of(configuration: type) -> tuple[Option, ...]:
     """Return the options of a dataclass, in the order of its fields."""
+    return _options_of(dataclasses.fields(configuration))
+
+
+@functools.cache
+def _options_of(fields: tuple[dataclasses.Field[Any], ...]) -> tuple[Option, ...]:
+    """Every configuration that is made needs them, to check its values."""
     return tuple(
         dataclasses.replace(
             field.metadata["option"], name=field.name, annotation=field.type
         )
-        for field in dataclasses.fields(configuration)
+        for field in fields
     )
 
 

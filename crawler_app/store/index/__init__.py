@@ -46,8 +46,9 @@ WORDS = f"words (rowid, {', '.join(COLUMNS)})"
 # Pages that the crawl has read and that ask not to be found.  An older index has no such table.
 LEFT_OUT = "CREATE TABLE IF NOT EXISTS left_out (url TEXT PRIMARY KEY) WITHOUT ROWID"
 
-# Pages whose words are added by one statement.  FTS5 writes a segment before each.
-WORDS_PAGES = 4096
+# Pages whose words are added by one statement.  FTS5 writes a segment before each; the largest
+# takes 20 ms, however few the pages are.
+WORDS_PAGES = (16, 64, 256, 1024, 4096)
 
 
 class PageIndex:
@@ -239,7 +240,8 @@ class PageIndex:
             for last, pages in self._texts.after(words_to):
                 rows += ((page_id, *columns) for page_id, columns in pages)
             most = self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 4
-            most = min(most, WORDS_PAGES)
+            enough = (pages for pages in WORDS_PAGES if pages >= len(rows))
+            most = min(most, next(enough, WORDS_PAGES[-1]))
             for start in range(0, len(rows), most):
                 self._insert_words(rows[start : start + most], most)
             if last != words_to:
@@ -248,7 +250,7 @@ class PageIndex:
         self.wordless_chars = 0
 
     def _insert_words(self, rows: list[tuple[object, ...]], most: int) -> None:
-        """Insert the words of pages, by one statement whatever their number.
+        """Insert the words of pages, by a statement for ``most`` of them.
 
         Python keeps the last 128 statements, each with the texts that were bound to it: a
         statement for each number of pages would hold hundreds of megabytes.
