@@ -75,7 +75,9 @@ def test_parts_of_a_story_stay(part):
 
 
 def test_copy_of_what_is_above_is_left_out():
-    slides = "<div class=slide><p>We moved the whole bank in a week, and it was fun.</div>"
+    slides = (
+        "<div class=slide><p>We moved the whole bank in a week, and it was fun.</div>"
+    )
 
     assert text_of(f"{STORY}{slides * 3}").count("the whole bank") == 1
 
