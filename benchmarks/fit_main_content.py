@@ -121,6 +121,8 @@ AGAIN = (
     "_AGAIN_ALIKE",
     "_AGAIN_PAGE",
     "_AGAIN_HIGHEST",
+    "_AGAIN_REPEATED",
+    "_AGAIN_REPEATED_CHARS",
 )
 
 
@@ -135,6 +137,9 @@ def features_again(page: TruePage, scores: Vector) -> Matrix:
     kinds = scoring._kinds_of(blocks)
     alike = scoring._means_by_kind(blocks, kinds)
     beside = [0.0, *(block.score for block in blocks), 0.0]
+    known: set[int] = set()
+    # `add` returns None: each text is new once.
+    repeated = [each.key in known or bool(known.add(each.key)) for each in blocks]
     rows = [
         [
             1.0,
@@ -147,6 +152,8 @@ def features_again(page: TruePage, scores: Vector) -> Matrix:
             alike[kinds[at]],
             scoring._mean(page.blocks[0]),
             max(beside),
+            float(repeated[at]),
+            repeated[at] * math.log1p(block.chars),
         ]
         for at, block in enumerate(blocks)
     ]

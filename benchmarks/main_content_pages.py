@@ -66,7 +66,10 @@ def site_of(url: str) -> str:
 
 
 def shares_of(page: TruePage) -> list[tuple[float, int]]:
-    """Return how much of each block with text is in the truth, and how many words it has."""
+    """Return how much of each block with text is in the truth, and how many words it has.
+
+    A text that the truth has less often than the page is in the first of its blocks.
+    """
     texts: dict[Element, list[str]] = {block.element: [] for block in page.blocks}
     assert page.body is not None
     for node in page.body.descendants:
@@ -76,12 +79,15 @@ def shares_of(page: TruePage) -> list[tuple[float, int]]:
                 assert around is not None
                 around = around.parent
             texts[around].append(node.data)
-    runs = {n: set(runs_of(page.truth, n)) for n in range(1, RUN_WORDS + 1)}
+    runs = {n: Counter(runs_of(page.truth, n)) for n in range(1, RUN_WORDS + 1)}
+    count_by_key: Counter[int] = Counter()
     shares = []
     for block in page.blocks:
         if block.chars:
             words = words_of(" ".join(texts[block.element]))
-            shares.append((share_of(words, runs), len(words)))
+            count_by_key[block.key] += 1
+            share = share_of(words, runs, count_by_key[block.key])
+            shares.append((share, len(words)))
     return shares
 
 
@@ -89,13 +95,16 @@ def runs_of(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
     return (tuple(words[at : at + n]) for at in range(len(words) - n + 1))
 
 
-def share_of(words: Sequence[str], runs: dict[int, set[tuple[str, ...]]]) -> float:
+def share_of(
+    words: Sequence[str], runs: dict[int, Counter[tuple[str, ...]]], times: int
+) -> float:
+    """Return how many of some words are in runs that the truth has as often."""
     if not words:
         return 0.0
     n = min(RUN_WORDS, len(words))
     found = [False] * len(words)
     for at, run in enumerate(runs_of(words, n)):
-        if run in runs[n]:
+        if runs[n][run] >= times:
             found[at : at + n] = [True] * n
     return sum(found) / len(words)
 

@@ -7,7 +7,6 @@ file there.
 """
 
 import contextlib
-import functools
 import hashlib
 import os
 import tempfile
@@ -43,7 +42,7 @@ def database_of(
     module = duckdb_module()
     directory = cache.path / "sql"
     name = _digest(location)
-    made_by = _digest_of_code(), module.__version__
+    made_by = _code_version(), module.__version__
     path = directory / f"{name}-{_digest(*made_by, crawl.state())}.duckdb"
     if path.exists():
         with contextlib.suppress(OSError):  # when it was used last
@@ -65,11 +64,14 @@ def database_of(
     return path
 
 
-@functools.cache
-def _digest_of_code() -> str:
-    """Return what changes with any module, as what is read of a page may."""
-    root = Path(crawler_app.__file__).parent
-    return _digest(*(path.read_text() for path in sorted(root.rglob("*.py"))))
+def _code_version() -> str:
+    """Return what changes with the program, as what is read of a page may.
+
+    In a checkout the version stays, and the files change.
+    """
+    modules = Path(crawler_app.__file__).parent.rglob("*.py")
+    changed_at = max((path.stat().st_mtime_ns for path in modules), default=0)
+    return f"{crawler_app.__version__} {changed_at}"
 
 
 def _digest(*values: str) -> str:

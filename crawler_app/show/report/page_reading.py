@@ -287,7 +287,8 @@ class DocumentReader:
         fragments: list[tuple[int, Mention]] = []
         is_https = document.url.startswith("https:")
         for mention in mentions:
-            link = without_fragment(mention.value)
+            value = mention.value
+            link = without_fragment(value) if "#" in value else value
             found = found_by_link.get(link)
             if found is None:
                 found = found_by_link[link] = self._resolver.find(base, link)
@@ -303,7 +304,7 @@ class DocumentReader:
                 or not link.strip()
             ):
                 links += self._links_to_subjects(document, base, link, mention, found)
-            if len(link) < len(mention.value):
+            if len(link) < len(value):
                 fragments.append((found.number, mention))
         numbers.discard(document.key)
         self._tables.add_inlinks(numbers)

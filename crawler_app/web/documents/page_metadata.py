@@ -212,8 +212,10 @@ def _read_anchors(metadata: PageMetadata, tree: Tree) -> None:
         text = href.strip()
         if not text or text[:11].lower() == "javascript:":
             metadata.scripted_links += 1
-        if not text_of_link(element).strip() and not _is_silent(element):
-            metadata.nameless_links += 1
+        # Most have a text, and another function for each would cost too much.
+        if ((text := element.text) and not text.isspace()) or text_of_link(element):
+            continue
+        metadata.nameless_links += not _is_silent(element)
 
 
 def _is_silent(element: Element) -> bool:

@@ -8,8 +8,8 @@ from crawler_app.web.documents.malformed import problem_in
 
 __all__ = ["LinkResolver"]
 
-# About 30 MB: most links are short, and longer ones are not worth remembering.
-MAX_LINKS = 100_000
+# About 8 MB: most links are short, and longer ones are not worth remembering.
+MAX_LINKS = 20_000
 MAX_LINK_CHARS = 300
 
 Found = TypeVar("Found")

@@ -9,6 +9,7 @@ The tables are our own: what `ipaddress` calls global has changed between 3.11 a
 it does not consider IPv4 addresses embedded in IPv6 addresses.
 """
 
+import functools
 import ipaddress
 import re
 import socket
@@ -147,6 +148,7 @@ def _refusal(subject: str) -> FetchError:
     )
 
 
+@functools.lru_cache(maxsize=1000)
 def is_private_host(host: str) -> bool:
     """Return whether a host, as returned by `crawler_app.base.urls.host_of`, is certainly private.
 

@@ -63,6 +63,7 @@ class Block:
         chars: The length of its own text, without that of the blocks in it.
         linked: Characters of that in links and buttons.
         end: The last piece of its own text.
+        key: A number for its own text; blocks of one text have the same.
         all_chars: The length of its text and of that of the blocks in it.
         all_linked: How many of these are in links.
         all_prose: How many of these are in long paragraphs.
@@ -79,6 +80,7 @@ class Block:
     chars: int = 0
     linked: int = 0
     end: str = ""
+    key: int = 0
     all_chars: int = 0
     all_linked: int = 0
     all_prose: int = 0
@@ -132,6 +134,7 @@ def page_of(body: Element) -> Page:
         block, signs = places.get(parent) or _place_of(parent, places, blocks, marked)
         block.chars += len(text)
         block.end = text
+        block.key = hash((block.key, text))
         if signs & LINK:
             block.linked += len(text)
     _add_up(blocks)

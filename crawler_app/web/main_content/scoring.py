@@ -20,44 +20,47 @@ from crawler_app.web.main_content.signs import ARTICLE, MAIN, NAV, SIGNS
 
 __all__ = ["main_blocks"]
 
-_START = 2.78
+_START = 2.80
 _POINTS_BY_TAG = {
-    "p": 0.49,
-    "h1": -0.25,
-    "h2": 1.37,
-    "h3": 0.90,
-    "li": 0.63,
-    "th": 1.02,
-    "figcaption": -1.79,
+    "p": 0.44,
+    "h1": -0.36,
+    "h2": 1.11,
+    "h3": 0.77,
+    "li": 0.61,
+    "th": 0.58,
+    "figcaption": -2.09,
 }
 
 # For each unit of the natural logarithm of a length in characters.
-_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.12, 0.09, 0.15, -0.85
-_PAGE_BLOCKS = 0.43
-_LINKED_SHARE = -0.59
+_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.04, 0.05, 0.15, -0.87
+_PAGE_BLOCKS = 0.41
+_LINKED_SHARE = -0.69
 
 # By the part of the page's text that comes before; and for what comes before its title.
-_PLACE, _BEFORE_TITLE = -1.64, -1.50
+_PLACE, _BEFORE_TITLE = -1.70, -1.43
 
 # By the natural logarithm of the number of blocks that are alike.
-_ALIKE = 0.52
+_ALIKE = 0.53
 
 # For being outside the ``<main>`` or all ``<article>`` elements of a page that has some.
-_NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.03, -0.39
+_NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.03, -0.40
 
 # Of the block around it, and of the block around the block around that: log of the
 # characters, share of them in links, log of the blocks with text, share of long paragraphs.
-_NEAR = (0.12, -0.22, 0.10, 0.62)
-_FAR = (0.51, -0.37, -0.57, -0.65)
+_NEAR = (0.11, -0.34, 0.10, 0.57)
+_FAR = (0.52, -0.28, -0.57, -0.59)
 _NEAR_STEPS, _FAR_STEPS = 2, 4
 
 # The second scoring: the first one, the mean scores of two blocks around it, of its
 # neighbors, of those alike, and of the page, and the highest one of the page.
-_AGAIN_START = 1.70
-_AGAIN_OWN = 0.38
-_AGAIN_AROUND = {1: 0.85, 2: -0.50}
-_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.99, 2.23
-_AGAIN_PAGE, _AGAIN_HIGHEST = 0.56, -4.67
+_AGAIN_START = 1.84
+_AGAIN_OWN = 0.43
+_AGAIN_AROUND = {1: 0.58, 2: -0.51}
+_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.96, 2.30
+_AGAIN_PAGE, _AGAIN_HIGHEST = 0.30, -4.39
+
+# For a text that a block before has too, and for each unit of the logarithm of its length.
+_AGAIN_REPEATED, _AGAIN_REPEATED_CHARS = 0.64, -0.65
 
 _SENTENCE_ENDS = frozenset(".!?:;。！？…")
 _CLOSING = "\"'”’)]"
@@ -181,6 +184,7 @@ def _score_again(
     start = _AGAIN_START + _AGAIN_PAGE * _mean(blocks[0]) + _AGAIN_HIGHEST * max(scores)
     around: dict[Block, float] = {}
     alike = _means_by_kind(with_text, kinds)
+    known: set[int] = set()
     for at, (block, kind) in enumerate(zip(with_text, kinds, strict=True)):
         parent = block.parent or block
         if parent not in around:
@@ -191,6 +195,9 @@ def _score_again(
         points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
         points += _AGAIN_ALIKE * alike[kind]
+        if block.key in known:
+            points += _AGAIN_REPEATED + _AGAIN_REPEATED_CHARS * math.log1p(block.chars)
+        known.add(block.key)
         block.score = _probability(points)
 
 

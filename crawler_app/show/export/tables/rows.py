@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from crawler_app.base.models import UrlRecord
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.text.formatting import iso_time
-from crawler_app.base.urls import dedup_key, is_of_directory, join_or_nothing
+from crawler_app.base.urls import dedup_key
 from crawler_app.show.export.tables.columns import COLUMNS_BY_TABLE, PAGES, Row
 from crawler_app.show.report.page_problems import pages_by_problem
 from crawler_app.show.report.page_reading import (
@@ -30,6 +30,7 @@ from crawler_app.show.report.temp_tables import (
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.references import Mention, Use
+from crawler_app.web.documents.resolving import LinkResolver
 
 __all__ = ["RowReader"]
 
@@ -42,19 +43,15 @@ CREATE TABLE finding (page TEXT, kind TEXT, subject TEXT, line INTEGER, detail T
 """
 INDEXES = "CREATE INDEX finding_page ON finding (page)"
 
-# References whose targets are cached: about 15 MB.
-MAX_CACHED = 40_000
-
 MAX_TEXT_CHARS = 80
 
 KIND_BY_USE = {use: use.name.lower() for use in Use}
 
 
 class _Target(NamedTuple):
-    """What a reference leads to; without a URL if that is a place on the page, or no page."""
+    """What a reference leads to; without a URL if it leads nowhere."""
 
     url: str
-    fragment: str
     status: int | None
     reason: str | None
 
@@ -79,8 +76,7 @@ class RowReader(Observer):
         self.links_only = links_only
         self._on_links = on_links
         self._first_seen = first_seen
-        self._known_by_directory: dict[str, dict[str, _Target]] = {}
-        self._known = 0
+        self._resolver = LinkResolver(self._target_at)
         self._outlinks = 0, 0  # the last document, and how many it has
         self._change_by_url: dict[str, str] | None = None
         self._tables = TempTables()
@@ -107,16 +103,15 @@ class RowReader(Observer):
     ) -> None:
         nofollow = page.nofollow_links if page is not None else ()
         rows: list[Row] = []
-        # Pages of a directory have many references in common, which lead to the same URLs.
-        known = self._known_in(base.rpartition("/")[0])
-        own: dict[str, _Target] = {}  # of this page alone
+        target_by_link: dict[str, _Target] = {}
         for value, use, element, _, line, position, text, _ in mentions:
-            target = known.get(value) or own.get(value)
+            link, _, fragment = value.partition("#")
+            if not link:  # a place on the page
+                continue
+            target = target_by_link.get(link)
             if target is None:
-                target = self._target_of(base, value)
-                (known if is_of_directory(value) else own)[value] = target
-                self._known += 1
-            url, fragment, status, reason = target
+                target = target_by_link[link] = self._resolver.find(base, link)
+            url, status, reason = target
             if not url:
                 continue
             rows.append(
@@ -129,7 +124,7 @@ class RowReader(Observer):
                     one_line(text, MAX_TEXT_CHARS) if text else "",
                     KIND_BY_USE[use],
                     element,
-                    bool(nofollow) and value.partition("#")[0] in nofollow,
+                    bool(nofollow) and link in nofollow,
                     status,
                     reason,
                 )
@@ -142,16 +137,8 @@ class RowReader(Observer):
         if self._on_links is not None:
             self._on_links(rows)
 
-    def _known_in(self, directory: str) -> dict[str, "_Target"]:
-        if self._known >= MAX_CACHED:
-            self._known = 0
-            self._known_by_directory.clear()
-        return self._known_by_directory.setdefault(directory, {})
-
-    def _target_of(self, base: str, value: str) -> "_Target":
-        link, _, fragment = value.partition("#")
-        url = join_or_nothing(base, link) if link else ""
-        return _Target(url, fragment, *(self._outcome_of(url) if url else (None, None)))
+    def _target_at(self, url: str, _problem: str) -> "_Target":
+        return _Target(url, *(self._outcome_of(url) if url else (None, None)))
 
     def see_page(
         self, record: UrlRecord, document: DocumentRow, page: Page | None

@@ -10,7 +10,14 @@ from crawler_app.web.main_content import main_content
 from crawler_app.web.main_content.embedded import embedded_text
 
 SENTENCE = "The bridge was closed in spring, and nobody knows when it will open again. "
-STORY = f"<h1>The bridge</h1>{f'<p>{SENTENCE * 3}</p>' * 5}"
+
+
+def story(title):
+    parts = (f"<p>{title}, {number}: {SENTENCE * 3}</p>" for number in range(5))
+    return f"<h1>{title}</h1>{''.join(parts)}"
+
+
+STORY, LATER = story("The bridge"), story("The tunnel")
 AROUND = {
     "nav": "<nav><ul><li><a href=a>AROUND</a><li><a href=b>Sports</a></ul></nav>",
     "menu": "<div class='main-menu'><a href=a>AROUND</a> <a href=b>Sports</a></div>",
@@ -62,9 +69,23 @@ def test_menu_that_is_longer_than_its_page_is_left_out():
     ],
 )
 def test_parts_of_a_story_stay(part):
-    page = f"{AROUND['nav']}<main>{STORY}{part}{STORY}</main>{AROUND['footer']}"
+    page = f"{AROUND['nav']}<main>{STORY}{part}{LATER}</main>{AROUND['footer']}"
 
-    assert text_of(page) == text_of(f"{STORY}{part}{STORY}", whole_page=True)
+    assert text_of(page) == text_of(f"{STORY}{part}{LATER}", whole_page=True)
+
+
+def test_copy_of_what_is_above_is_left_out():
+    slides = (
+        "<div class=slide><p>We moved the whole bank in a week, and it was fun.</div>"
+    )
+
+    assert text_of(f"{STORY}{slides * 3}").count("the whole bank") == 1
+
+
+def test_short_texts_may_be_repeated():
+    options = "".join(f"<h2>{name}</h2><p>Type: number" for name in "abcdef")
+
+    assert text_of(f"{STORY}{options}").count("Type: number") == 6
 
 
 def test_images_stay_with_the_text_before_them():

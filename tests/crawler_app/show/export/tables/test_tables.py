@@ -261,7 +261,7 @@ def test_tables_are_made_anew_when_the_crawl_or_the_program_has_changed(
     before = made.stat().st_ino
     gencrawl(*count)
     assert made.stat().st_ino == before
-    monkeypatch.setattr(cached, "_digest_of_code", lambda: "of another version")
+    monkeypatch.setattr(cached, "_code_version", lambda: "of another version")
     gencrawl(*count)
     (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
     assert made.stat().st_ino != before
