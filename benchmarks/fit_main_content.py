@@ -30,7 +30,7 @@ from main_content_pages import TruePage, f1_of, pages_in, shares_of
 
 from crawler_app.web.main_content import scoring
 from crawler_app.web.main_content.blocks import Block
-from crawler_app.web.main_content.signs import ARTICLE, MAIN, SIGNS
+from crawler_app.web.main_content.signs import ARTICLE, MAIN, MEANT_TWICE, SIGNS
 
 FOLDS = 5
 
@@ -138,8 +138,10 @@ def features_again(page: TruePage, scores: Vector) -> Matrix:
     alike = scoring._means_by_kind(blocks, kinds)
     beside = [0.0, *(block.score for block in blocks), 0.0]
     known: set[int] = set()
-    # `add` returns None: each text is new once.
-    repeated = [each.key in known or bool(known.add(each.key)) for each in blocks]
+    repeated = []
+    for each in blocks:
+        repeated.append(each.key in known and not each.signs & MEANT_TWICE)
+        known.add(each.key)
     rows = [
         [
             1.0,

@@ -16,25 +16,25 @@ from functools import lru_cache
 from operator import truediv
 
 from crawler_app.web.main_content.blocks import Block
-from crawler_app.web.main_content.signs import ARTICLE, MAIN, NAV, SIGNS
+from crawler_app.web.main_content.signs import ARTICLE, MAIN, MEANT_TWICE, NAV, SIGNS
 
 __all__ = ["main_blocks"]
 
-_START = 2.80
+_START = 2.81
 _POINTS_BY_TAG = {
-    "p": 0.44,
-    "h1": -0.36,
-    "h2": 1.11,
-    "h3": 0.77,
-    "li": 0.61,
-    "th": 0.58,
-    "figcaption": -2.09,
+    "p": 0.50,
+    "h1": -0.58,
+    "h2": 0.88,
+    "h3": 0.54,
+    "li": 0.66,
+    "th": 0.59,
+    "figcaption": -2.04,
 }
 
 # For each unit of the natural logarithm of a length in characters.
-_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.04, 0.05, 0.15, -0.87
+_ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.05, 0.05, 0.16, -0.88
 _PAGE_BLOCKS = 0.41
-_LINKED_SHARE = -0.69
+_LINKED_SHARE = -0.68
 
 # By the part of the page's text that comes before; and for what comes before its title.
 _PLACE, _BEFORE_TITLE = -1.70, -1.43
@@ -43,24 +43,24 @@ _PLACE, _BEFORE_TITLE = -1.70, -1.43
 _ALIKE = 0.53
 
 # For being outside the ``<main>`` or all ``<article>`` elements of a page that has some.
-_NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.03, -0.40
+_NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.02, -0.41
 
 # Of the block around it, and of the block around the block around that: log of the
 # characters, share of them in links, log of the blocks with text, share of long paragraphs.
-_NEAR = (0.11, -0.34, 0.10, 0.57)
-_FAR = (0.52, -0.28, -0.57, -0.59)
+_NEAR = (0.12, -0.33, 0.10, 0.55)
+_FAR = (0.52, -0.29, -0.58, -0.60)
 _NEAR_STEPS, _FAR_STEPS = 2, 4
 
 # The second scoring: the first one, the mean scores of two blocks around it, of its
 # neighbors, of those alike, and of the page, and the highest one of the page.
-_AGAIN_START = 1.84
-_AGAIN_OWN = 0.43
-_AGAIN_AROUND = {1: 0.58, 2: -0.51}
-_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.96, 2.30
-_AGAIN_PAGE, _AGAIN_HIGHEST = 0.30, -4.39
+_AGAIN_START = 1.86
+_AGAIN_OWN = 0.44
+_AGAIN_AROUND = {1: 0.58, 2: -0.55}
+_AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.91, 2.29
+_AGAIN_PAGE, _AGAIN_HIGHEST = 0.32, -4.41
 
 # For a text that a block before has too, and for each unit of the logarithm of its length.
-_AGAIN_REPEATED, _AGAIN_REPEATED_CHARS = 0.64, -0.65
+_AGAIN_REPEATED, _AGAIN_REPEATED_CHARS = 0.81, -0.67
 
 _SENTENCE_ENDS = frozenset(".!?:;。！？…")
 _CLOSING = "\"'”’)]"
@@ -195,7 +195,7 @@ def _score_again(
         points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
         points += _AGAIN_ALIKE * alike[kind]
-        if block.key in known:
+        if block.key in known and not block.signs & MEANT_TWICE:
             points += _AGAIN_REPEATED + _AGAIN_REPEATED_CHARS * math.log1p(block.chars)
         known.add(block.key)
         block.score = _probability(points)

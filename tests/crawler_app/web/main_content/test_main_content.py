@@ -82,6 +82,18 @@ def test_copy_of_what_is_above_is_left_out():
     assert text_of(f"{STORY}{slides * 3}").count("the whole bank") == 1
 
 
+def test_titles_and_lines_of_code_may_be_repeated():
+    line = "const mapDispatchToProps = (dispatch) => bindActionCreators(all, dispatch)"
+    code = f"<pre><code><div>{line}</div><div>export default</div></code></pre>"
+    title = "Connect: dispatching actions with the function mapDispatchToProps"
+    path = f"<ul class=breadcrumbs><li><a href=/>Home</a><li>{title}</ul>"
+
+    text = text_of(f"{path}<main><h1>{title}</h1>{LATER}{code * 2}</main>")
+
+    assert text.startswith(title)
+    assert text.count(line) == 2
+
+
 def test_short_texts_may_be_repeated():
     options = "".join(f"<h2>{name}</h2><p>Type: number" for name in "abcdef")
 
