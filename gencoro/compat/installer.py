@@ -59,7 +59,7 @@ def install(python: bool = True) -> None:
     >>> gencoro.compat.install()
     >>> from tornado import gen, stack_context
     >>> gen.Task, stack_context.wrap  # doctest: +ELLIPSIS
-    (<function Task at ...>, <function wrap at ...>)
+    (<class 'gencoro.compat.modules.gen.Task'>, <function wrap at ...>)
     >>> gencoro.compat.uninstall()
     """
     global _installation

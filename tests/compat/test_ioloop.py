@@ -50,6 +50,23 @@ def test_thread_with_a_loop_of_its_own_gets_the_programs(program_loop):
     assert seen == [True]
 
 
+def test_loop_that_runs_on_a_thread_is_its_current_one(program_loop):
+    """Also if Tornado has not met it yet: `asyncio.run` has made it."""
+    from tornado.ioloop import IOLoop
+
+    seen = []
+
+    async def main():
+        seen.append(IOLoop.current().asyncio_loop is asyncio.get_running_loop())
+
+    program_loop.install()
+    thread = threading.Thread(target=asyncio.run, args=[main()])
+    thread.start()
+    thread.join()
+
+    assert seen == [True]
+
+
 @uses("tornado.ioloop.IOLoop.make_current", "tornado.ioloop.IOLoop.clear_current")
 @pytest.mark.filterwarnings("error")
 def test_current_loop_is_chosen_without_a_warning(loop):

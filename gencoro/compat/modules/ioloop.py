@@ -152,7 +152,9 @@ def _current(instance: bool = True) -> IOLoop | None:
 
     So a worker thread can pass its result to the program, as until Tornado 4.
     """
-    if threading.current_thread() is threading.main_thread():
+    # Tornado knows a loop that runs here only after the first call, as in `asyncio.run`.
+    is_running = asyncio._get_running_loop() is not None
+    if is_running or threading.current_thread() is threading.main_thread():
         return IOLoop.current(instance)
     own = IOLoop.current(instance=False)
     return own or ((program_loop() or IOLoop.current()) if instance else None)
