@@ -129,7 +129,8 @@ class Check:
             self.internal_errors = summary.internal_errors
             tracker.summary.is_empty = not (summary.pages or summary.files)
             tracker.summary.incomplete += why_incomplete(result, config, name_of)
-            tracker.summary.incomplete += login_hints(config, result.seed_ends)
+            hints = login_hints(config, result.seed_ends, name_of)
+            tracker.summary.incomplete += hints
             for url in result.soft_404s:
                 self._report(soft_404(url))
             self._report_pages(config, name_of)

@@ -70,5 +70,5 @@ def _unseen_starts(
         if outcome.reason == Reason.MADE_BY_SCRIPT:
             words = words_of_scripted(is_rendered=config.render != "never")
             yield f"{name_of(seed)}: {words}"
-        elif words := complaint_about(seed, end):
+        elif words := complaint_about(seed, end, name_of):
             yield words

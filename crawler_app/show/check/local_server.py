@@ -138,7 +138,8 @@ class LocalFolder:
         if url.endswith(("/", CLEAN)):
             return False
         file = self._file_of(url)
-        return not file.exists() and file.with_name(file.name + CLEAN).is_file()
+        is_there = file.is_file() or (file / INDEX).is_file()
+        return not is_there and file.with_name(file.name + CLEAN).is_file()
 
     def _moved(self, url: str) -> str:
         if url.startswith(self.url):
@@ -169,7 +170,8 @@ class LocalFolder:
         name = unquote(path)
         if (self._root / name).is_dir():
             name = f"{name.rstrip('/')}/{INDEX}".removeprefix("/")
-        return os.path.normpath(folder / name) + mark + query
+        slash = "/" if name.endswith("/") else ""
+        return os.path.normpath(folder / name) + slash + mark + query
 
 
 class _Handler(RequestHandler):

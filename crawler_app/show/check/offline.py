@@ -1,6 +1,6 @@
-"""Failures of other sites that this machine's own network may have caused.
+"""Failures of sites that this machine's own network may have caused.
 
-They are kept back until another site answers, so that a machine without a network is named once.
+They are kept back until a site answers, so that a machine without a network is named once.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ MAX_NAMED_HOSTS = 3
 
 
 class Unreached:
-    """References to external URLs that could not be reached."""
+    """References to URLs that could not be reached."""
 
     def __init__(self) -> None:
         self._is_online = False
@@ -46,16 +46,17 @@ class Unreached:
     def complaint(self) -> tuple[str, int]:
         """Return what to say of a machine without a network, and the number of URLs.
 
-        Empty if other sites were reached, or if only one failed.
+        Empty if a site was reached, or if only one failed.
         """
         hosts = sorted(set(map(host_of, self._end_by_url)))
         if len(hosts) < MIN_OFFLINE_HOSTS:
             return "", 0
         named, urls = ", ".join(hosts[:MAX_NAMED_HOSTS]), len(self._end_by_url)
+        more = " ..." if len(hosts) > MAX_NAMED_HOSTS else ""
         words = (
-            f"this machine seems to be offline: none of {number(len(hosts), 'other host')} "
-            f"could be reached ({named} ...), so {number(urls, 'external URL')} could "
-            "not be checked"
+            f"this machine seems to be offline: none of {number(len(hosts), 'host')} "
+            f"could be reached ({named}{more}), so {number(urls, 'URL')} could not be "
+            "checked"
         )
         return words, urls
 

@@ -34,13 +34,12 @@ from crawler_app.web.documents.malformed import REPAIRED
 from crawler_app.web.documents.outline import Outline
 from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.resolving import LinkResolver
+from crawler_app.web.documents.sitemap import ENTRY
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
 
 __all__ = ["ReferenceTracker"]
-
-_ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
 
 class _Resolved(NamedTuple):
@@ -73,10 +72,10 @@ class ReferenceTracker:
     >>> tracker = ReferenceTracker(found.append)
     >>> page = Outline("", [Mention("b", Use.LINK, "a", "href", 7, 3, "B")])
     >>> tracker.saw_document("http://a.test/", page)
-    >>> gone = Outcome(State.FAILED, Reason.DNS)
+    >>> gone = Outcome(State.FAILED, Reason.CONNECTION_REFUSED)
     >>> tracker.saw_end("http://a.test/b", gone, Role.LINK)
     >>> found[0].place, found[0].text, found[0].meaning
-    ('http://a.test/:7:3', 'B', 'the name of the host is unknown')
+    ('http://a.test/:7:3', 'B', 'the host refused the connection')
     """
 
     def __init__(
@@ -138,7 +137,7 @@ class ReferenceTracker:
         for url in urls:
             link = without_fragment(url)
             found = self._resolver.find(sitemap, link)
-            self._take(sitemap, link, [_ENTRY._replace(value=url)], found)
+            self._take(sitemap, link, [ENTRY._replace(value=url)], found)
 
     def saw_refusal(self, candidate: Candidate) -> None:
         """Record a skipped URL, unless the skip is provisional."""
@@ -307,11 +306,11 @@ class ReferenceTracker:
             self._reporter.find_broken(FindingKind.NOTICE, group, end.outcome)
 
     def _find_broken(self, group: References, end: End) -> None:
+        if self._unreached.keeps(group, end):
+            return
         kind = FindingKind.BROKEN
         url = group.redirected_to or group.target
         # What is deeper than --max-depth is checked in the same way as what is external.
         if end.role is Role.EXTERNAL and host_of(url) not in self._own_hosts:
             kind = FindingKind.EXTERNAL
-            if self._unreached.keeps(group, end):
-                return
         self._reporter.find_broken(kind, group, end.outcome)

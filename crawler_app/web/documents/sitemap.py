@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.sitemap_pieces import GZIP_MAGIC, content
 from crawler_app.web.documents.sitemap_xml import (
     MAX_LOC_CHARS,
@@ -18,7 +19,10 @@ from crawler_app.web.documents.sitemap_xml import (
     read_xml,
 )
 
-__all__ = ["GZIP_MAGIC", "Sitemap", "is_sitemap", "parse_sitemap"]
+__all__ = ["ENTRY", "GZIP_MAGIC", "Sitemap", "is_sitemap", "parse_sitemap"]
+
+# How a sitemap or a feed refers to a URL.
+ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
 # sitemaps.org, "Sitemap file requirements"; bytes after decompression.
 MAX_URLS = 50_000

@@ -619,6 +619,16 @@ def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path)
     assert "resume" not in ended.err
 
 
+def test_page_of_a_folder_that_was_not_read_has_its_name(folder, gencrawl):
+    (folder / "a.html").write_text("x" * 200)
+    (folder / "b.html").write_text("<form action=x><input type=password></form>")
+
+    ended = gencrawl("check", "public", "--max-body-bytes", "100")
+
+    assert "from a start URL: public/a.html: it is larger than" in ended.out
+    assert "Incomplete: public/b.html is a login page" in ended.out
+
+
 def test_page_linked_by_several_names_is_checked_once(folder, gencrawl):
     links = (".", "./index.html#a", "index.html", "none/index.html")
     markup = "".join(f"<a href={link}>x</a>" for link in links)
@@ -696,6 +706,18 @@ def test_baseline_does_not_hold_the_name_of_the_folder(folder, gencrawl, tmp_pat
     folder.rename(tmp_path / "other")
 
     assert gencrawl("check", "other", *baseline).status == 0
+
+
+def test_page_beside_a_folder_of_its_name_has_a_clean_url(folder, gencrawl):
+    (folder / "guide").mkdir()
+    (folder / "guide.html").write_text("<p id=x>")
+    (folder / "index.html").write_text("<a href=guide#x>x</a><a href=guide/>x</a>")
+
+    ended = gencrawl("check", "public/index.html", "--format", "json")
+
+    # As GitHub Pages answer: the folder has no page.
+    (finding,) = json.loads(ended.out)["findings"]
+    assert (finding["href"], finding["target"]) == ("guide/", "public/guide/index.html")
 
 
 def test_page_is_found_without_its_suffix(folder, gencrawl):

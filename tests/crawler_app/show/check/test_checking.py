@@ -158,6 +158,20 @@ def test_redirects_are_followed_in_any_order(order):
     assert [(each.href, each.end) for each in found] == [("a", "http://a.test/c")]
 
 
+@pytest.mark.parametrize(("hosts", "findings"), [("a", 1), ("abcd", 0)])
+def test_start_urls_without_a_network_are_named_once(hosts, findings):
+    found, seeds = [], [f"http://{host}.test/" for host in hosts]
+    tracker = ReferenceTracker(found.append, seeds)
+
+    for seed in seeds:
+        tracker.saw_end(seed, Outcome(State.FAILED, Reason.DNS), Role.LINK)
+
+    incomplete = tracker.finish().incomplete
+    assert len(found) == findings
+    assert len(incomplete) == (not findings)
+    assert all("none of 4 hosts" in why for why in incomplete)
+
+
 @pytest.mark.parametrize("is_online", [True, False])
 @pytest.mark.parametrize("pages", [1, 10_001])
 def test_machine_without_a_network_is_named_once(is_online, pages):
@@ -177,7 +191,7 @@ def test_machine_without_a_network_is_named_once(is_online, pages):
 
     summary = tracker.finish()
     assert len(found) == (2 * pages if is_online else 0)
-    assert ["2 external URLs could not" in why for why in summary.incomplete] == (
+    assert ["2 URLs could not" in why for why in summary.incomplete] == (
         [] if is_online else [True]
     )
 
