@@ -36,7 +36,7 @@ from crawler_app.show.report import (
     write_csv,
 )
 from crawler_app.show.report.as_csv import COLUMNS
-from crawler_app.show.report.verdict import scripted, unchecked
+from crawler_app.show.report.verdict import headline, scripted, unchecked
 from crawler_app.show.terminal.progress_display import Steps
 
 __all__ = ["report"]
@@ -120,9 +120,10 @@ def _verdict(found: Report) -> int:
     is_shell = found.summary.is_shell
     if is_shell:
         print(f"Nothing was read: {scripted(found)}.", file=sys.stderr)
-    if not found.broken:
+    # Those to which only malformed references lead are broken, too, though not listed twice.
+    if not (found.broken or found.summary.broken):
         return FAILED if is_shell else OK
-    urls = number(len(found.broken), "URL is", "URLs are")
     links = number(found.broken_links, "link leads", "links lead")
-    print(f"{urls} broken; {links} there.", file=sys.stderr)
+    there = f"; {links} to what is broken" if found.broken else ""
+    print(f"{headline(found)}{there}.", file=sys.stderr)
     return BROKEN

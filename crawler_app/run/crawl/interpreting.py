@@ -24,7 +24,6 @@ from crawler_app.base.http_headers import (
     canonical_link,
     extracted_type,
     is_html,
-    links_in,
 )
 from crawler_app.base.models import (
     Candidate,
@@ -52,11 +51,10 @@ from crawler_app.web.documents import sitemap
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import Outline, upgraded
+from crawler_app.web.documents.outline import Outline, mentions_in_headers, upgraded
 from crawler_app.web.documents.pdf import PDF_MARK, can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
-from crawler_app.web.documents.references import Mention, Use, refers_to_url
-from crawler_app.web.documents.refresh import parse_refresh
+from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.documents.xhtml import is_xhtml, is_xml
 from crawler_app.web.httpclient.response import REDIRECTS
@@ -200,7 +198,9 @@ class Interpreter:
         if is_html(content_type) or (is_pdf(content_type) and self._can_read_pdf()):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
-        if self._observer is not None and (mentions := _in_headers(fetched)):
+        if self._observer is not None and (
+            mentions := mentions_in_headers(fetched.headers)
+        ):
             self._observer.saw_document(claim.url, Outline(mentions=mentions))
         if self._config.fetches_assets:
             found += yield from self._assets_of_file(
@@ -283,7 +283,7 @@ class Interpreter:
         admitted = self._links(claim, page, new, directives)
         found = upgraded(page.assets, fetched)
         if self._observer is not None and outline is not None:
-            mentions = outline.mentions + _in_headers(fetched)
+            mentions = outline.mentions + mentions_in_headers(fetched.headers)
             outline.mentions = upgraded(mentions, fetched)
             self._observer.saw_document(claim.url, outline, has_ids=is_markup)
             if self._config.fetches_assets:
@@ -473,19 +473,6 @@ class Interpreter:
             (admit(url, claim.url, depth) for url in found.pages),
         )
         return (yield from self._admission.in_turns(admitted, claim))
-
-
-def _in_headers(fetched: Fetched) -> list[Mention]:
-    """Return the references in Refresh and Link headers."""
-    mentions = [
-        Mention(target, Use.LINK, "Link header", "")
-        for target, rels in links_in(fetched.headers)
-        if refers_to_url(rels)
-    ]
-    found = parse_refresh(fetched.headers.get("Refresh", ""))
-    if found is not None:
-        mentions.append(Mention(found.reference, Use.LINK, "Refresh header", ""))
-    return mentions
 
 
 def _is_frame(asset: Mention) -> bool:

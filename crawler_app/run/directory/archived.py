@@ -11,7 +11,13 @@ from crawler_app.base.http_headers import http_date_at
 from crawler_app.base.models import Fetched, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
-from crawler_app.store.archive.captures import Capture, Captures, table_errors
+from crawler_app.store.archive.captures import (
+    REDIRECT,
+    USABLE,
+    Capture,
+    Captures,
+    table_errors,
+)
 from crawler_app.store.archive.reading import ArchiveReader, newest, open_readers
 from crawler_app.store.archive.warc_files import file_name, labelled
 
@@ -23,6 +29,9 @@ class Responses(Protocol):
 
     def find(self, url: str) -> Fetched | None:
         """Return the newest response of a URL; None if it is missing, damaged or large."""
+
+    def find_redirect(self, url: str) -> Fetched | None:
+        """Return the newest redirect from a URL; None if it is missing or damaged."""
 
     def has(self, url: str) -> bool:
         """Return whether there is a response of a URL, which may be damaged."""
@@ -47,7 +56,14 @@ class Archived:
 
     def find(self, url: str) -> Fetched | None:
         """Return the newest response of a URL; None if it is missing, damaged or large."""
-        found = newest(url, self._archives)
+        return self._find(url, USABLE)
+
+    def find_redirect(self, url: str) -> Fetched | None:
+        """Return the newest redirect from a URL; None if it is missing or damaged."""
+        return self._find(url, REDIRECT)
+
+    def _find(self, url: str, condition: str) -> Fetched | None:
+        found = newest(url, self._archives, condition)
         if found is None:
             return None
         archive, capture = found

@@ -247,6 +247,8 @@ class _ForeignResponses:
         except (ArchiveError, OSError):
             return None
 
+    find_redirect = find
+
     def has(self, url: str) -> bool:
         return dedup_key(url) in self._content.places_by_key
 

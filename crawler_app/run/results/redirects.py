@@ -47,7 +47,7 @@ class Redirects:
         first URL that is not a redirect.
         """
         chains = [
-            self._chain_from(url)
+            self.path_from(url)
             for key, url in self.url_by_key.items()
             if key not in self._target_by_key
             and self.end_by_key[key] not in self.loop_by_key
@@ -58,18 +58,22 @@ class Redirects:
         """Return the URL that a redirect finally leads to; for a loop, one of its URLs."""
         return self._target_by_key[self.end_by_key[dedup_key(url)]]
 
+    def path_from(self, url: str) -> list[str]:
+        """Return a URL and what its redirects lead to; of a loop, each URL once."""
+        path = {url: None}
+        while (at := self.url_by_key.get(dedup_key(url))) is not None:
+            url = self.target_by_url[at]
+            if url in path:
+                break
+            path[url] = None
+        return list(path)
+
     @functools.cached_property
     def _target_by_key(self) -> dict[str, str]:
         return {dedup_key(target): target for target in self.target_by_url.values()}
 
     def _next(self, key: str) -> str:
         return dedup_key(self.target_by_url[self.url_by_key[key]])
-
-    def _chain_from(self, url: str) -> list[str]:
-        chain = [url]
-        while (at := self.url_by_key.get(dedup_key(chain[-1]))) is not None:
-            chain.append(self.target_by_url[at])
-        return chain
 
     def _follow(self, key: str) -> None:
         path: dict[str, None] = {}

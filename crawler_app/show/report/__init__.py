@@ -6,7 +6,8 @@ makes it.  From the directory of a crawl to the page::
     report_data      the Report                                           pure
     gathering        reads every URL once, and returns a Report
       archived       the archived response of a URL
-      page_reading   reads a page again: its links and its metadata
+      page_reading   reads a page again: its references and its metadata
+      reference_reading  tells what is wrong with the references of documents
       link_targets   the URLs whose links are listed: broken, moved, mixed content
       temp_tables    what was read, in temporary tables on disk
       page_problems  queries of the tables: page-quality problems, duplicates, rankings

@@ -70,6 +70,8 @@ def to_json(report: Report) -> dict[str, Any]:
         },
         "hosts": [_host(host) for host in summary.hosts],
         "skipped": list(_skipped(report)),
+        "unasked": report.unasked,
+        "unread_places": report.unread_places,
         "not_checked": [
             asdict(failure) | {"meaning": meaning_of(failure.reason)}
             for failure in report.not_checked

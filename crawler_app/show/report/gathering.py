@@ -251,11 +251,13 @@ def _add_links(
 ) -> None:
     """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
     redirects = report.summary.redirects
+    report.pages_with_broken_links = tables.documents_with(0, len(report.broken))
     targets.add_links(tables, report)
     for moved in report.moved:
         moved.end = redirects.end_of(moved.url)
         moved.status = url_lists.status_by_redirect.get(moved.url)
-    report.pages_with_broken_links = tables.documents_with(0, len(report.broken))
+    report.unasked = tables.unasked()
+    report.unread_places = tables.unread_places()
     report.pages_with_broken_links += len(set(_first_pages(report)))
     _compare_broken(report)
     report.broken.sort(key=lambda each: (-each.reach, -len(each.links), each.url))

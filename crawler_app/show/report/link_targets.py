@@ -40,6 +40,8 @@ class LinkTargets:
     Attributes:
         target_by_number: The targets, by the `number_of` their URLs.
         end_by_number: Where redirects end; both as such numbers.
+        path_from: `Redirects.path_from`.
+        malformed: The subjects that malformed references lead to.
 
     >>> from crawler_app.base.reasons import reason_of_status
     >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
@@ -50,6 +52,8 @@ class LinkTargets:
 
     def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
         self._broken = broken
+        self.path_from = redirects.path_from
+        self.malformed: set[int] = set()
         self._redirects: list[str] = []
         # By the arguments of `fault`.
         self._faults: dict[tuple[FindingKind, str, str], int] = {}
@@ -92,7 +96,8 @@ class LinkTargets:
     def add_links(self, tables: TempTables, report: Report) -> None:
         """Add their links to the broken URLs, and the other subjects with theirs to a report.
 
-        Each list of these begins with the largest reach.
+        A URL to which only malformed references lead is not a broken one, too.  Each list of the
+        others begins with the largest reach.
         """
         counts_by_subject = tables.link_counts()
         subjects: list[Broken | FaultyTarget] = [*self._broken]
@@ -110,5 +115,10 @@ class LinkTargets:
             each.links = Links(tables, subject, counts.links)
             if isinstance(each, FaultyTarget) and counts.links:
                 listed[each.kind].append(each)
+        report.broken = [
+            each
+            for subject, each in enumerate(self._broken)
+            if each.links or each.is_seed or subject not in self.malformed
+        ]
         for found in listed.values():
             found.sort(key=lambda each: -each.reach)

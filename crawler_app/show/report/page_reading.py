@@ -4,31 +4,22 @@ The frontier records only the first page that led to a URL; recording every link
 each crawl a fifth slower.  So a report parses the archived pages again.
 """
 
-import itertools
 from collections.abc import (
-    Collection,
     Iterable,
-    Iterator,
     Sequence,
 )
-from typing import NamedTuple
 
-from crawler_app.base.http_headers import is_html
+from crawler_app.base.http_headers import is_html, media_type
 from crawler_app.base.models import Fetched, Outcome, Role, UrlRecord
 from crawler_app.base.reasons import CONTENT, Reason
 from crawler_app.base.urls import (
     dedup_key,
-    is_mixed_content,
     join_or_nothing,
-    without_fragment,
 )
 from crawler_app.run.directory.archived import Responses, find_page
 from crawler_app.run.results.summary import is_page
 from crawler_app.show.findings.kinds import (
-    REFERENCE_IS_EMPTY,
-    FindingKind,
     ProblemKind,
-    missing_place,
 )
 from crawler_app.show.findings.near_duplicates import bands_of, sketch_of
 from crawler_app.show.findings.page_rules import (
@@ -37,48 +28,36 @@ from crawler_app.show.findings.page_rules import (
     is_feed,
     is_plain_text,
 )
-from crawler_app.show.report.link_targets import LinkTarget, LinkTargets
+from crawler_app.show.report.link_targets import LinkTargets
+from crawler_app.show.report.reference_reading import ReferenceReader
 from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.temp_tables import (
     DocumentRow,
-    LinkRow,
     TempTables,
     number_of,
 )
 from crawler_app.store.frontier import FrontierReader
-from crawler_app.web.documents.fragments import Ids, fragment_of, has_place, names_place
 from crawler_app.web.documents.html import Page, parse_html
-from crawler_app.web.documents.malformed import is_missing
 from crawler_app.web.documents.non_html import may_have_assets
-from crawler_app.web.documents.outline import outline_of, upgraded, words_of
+from crawler_app.web.documents.outline import (
+    kind_of,
+    mentions_in_headers,
+    outline_of,
+    upgraded,
+)
 from crawler_app.web.documents.page_metadata import Alternate, PageMetadata, Picture
-from crawler_app.web.documents.references import LOADED_USES, Mention, Use
-from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.resolving import LinkResolver
-from crawler_app.web.documents.sitemap import parse_sitemap
+from crawler_app.web.documents.references import Mention
+from crawler_app.web.documents.sitemap import (
+    ENTRY,
+    Sitemap,
+    is_sitemap,
+    parse_sitemap,
+)
 from crawler_app.web.robots.directives import directives_in_header
 
 __all__ = ["DocumentReader", "Observer", "picture_faults"]
 
-# Ids of pages that are kept, so that most links to them are checked at once: 15 MB.
-MAX_IDS = 200_000
-
-
 FIRST_REDIRECT = 300
-
-
-class _ResolvedLink(NamedTuple):
-    """The target of a reference, and what is wrong with it.
-
-    Attributes:
-        number: The `number_of` the URL where its redirects end.
-        url: The URL that is referred to; empty if it is not one of http(s).
-    """
-
-    number: int
-    url: str
-    target: LinkTarget | None
-    problem: str
 
 
 class Observer:
@@ -103,7 +82,7 @@ class Observer:
     ) -> None:
         """Called with the references of a document, and the URL that they are relative to.
 
-        Without the page if the document is another file, or for what its header refers to.
+        Without the page if the document is another file.
         """
 
     def see_page(
@@ -139,27 +118,25 @@ class DocumentReader:
         observer: Observer | None = None,
     ) -> None:
         self.unread = 0
-        self._targets = targets
         self._tables = tables
         self._archived = archived
         self._agent = agent
         self._observer = observer
         self._links_only = observer is not None and observer.links_only
-        self._resolver = LinkResolver(self._resolved)
+        self._references = ReferenceReader(targets, tables, archived)
         self._documents = 0
-        self._ids_by_page: dict[int, frozenset[int]] = {}
-        self._ids = 0
 
     def add(self, record: UrlRecord) -> None:
         """Read a page, or another file that refers to URLs; ignore everything else."""
         outcome = record.outcome
+        row = number_of(dedup_key(record.url)), outcome.reason if outcome else ""
+        self._tables.add_rows("known", [row])
         if outcome is None:
             return
-        if outcome.reason not in CONTENT:
-            row = number_of(dedup_key(record.url)), outcome.reason
-            self._tables.add_rows("ended", [row])
         if record.role is Role.SITEMAP:
             self._read_sitemap(record.url)
+        elif outcome.reason in CONTENT and _may_list(outcome.content_type):
+            self._read_feed(record.url)
         is_file = outcome.reason in CONTENT and _is_read(outcome.content_type)
         if not (is_file or _has_links(outcome)):
             return
@@ -202,18 +179,29 @@ class DocumentReader:
         if fetched is not None and fetched.status < FIRST_REDIRECT:
             content_type = fetched.headers.get("Content-Type", "")
             found = parse_sitemap(fetched.body, content_type)
-            for entry in map(join_or_nothing, itertools.repeat(url), found.pages):
-                entries[number_of(dedup_key(entry))] = entry
+            entries |= _entries_of(url, found)
             if found.is_cut:
                 fault = ProblemKind.SITEMAP, "only a part of this sitemap can be read"
                 self._tables.add_faults([fault], number_of(dedup_key(url)))
         self._tables.add_sitemap(url, entries.items())
 
+    def _read_feed(self, url: str) -> None:
+        """Note what a feed lists that the crawl has not taken for a sitemap."""
+        fetched = self._archived.find(url) if self._archived else None
+        if fetched is None:
+            return
+        content_type = fetched.headers.get("Content-Type", "")
+        if is_sitemap(content_type, fetched.body, or_feed=True):
+            found = parse_sitemap(fetched.body, content_type)
+            entries = dict.fromkeys(_entries_of(url, found), kind_of(ENTRY))
+            self._tables.add_mentions(entries)
+
     def _read_file(
         self, document: DocumentRow, fetched: Fetched, content_type: str
     ) -> None:
-        outline = outline_of(fetched.body, content_type)
-        self._take(document, document.url, outline.mentions)
+        mentions = outline_of(fetched.body, content_type).mentions
+        mentions += mentions_in_headers(fetched.headers)
+        self._take(document, document.url, mentions)
         self._tables.add_faults(faults_of_file(fetched), document.key)
 
     def _read_page(
@@ -229,10 +217,9 @@ class DocumentReader:
         base = join_or_nothing(document.url, page.base) or document.url
         if page.outline is not None:
             if not page.outline.is_partial and not self._links_only:
-                self._keep_ids(document.key, page.outline.ids)
-            mentions = upgraded(page.outline.mentions, fetched)
-            self._take(document, base, mentions, page)
-        self._take_refresh(document, base, fetched)
+                self._references.keep_ids(document.key, page.outline.ids)
+            mentions = page.outline.mentions + mentions_in_headers(fetched.headers)
+            self._take(document, base, upgraded(mentions, fetched), page)
         if page.metadata is None:
             return page, document
         self._take_pictures(document, base, page.metadata.pictures)
@@ -256,13 +243,6 @@ class DocumentReader:
             bands = [(band, document.at) for band in bands_of(sketch)]
             self._tables.add_rows("band", bands)
 
-    def _keep_ids(self, key: int, ids: Collection[str]) -> None:
-        """Keep the ids of a page, for the links to it that come later."""
-        self._tables.add_rows("ids", [(key, Ids(ids).to_bytes())])
-        self._ids += len(ids)
-        if self._ids <= MAX_IDS:
-            self._ids_by_page[key] = frozenset(map(hash, ids))
-
     def _alternates(self, base: str, alternates: Iterable[Alternate]) -> set[int]:
         """Return the numbers of the versions of a page in other languages."""
         urls = {join_or_nothing(base, each.href) for each in alternates}
@@ -275,142 +255,15 @@ class DocumentReader:
         mentions: Sequence[Mention],
         page: Page | None = None,
     ) -> None:
-        """Count the references of a document, and store those to subjects."""
+        """Show the references of a document to the observer, and take what they tell."""
         if self._observer is not None:
             self._observer.see_links(document, base, page, mentions)
-        if self._links_only:
-            return
-        found_by_link: dict[str, _ResolvedLink] = {}
-        numbers: set[int] = set()
-        loaded: set[int] = set()
-        links: list[LinkRow] = []
-        fragments: list[tuple[int, Mention]] = []
-        is_https = document.url.startswith("https:")
-        for mention in mentions:
-            value = mention.value
-            link = without_fragment(value) if "#" in value else value
-            found = found_by_link.get(link)
-            if found is None:
-                found = found_by_link[link] = self._resolver.find(base, link)
-            if mention.element != "link":
-                numbers.add(found.number)
-            elif mention.use is not Use.LINK:  # visitors cannot follow the others
-                numbers.add(found.number)
-                loaded.add(found.number)
-            if (
-                found.target is not None
-                or found.problem
-                or is_https
-                or not link.strip()
-            ):
-                links += self._links_to_subjects(document, base, link, mention, found)
-            if len(link) < len(value):
-                fragments.append((found.number, mention))
-        numbers.discard(document.key)
-        self._tables.add_inlinks(numbers)
-        self._tables.add_rows("load", ((url, document.key) for url in loaded))
-        self._tables.add_rows("link", links)
-        self._tables.add_rows("place", self._places(document, fragments))
-
-    def _links_to_subjects(
-        self,
-        document: DocumentRow,
-        base: str,
-        link: str,
-        mention: Mention,
-        found: _ResolvedLink,
-    ) -> Iterator[LinkRow]:
-        """Yield a row for each subject that a reference concerns."""
-        if found.target is not None:
-            yield _link(document, mention, found.target)
-        problem = found.problem
-        if not link.strip() and is_missing(mention.value, mention.use, mention.element):
-            problem = REFERENCE_IS_EMPTY
-        if problem:
-            kind = FindingKind.MALFORMED
-            yield from self._fault(document, mention, kind, _text(link), problem)
-        if document.url.startswith("https:") and mention.use in LOADED_USES:
-            url = _mixed_content(document.url, base, link)
-            if url:
-                yield from self._fault(document, mention, FindingKind.MIXED, url)
-
-    def _fault(
-        self,
-        document: DocumentRow,
-        mention: Mention,
-        kind: FindingKind,
-        reference: str,
-        problem: str = "",
-    ) -> Iterator[LinkRow]:
-        """Yield a row for a fault, unless there are too many; see `LinkTargets.fault`."""
-        subject = self._targets.fault(kind, reference, problem)
-        if subject is not None:
-            yield _link(document, mention, LinkTarget(subject))
-
-    def _places(
-        self,
-        document: DocumentRow,
-        fragments: Iterable[tuple[int, Mention]],
-    ) -> Iterator[tuple[object, ...]]:
-        """Yield a row for each link to a place that is not known to be on its page.
-
-        Args:
-            fragments: The numbers of the pages, and the references with a fragment to them.
-        """
-        present: set[tuple[int, str]] = set()
-        for page, mention in fragments:
-            fragment = fragment_of(mention)
-            if not fragment or not names_place(mention, fragment):
-                continue
-            place = page, fragment
-            if place in present:
-                continue
-            if self._is_present(*place):
-                present.add(place)
-                continue
-            words, href = words_of(mention), _text(mention.value)
-            where = document.key, mention.line, words, href
-            yield place[0], _text(fragment), *where
-
-    def _is_present(self, page: int, fragment: str) -> bool:
-        """Return whether it is known already that a page has a place."""
-        ids = self._ids_by_page.get(page)
-        return ids is not None and has_place(ids, fragment)
+        if not self._links_only:
+            self._references.take(document, base, mentions)
 
     def end(self) -> None:
-        """Add the links to places that their pages do not have, when all pages were read."""
-        key, ids = None, Ids(())
-        # Of a redirect, the fragment of its Location is not known.
-        for (
-            target,
-            hashes,
-            fragment,
-            document,
-            line,
-            text,
-            href,
-        ) in self._tables.places():
-            if target != key:
-                key, ids = target, Ids.from_bytes(hashes)
-            if has_place(ids, fragment):
-                continue
-            problem = missing_place(fragment)
-            subject = self._targets.fault(FindingKind.FRAGMENT, href, problem)
-            if subject is not None:
-                row = LinkRow(subject, document, line, text, href, "")
-                self._tables.add_rows("link", [row])
-
-    def _resolved(self, url: str, problem: str) -> _ResolvedLink:
-        number = number_of(dedup_key(url))
-        end = self._targets.end_by_number.get(number, number)
-        target = self._targets.target_by_number.get(number)
-        return _ResolvedLink(end, url, target, problem)
-
-    def _take_refresh(self, document: DocumentRow, base: str, fetched: Fetched) -> None:
-        refresh = parse_refresh(fetched.headers.get("Refresh", ""))
-        if refresh is not None:
-            mention = Mention(refresh.reference, Use.LINK, "Refresh header", "")
-            self._take(document, base, [mention])
+        """Add what is known when all pages were read."""
+        self._references.end()
 
     def _take_pictures(
         self, document: DocumentRow, base: str, pictures: Iterable[Picture]
@@ -442,32 +295,23 @@ def _is_read(content_type: str) -> bool:
     )
 
 
+def _may_list(content_type: str) -> bool:
+    """Return whether a file may be a feed or a sitemap."""
+    return is_feed(content_type) or media_type(content_type).endswith("/xml")
+
+
+def _entries_of(url: str, found: Sitemap) -> dict[int, str]:
+    """Return the URLs that a sitemap or a feed lists, by their numbers."""
+    entries = (join_or_nothing(url, each) for each in found.pages)
+    return {number_of(dedup_key(entry)): entry for entry in entries if entry}
+
+
 def picture_faults(pictures: Iterable[Picture]) -> set[tuple[ProblemKind, str]]:
     """Return what is wrong with the images of a page, and their URLs as written."""
     faults = {(ProblemKind.NO_ALT, each.src) for each in pictures if not each.has_alt}
     return faults | {
         (ProblemKind.NO_SIZE, each.src) for each in pictures if not each.has_size
     }
-
-
-def _mixed_content(page: str, base: str, link: str) -> str:
-    """Return the URL of a reference if that is mixed content of an https page, or ""."""
-    if base.startswith("https:") and link.strip()[:5].lower() != "http:":
-        return ""
-    url = join_or_nothing(base, link)
-    return url if is_mixed_content(page, url) else ""
-
-
-def _link(document: DocumentRow, mention: Mention, target: LinkTarget) -> LinkRow:
-    href, words = _text(mention.value), words_of(mention)
-    return LinkRow(
-        target.subject, document.key, mention.line, words, href, target.through
-    )
-
-
-def _text(reference: str) -> str:
-    """Return a reference as it can be stored: JSON and CSS may contain lone surrogates."""
-    return reference.encode(errors="replace").decode()
 
 
 def _has_links(outcome: Outcome) -> bool:

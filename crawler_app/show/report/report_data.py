@@ -213,6 +213,9 @@ class Report:
         pages_with_broken_links: Number of pages with links to these.
         has_archive: Whether there is an archive, from which the pages can be read again.
         unread: Pages that could not be read again.
+        unasked: The number of URLs that pages refer to in ways that a crawl does not follow, by
+            kind of reference.
+        unread_places: Links to places on pages of other sites.
         chains: Redirects that lead to further redirects.
         moved: Redirects that pages refer to; the largest reach first.
         mixed_content: What https pages load over http; in the same order.
@@ -245,6 +248,8 @@ class Report:
     pages_with_broken_links: int = 0
     has_archive: bool = True
     unread: int = 0
+    unasked: dict[str, int] = field(default_factory=dict)
+    unread_places: int = 0
     moved: list[FaultyTarget] = field(default_factory=list)
     mixed_content: list[FaultyTarget] = field(default_factory=list)
     malformed: list[FaultyTarget] = field(default_factory=list)

@@ -23,7 +23,7 @@ _ALTERNATE = (
     " WHERE a.target <> a.document AND {condition}"
 )
 _ENTRY = "SELECT entry.key FROM entry JOIN {table} AS t USING (key) WHERE {condition}"
-_REDIRECTS = {"table": "ended", "condition": f"t.reason = '{Reason.REDIRECT}'"}
+_REDIRECTS = {"table": "known", "condition": f"t.reason = '{Reason.REDIRECT}'"}
 _NOINDEX = {"table": "document", "condition": "t.is_noindex"}
 _ELSEWHERE = {"table": "document", "condition": "t.canonical <> ''"}
 
@@ -54,10 +54,10 @@ QUERY_BY_FAULT = {
         **_ELSEWHERE
     ),
     (ProblemKind.SITEMAP, "robots.txt forbids to fetch it"): _ENTRY.format(
-        table="ended", condition=f"t.reason = '{Reason.ROBOTS}'"
+        table="known", condition=f"t.reason = '{Reason.ROBOTS}'"
     ),
     (ProblemKind.SITEMAP, "it is outside the site"): _ENTRY.format(
-        table="ended",
+        table="known",
         condition=f"t.reason IN ('{Reason.OUT_OF_SCOPE}', '{Reason.EXISTS}')",
     ),
 }

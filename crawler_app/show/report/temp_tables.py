@@ -7,10 +7,11 @@ rows of a URL are identified by a hash of its `dedup_key`.
 import contextlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
+from crawler_app.base.reasons import Reason
 from crawler_app.show.findings.grouping import template_of
 from crawler_app.show.report.report_data import ReportedLink
 
@@ -47,8 +48,11 @@ CREATE TABLE sitemap (url TEXT PRIMARY KEY) WITHOUT ROWID;
 -- The URLs that sitemaps list, and the sitemaps.
 CREATE TABLE entry (key INTEGER PRIMARY KEY, url TEXT NOT NULL);
 
--- How the URLs ended that are neither pages nor files.
-CREATE TABLE ended (key INTEGER PRIMARY KEY, reason TEXT NOT NULL);
+-- The URLs that the crawl knows, and how they ended; with an empty reason if they have not.
+CREATE TABLE known (key INTEGER PRIMARY KEY, reason TEXT NOT NULL);
+
+-- The URLs that documents refer to, and the kind of one of these references.
+CREATE TABLE mention (key INTEGER PRIMARY KEY, kind TEXT NOT NULL);
 
 -- What is wrong with single pages; see `TempTables.add_faults`.
 CREATE TABLE fault (fault INTEGER NOT NULL, document INTEGER NOT NULL);
@@ -114,6 +118,15 @@ FROM place JOIN ids ON key = target ORDER BY target, place.rowid
 ADD_INLINKS = """
 INSERT INTO inlink VALUES (?, ?)
 ON CONFLICT DO UPDATE SET documents = documents + excluded.documents
+"""
+# What documents refer to in ways that the crawl does not follow.
+COUNT_UNASKED = """
+SELECT kind, count(*) AS urls FROM mention LEFT JOIN known USING (key)
+WHERE known.key IS NULL GROUP BY kind ORDER BY urls DESC, kind
+"""
+# Places on pages of other sites, which a report does not read.
+COUNT_UNREAD_PLACES = f"""
+SELECT count(*) FROM place JOIN known ON key = target WHERE reason = '{Reason.EXISTS}'
 """
 ADD_PICTURES = """
 INSERT INTO picture VALUES (?, ?, ?, ?)
@@ -234,6 +247,7 @@ class TempTables:
             f"PRAGMA journal_mode = OFF; PRAGMA cache_size = -{CACHE_KB}; BEGIN; {TABLES}"
         )
         self._inlinks: Counter[int] = Counter()
+        self._kind_by_url: dict[int, str] = {}
         self._pictures: dict[tuple[str, str], list[int]] = {}
         self._rows_by_table: dict[str, list[Sequence[Any]]] = {}
         self._number_by_fault: dict[tuple[str, str], int] = {}
@@ -289,6 +303,12 @@ class TempTables:
         if len(self._inlinks) > MAX_COUNTS:
             self._write_counts()
 
+    def add_mentions(self, kind_by_url: Mapping[int, str]) -> None:
+        """Add what one document refers to, and how."""
+        self._kind_by_url.update(kind_by_url)
+        if len(self._kind_by_url) > MAX_COUNTS:
+            self._write_counts()
+
     def add_picture(self, fault: str, url: str, document: int) -> None:
         """Count an image with a fault in one document."""
         counted = self._pictures.setdefault((fault, url), [0, document])
@@ -303,6 +323,10 @@ class TempTables:
     def _write_counts(self) -> None:
         self._write(ADD_INLINKS, self._inlinks.items())
         self._inlinks.clear()
+        self._write(
+            "INSERT OR IGNORE INTO mention VALUES (?, ?)", self._kind_by_url.items()
+        )
+        self._kind_by_url.clear()
         rows = ((*key, *counted) for key, counted in self._pictures.items())
         self._write(ADD_PICTURES, rows)
         self._pictures.clear()
@@ -332,6 +356,14 @@ class TempTables:
             end,
         ).fetchone()
         return int(count)
+
+    def unasked(self) -> dict[str, int]:
+        """Return the number of URLs that the crawl does not know, by kind of reference."""
+        return dict(self.rows(COUNT_UNASKED).fetchall())
+
+    def unread_places(self) -> int:
+        """Return the number of links to places on pages of other sites."""
+        return int(self.rows(COUNT_UNREAD_PLACES).fetchone()[0])
 
     def link_counts(self) -> dict[int, LinkCounts]:
         """Return the number of links to each subject."""

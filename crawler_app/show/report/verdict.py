@@ -25,7 +25,6 @@ from crawler_app.show.report.report_data import Report
 from crawler_app.show.report.tables import command
 
 __all__ = [
-    "ONLY_BY_CHECK",
     "caveats",
     "checks",
     "explanation",
@@ -37,12 +36,6 @@ __all__ = [
     "unchecked",
 ]
 
-# A crawl does not ask for these; the report knows them only where it did so for another reason.
-ONLY_BY_CHECK = (
-    "hreflang, next, feeds, og:image, JSON-LD, forms, what is in a noscript, and fragments "
-    "that redirects add only by gencrawl check"
-)
-
 # The error is quoted inside a sentence.
 ERROR_CHARS = 100
 
@@ -50,9 +43,10 @@ ERROR_CHARS = 100
 def headline(report: Report) -> str:
     """Return the headline."""
     if report.broken or report.malformed:
+        loops = len(report.summary.loops)
         counts = (
-            (report.summary.broken, "broken URL"),
-            (len(report.summary.loops), "redirect loop"),
+            (len(report.broken) - loops, "broken URL"),
+            (loops, "redirect loop"),
             (len(report.malformed), "malformed reference"),
         )
         *others, last = [number(count, noun) for count, noun in counts if count]
@@ -174,7 +168,7 @@ def is_complete(report: Report) -> bool:
         and checks(report)["assets"]
         and ProblemKind.SOFT_404 not in report.problem_counts
         and not (summary.skipped or summary.not_checked or summary.left)
-        and not summary.made_by_script
+        and not (summary.made_by_script or report.unasked)
     )
 
 
@@ -191,7 +185,7 @@ def _walled(report: Report) -> Counter[AnyReason]:
 
 def _kinds(report: Report) -> Iterator[str]:
     skipped = report.summary.count_by_reason[State.EXCLUDED]
-    if not checks(report)["assets"]:
+    if not (checks(report)["assets"] or report.unasked):
         yield "images, style sheets, scripts and frames"
     elsewhere = skipped[Reason.OUT_OF_SCOPE]
     if elsewhere:
@@ -217,5 +211,10 @@ def _kinds(report: Report) -> Iterator[str]:
             "host that has a page for every URL",
             "hosts that have a page for every URL",
         )
-    is_rendered = report.options.get("render") == ALWAYS
-    yield f"{never_checked(is_rendered=is_rendered)}; {ONLY_BY_CHECK}"
+    if report.unasked:
+        kinds = ", ".join(f"{n:,} in {kind}" for kind, n in report.unasked.items())
+        urls = number(sum(report.unasked.values()), "URL", "URLs")
+        yield f"{urls} that the crawl did not request, unlike “gencrawl check” ({kinds})"
+    if report.unread_places:
+        yield number(report.unread_places, "fragment") + " on other sites"
+    yield never_checked(is_rendered=report.options.get("render") == ALWAYS)

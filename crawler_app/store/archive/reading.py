@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.captures import (
+    USABLE,
     Capture,
     Captures,
     database_path,
@@ -20,7 +21,7 @@ __all__ = ["ArchiveReader", "Readable", "newest", "open_readers"]
 class Readable(Protocol):
     """An archive that can be read; see `crawler_app.store.archive.store.Archive`."""
 
-    def latest(self, url: str) -> Capture | None: ...
+    def latest(self, url: str, condition: str = USABLE) -> Capture | None: ...
 
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched: ...
 
@@ -41,10 +42,10 @@ class ArchiveReader:
         with table_errors(directory):
             self._captures = Captures(directory, read_only=True)
 
-    def latest(self, url: str) -> Capture | None:
-        """Return the newest capture of a URL that has a body and status 200."""
+    def latest(self, url: str, condition: str = USABLE) -> Capture | None:
+        """Return the newest capture of a URL; see `Captures.latest`."""
         with table_errors(self._directory):
-            return self._captures.latest(url)
+            return self._captures.latest(url, condition)
 
     def first_at(self, url: str, digest: str = "") -> int | None:
         """Return when a URL was captured first; see `Captures.first_at`."""
@@ -75,8 +76,10 @@ def open_readers(directories: Sequence[Path]) -> Iterator[list[ArchiveReader]]:
         ]
 
 
-def newest(url: str, archives: Sequence[T]) -> tuple[T, Capture] | None:
+def newest(
+    url: str, archives: Sequence[T], condition: str = USABLE
+) -> tuple[T, Capture] | None:
     """Return the newest capture of a URL in several archives, and where it is."""
-    found = [(each, each.latest(url)) for each in archives]
+    found = [(each, each.latest(url, condition)) for each in archives]
     captures = [(each, capture) for each, capture in found if capture is not None]
     return max(captures, key=lambda pair: pair[1].at, default=None)

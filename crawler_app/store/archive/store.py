@@ -13,6 +13,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.storage.uploads import load_uploads
 from crawler_app.base.text.formatting import error_words
 from crawler_app.store.archive.captures import (
+    USABLE,
     Capture,
     Captures,
     disk_errors,
@@ -127,15 +128,15 @@ class Archive:
             self._thread.run(checkpoint, is_long=True)
         return flushed
 
-    def latest(self, url: str) -> Capture | None:
-        """Return the newest capture of a URL that has a body and status 200.
+    def latest(self, url: str, condition: str = USABLE) -> Capture | None:
+        """Return the newest capture of a URL; see `Captures.latest`.
 
         Only flushed captures are found.  Use ``etag`` and ``last_modified`` for a
         conditional request.
         """
         self._check_open()
         with disk_errors(self._directory):
-            return self._captures.latest(url)
+            return self._captures.latest(url, condition)
 
     def may_lack_responses(self, expected: int) -> bool:
         """Return whether the archive might hold fewer responses than expected.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from crawler_app.base.http_headers import is_html
+from crawler_app.base.http_headers import is_html, links_in
 from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
@@ -27,7 +27,9 @@ from crawler_app.web.documents.references import (
     Reference,
     Use,
     references_of,
+    refers_to_url,
 )
+from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import (
     ATTRIBUTES,
@@ -40,6 +42,8 @@ from crawler_app.web.documents.xhtml import is_xml
 __all__ = [
     "OUTLINE_NAMES",
     "Outline",
+    "kind_of",
+    "mentions_in_headers",
     "outline_of",
     "outline_of_tree",
     "upgraded",
@@ -135,6 +139,23 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     return Outline(bases[0] if bases else "", mentions, _ids_in(tree), is_partial)
 
 
+def mentions_in_headers(headers: Mapping[str, str]) -> list[Mention]:
+    """Return the references in Link and Refresh headers.
+
+    >>> mentions_in_headers({"Link": "</a>; rel=next"})[0][:3]
+    ('/a', <Use.LINK: 0>, 'Link header')
+    """
+    mentions = [
+        Mention(target, Use.LINK, "Link header", "")
+        for target, rels in links_in(headers)
+        if refers_to_url(rels)
+    ]
+    found = parse_refresh(headers.get("Refresh", ""))
+    if found is not None:
+        mentions.append(Mention(found.reference, Use.LINK, "Refresh header", ""))
+    return mentions
+
+
 class _Found(NamedTuple):
     """A reference with its offset in the source, by which it is sorted."""
 
@@ -219,9 +240,15 @@ def words_of(mention: Mention) -> str:
     >>> words_of(Mention("b", Use.ASSET, "img", "src"))
     '<img src>'
     """
-    words = one_line(mention.text, MAX_TEXT_CHARS)
-    if words:
-        return words
+    return one_line(mention.text, MAX_TEXT_CHARS) or kind_of(mention)
+
+
+def kind_of(mention: Mention) -> str:
+    """Return the element and the attribute of a reference, or another name for its place.
+
+    >>> kind_of(Mention("b", Use.LINK, "a", "href", text="B"))
+    '<a href>'
+    """
     if mention.attribute:
         return f"<{mention.element} {mention.attribute}>"
     return f"<{mention.element}>" if mention.element == "style" else mention.element

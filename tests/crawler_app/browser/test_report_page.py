@@ -65,7 +65,7 @@ def shown(chromium, selector):
 def test_page_shows_its_verdict_and_its_sections(chromium, address):
     chromium.get(address)
 
-    verdict = "3 broken URLs and 1 redirect loop"
+    verdict = "12 broken URLs and 1 redirect loop"
     assert shown(chromium, "h1")[0].text == verdict
     titles = [element.text for element in shown(chromium, "h2")]
     assert titles[:3] == ["Fix first", "The shape of the site", "Broken links"]

@@ -9,7 +9,6 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.reasons import never_checked
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.stores import open_stores
-from crawler_app.show.report.verdict import ONLY_BY_CHECK
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
@@ -46,7 +45,7 @@ def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     ended = cli("report")
 
     wrote = f"Wrote {crawled}/report.html and report.csv"
-    told = f"Not checked: {never_checked()}; {ONLY_BY_CHECK}.\n{wrote}\n"
+    told = f"Not checked: {never_checked()}.\n{wrote}\n"
     assert ended == (0, "", told)
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page
@@ -63,6 +62,16 @@ def test_links_on_unchanged_pages_are_found(site, cli, report_json):
     assert found["statuses"] == {"200": 1, "404": 1}
     assert [link["page"] for link in found["broken"][0]["links"]] == [site.url]
     assert found["compared"]["unchanged"] == 1
+
+
+def test_fail_on_broken_fails_for_a_malformed_link_that_leads_nowhere(site, cli):
+    site.page("/", "www.b.test/x")
+    cli("crawl")
+
+    ended = cli("report", "--fail-on", "broken", "--quiet")
+
+    assert ended.status == 3
+    assert ended.err.endswith("1 malformed reference.\n")
 
 
 def test_fail_on_broken_passes_if_a_limit_left_urls(site, cli):
@@ -110,7 +119,7 @@ def test_fail_on_broken_sets_the_exit_status(crawled, cli):
 
     assert ended.status == 3
     assert (crawled / "report.html").exists()
-    assert ended.err.endswith("1 URL is broken; 2 links lead there.\n")
+    assert ended.err.endswith("1 broken URL; 2 links lead to what is broken.\n")
 
 
 @pytest.mark.parametrize("stage", ["forbidden", "killed"])

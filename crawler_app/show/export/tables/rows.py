@@ -77,7 +77,7 @@ class RowReader(Observer):
         self._on_links = on_links
         self._first_seen = first_seen
         self._resolver = LinkResolver(self._target_at)
-        self._outlinks = 0, 0  # the last document, and how many it has
+        self._outlinks = 0  # of the last document
         self._change_by_url: dict[str, str] | None = None
         self._tables = TempTables()
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -129,11 +129,7 @@ class RowReader(Observer):
                     reason,
                 )
             )
-        outlinks = len(rows)
-        last, before = self._outlinks
-        if last == document.key:  # its header has a link too
-            outlinks += before
-        self._outlinks = document.key, outlinks
+        self._outlinks = len(rows)
         if self._on_links is not None:
             self._on_links(rows)
 
@@ -175,7 +171,7 @@ class RowReader(Observer):
             "digest": outcome.digest,
         }
         if page is not None:
-            known["outlinks"] = self._outlinks[1]
+            known["outlinks"] = self._outlinks
             known |= {"text": page.text, "words": len(page.text.split())}
         if page is not None and page.metadata is not None:
             known |= {

@@ -137,6 +137,8 @@ def test_json_has_these_keys(crawl):
         "depths",
         "hosts",
         "skipped",
+        "unasked",
+        "unread_places",
         "not_checked",
         "compared",
         "rendering",

@@ -15,7 +15,7 @@ from crawler_app.show.report.page_problems import MAX_PAGES
 from crawler_app.show.report.priorities import priorities_of
 from crawler_app.show.report.tables import Limits
 from crawler_app.show.report.tables.sections import tables_of
-from crawler_app.show.report.verdict import headline, mood
+from crawler_app.show.report.verdict import headline, mood, unchecked
 
 A = "http://a.test"
 GOOD = (
@@ -238,6 +238,30 @@ def test_malformed_references_are_listed_with_their_places(crawl):
     assert "http://a.test/b,1,y,/c d,,,malformed" in rows.getvalue()
 
 
+def test_url_of_malformed_references_alone_is_not_broken_too(crawl):
+    crawl.page("/", "<a href=www.b.test/>x</a><a href=www.c.test/>x</a>")
+    crawl.page("/c", "<a href=/www.c.test/>x</a>")
+    crawl.fail("/www.b.test/", via="/")
+    crawl.fail("/www.c.test/", via="/")
+
+    report = crawl.report()
+
+    assert [each.url for each in report.malformed] == ["www.b.test/", "www.c.test/"]
+    (broken,) = report.broken
+    assert [link.page for link in broken.links] == [f"{A}/c"]
+    assert headline(report) == "1 broken URL and 2 malformed references"
+
+
+def test_places_on_pages_of_other_sites_are_counted(crawl):
+    crawl.page("/", "<a href=http://b.test/#x>x</a><a href=http://b.test/#top>y</a>")
+    crawl.end("http://b.test/", Outcome(State.DONE, "exists", 200))
+
+    report = crawl.report()
+
+    assert report.fragments == []
+    assert "1 fragment on other sites" in unchecked(report)
+
+
 def test_redirects_are_listed_with_their_links(crawl):
     crawl.page("/", "<a href=old>Old</a>")
     crawl.page("/b", "<a href=/old>Old</a><a href=older>Older</a>")
@@ -312,10 +336,15 @@ def test_fault_in_a_style_sheet_affects_all_its_pages(crawl):
     ]
 
 
+def picture(crawl):
+    crawl.page("/i.png", content_type="image/png", role=Role.ASSET)
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (lambda crawl: None, "No broken links"),
+        (picture, "No broken links"),
+        (lambda crawl: None, "found"),
         (lambda crawl: crawl.refuse("http://b.test/", "out_of_scope"), "found"),
         (lambda crawl: crawl.refuse("/private", "robots"), "found"),
         (lambda crawl: crawl.fail("/big", "too_large", None), "found"),
