@@ -391,6 +391,22 @@ FULL = {
         more();""",
         "<main id=box style='position: fixed; inset: 0; overflow: auto'></main>",
     ),
+    # The same in a shadow tree, with what it scrolls in a slot.
+    "boxed_in_shadow": (
+        """const shadow = host => host.attachShadow({mode: "open"});
+        const box = document.createElement("main"), app = shadow(document.body);
+        box.style = "position: fixed; inset: 0; overflow: auto";
+        box.append(document.createElement("slot"));
+        app.innerHTML = "<div id=host></div>";
+        shadow(app.getElementById("host")).append(box);
+        let next = 0;
+        const more = () => app.getElementById("host").insertAdjacentHTML(
+          "beforeend", `<a style="display: block; height: 900px" href=/i${next++}>x</a>`);
+        box.onscroll = () => {
+          if (next < 4 && box.scrollTop + box.clientHeight > box.scrollHeight - 9) more(); };
+        more();""",
+        "",
+    ),
     "posting": (
         """fetch("/query", {method: "POST", body: "{}"}).then(r => r.text())
         .then(text => document.body.innerHTML = text)""",
@@ -439,6 +455,7 @@ def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(full):
 
     assert len(found.links("/scrolled")) == 30
     assert len(found.links("/boxed")) == 4
+    assert len(found.links("/boxed_in_shadow")) == 4
 
 
 def test_data_is_posted_if_that_is_allowed(full):
