@@ -391,7 +391,7 @@ FULL = {
         more();""",
         "<main id=box style='position: fixed; inset: 0; overflow: auto'></main>",
     ),
-    # The same in a shadow tree, with what it scrolls in a slot.
+    # The same in a shadow tree, with what it scrolls in a slot, and a timer before more comes.
     "boxed_in_shadow": (
         """const shadow = host => host.attachShadow({mode: "open"});
         const box = document.createElement("main"), app = shadow(document.body);
@@ -400,10 +400,10 @@ FULL = {
         app.innerHTML = "<div id=host></div>";
         shadow(app.getElementById("host")).append(box);
         let next = 0;
-        const more = () => app.getElementById("host").insertAdjacentHTML(
-          "beforeend", `<a style="display: block; height: 900px" href=/i${next++}>x</a>`);
+        const more = () => { if (next < 4) app.getElementById("host").insertAdjacentHTML(
+          "beforeend", `<a style="display: block; height: 900px" href=/i${next++}>x</a>`); };
         box.onscroll = () => {
-          if (next < 4 && box.scrollTop + box.clientHeight > box.scrollHeight - 9) more(); };
+          if (box.scrollTop + box.clientHeight > box.scrollHeight - 9) setTimeout(more, 300); };
         more();""",
         "",
     ),
