@@ -105,9 +105,11 @@ class Session:
                 found = yield from self._exchange(request)
                 fetched = found[0]
                 is_refused = self._signs.refuses(fetched)
-                if not is_refused and (not is_safe or self._note_inside(fetched)):
-                    if was_refused and is_safe:
+                if was_refused and not is_refused:
+                    self._doubts.clear()
+                    if is_safe and not self._signs.are_on_pages:
                         self._opened_url = url
+                if not is_refused and (not is_safe or self._note_inside(fetched)):
                     return found
                 was_refused = is_refused
                 if is_refused and self._logins == logins:
@@ -128,9 +130,16 @@ class Session:
             self._doubts[status] += 1
             self._is_doubtful = True
 
+    def _is_suspicious(self, fetched: Fetched) -> bool:
+        # A site that has refused data need not be asked about each that is short.
+        signs = self._signs
+        return (
+            signs.refuses(fetched) if self._opened_url else signs.is_suspicious(fetched)
+        )
+
     def _note_inside(self, fetched: Fetched) -> bool:
         """Return whether a response is one to a user who is logged in."""
-        if self._signs.is_suspicious(fetched):
+        if self._is_suspicious(fetched):
             return False
         if not self._known_url and self._signs.is_inside(fetched):
             self._known_url = fetched.url
@@ -213,10 +222,7 @@ class Session:
             return False  # an outage, which says nothing
         if fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return False
-        # What was opened may be data.
-        signs = self._signs
-        is_lost = signs.refuses if self._opened_url else signs.is_suspicious
-        return is_lost(fetched)
+        return self._is_suspicious(fetched)
 
     def _log_in(self, log_in: LogIn) -> Subgenerator[None]:
         if self._logins >= self._recipe.max_logins:
