@@ -21,7 +21,10 @@ class LoginSite(Site):
     Attributes:
         forgets_after: Numbers of requests after which the next page finds no session.
         how_out: How it treats visitors: by a redirect, a status, or the form or JSON in place.
-        forbidden: Pages that lead every user to the login page.
+        forbidden: Pages that are for no user.
+        start: The start page, if it is the same for everyone.
+        is_sliding: Whether the session is set anew with each page.
+        form_of_user: The login page of those who are logged in; None for the same.
         script: At the end of each page.
         asks_more: What a login shows in place of the start page.
         leads_to: Where a login redirects to.
@@ -34,6 +37,8 @@ class LoginSite(Site):
         self.forgets_after = []
         self.how_out = "redirect"
         self.forbidden = ()
+        self.is_sliding = False
+        self.start = self.form_of_user = None
         self.script = self.login_head = self.asks_more = ""
         self.leads_to = "/"
         self.login_cookie = "csrf=t0ken; Path=/"
@@ -49,21 +54,26 @@ class LoginSite(Site):
             self.sessions.clear()
         session = cookies["sid"].value if "sid" in cookies else ""
         bearer = handler.request.headers.get("Authorization", "")[len("Bearer ") :]
-        if path.startswith("/login"):
+        is_inside = bool({session, bearer} & self.sessions)
+        if handler.request.path == "/" and self.start is not None:
+            handler.write(self.start)
+        elif path.startswith("/login") and is_inside and self.form_of_user is not None:
+            handler.write(self.form_of_user)
+        elif path.startswith("/login"):
             self._log_in(handler, cookies)
-        elif not {session, bearer} & self.sessions:
+        elif not is_inside or path in self.forbidden:
             self._send_away(handler, path)
         elif path == "/logout":
             self.sessions.clear()
         elif path == "/broken":
             handler.set_status(500)
-        elif path in self.forbidden:
-            handler.redirect("/login?next=" + path)
         else:
             links = "".join(f'<a href="/p{n}">x</a>' for n in range(PAGES))
             mark = "" if path == "/p7" else self.mark
             handler.write(f"<title>{path}</title>{mark}{links}<a href=/private>x</a>")
             handler.write(self.script)
+            if self.is_sliding:
+                handler.set_header("Set-Cookie", f"sid={session}; Path=/; HttpOnly")
 
     def _log_in(self, handler, cookies):
         if handler.request.method == "GET":

@@ -63,7 +63,7 @@ class BrowserRequests:
         except UrlError as exc:
             raise self._refusal(Reason.BAD_REQUEST, str(exc)) from None
         self._require_allowed(request, url)
-        headers = self._headers(request, url)
+        headers = self._headers(request)
         request = dataclasses.replace(request, url=url, headers=headers)
         make = partial(self._exchange, request, on_wait)
         is_shared = request.method == "GET" and request.kind != "Document"
@@ -91,16 +91,16 @@ class BrowserRequests:
         self._context.stats[f"render_refused/{reason}"] += 1
         return FetchError(reason, text or meaning_of(reason))
 
-    def _headers(self, request: BrowserRequest, url: str) -> dict[str, str]:
-        """Return the headers of a request, with cookies that a script has set."""
+    def _headers(self, request: BrowserRequest) -> dict[str, str]:
+        """Return the headers of a request, with the cookies that a script has set.
+
+        The crawl itself has those of servers, which may be newer there.
+        """
         headers = dict(request.headers)
-        if request.cookie and self._config.cookies:
-            pairs = _cookie_pairs(self._fetching.cookies_for(url))
-            for name, pair in _cookie_pairs(request.cookie).items():
-                # What a server has set may be newer in the crawl, and what a script has is not there.
-                if name not in pairs or pair not in self._served_cookies:
-                    pairs[name] = pair
-            headers["Cookie"] = "; ".join(pairs.values())
+        pairs = map(str.strip, request.cookie.split(";"))
+        own = [pair for pair in pairs if pair and pair not in self._served_cookies]
+        if own and self._config.cookies:
+            headers["Cookie"] = "; ".join(own)
         return headers
 
     def note_cookies(self, fetched: Fetched) -> None:
@@ -137,9 +137,3 @@ class BrowserRequests:
             )
         self.note_cookies(fetched)
         return fetched
-
-
-def _cookie_pairs(header: str) -> dict[str, str]:
-    """Return the pairs of a Cookie header by name."""
-    pairs = (pair.strip() for pair in header.split(";"))
-    return {pair.partition("=")[0]: pair for pair in pairs if pair}

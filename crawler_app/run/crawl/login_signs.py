@@ -33,6 +33,9 @@ class LoginSigns:
     Args:
         seeds: Start URLs, which are pages also if they have the form.
         cookies_for: Returns the Cookie header of a request sent now.
+
+    Attributes:
+        are_on_pages: Whether each page shows them; otherwise one for visitors may look the same.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class LoginSigns:
     ) -> None:
         kind, _, self._wanted = recipe.logged_in.partition(":")
         self._is_text, self._is_link = kind == "text", kind == "link"
+        self.are_on_pages = self._is_text or self._is_link
         self._cookie = self._wanted if kind == "cookie" else ""
         self._has_token = bool(recipe.token)
         self._url = recipe.url
@@ -69,9 +73,13 @@ class LoginSigns:
         target = join_or_nothing(fetched.url, fetched.headers.get("Location", ""))
         return bool(target) and self.is_login_page(target)
 
+    def refuses(self, fetched: Fetched) -> bool:
+        """Return whether a response refuses what was asked for, or leads to the login page."""
+        return fetched.status in _REFUSALS or self.leads_to_login(fetched)
+
     def is_suspicious(self, fetched: Fetched) -> bool:
         """Return whether a response may be one to a visitor who is not logged in."""
-        if fetched.status in _REFUSALS or self.leads_to_login(fetched):
+        if self.refuses(fetched):
             return True
         if self._cookie and not self.has_session(fetched.url):
             return True  # the site has deleted it

@@ -2,7 +2,9 @@
 
 Rule 1: a response that looks like that of a visitor is neither archived nor read before it is
 known whether the session was lost.  Signs are a redirect to the login page, 401, 403, and a page
-without the mark; one request for a known page then decides for all requests that wait.
+without the mark; one request for a known page then decides for all requests that wait.  That of
+an application may look the same to everyone: there, the first refusals with each status are
+answered by a login, and a URL that this opens is what is asked for from then on.
 
 Rule 2: no secret leaves this module: the exchanges of a login are not archived, and errors name
 the page and the field, never a value.
@@ -12,6 +14,7 @@ the page and the field, never a value.
 
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Generator
 from http import HTTPStatus
 from typing import Any
@@ -36,6 +39,9 @@ logger = logging.getLogger(__name__)
 
 # A request may meet a session that is lost, and one that another process has just replaced.
 MAX_ASKED = 3
+
+# What one login does not open may have met another loss; what two do not is for no user.
+MAX_DOUBTS = 2
 
 
 class Session:
@@ -64,6 +70,11 @@ class Session:
         self._signs = LoginSigns(recipe, config.seeds, fetcher.policy.cookies_for)
         # A page that was seen while logged in.
         self._known_url = ""
+        # A URL that was refused before a login, and not after it.
+        self._opened_url = ""
+        # Logins for refusals, by their status, though the known page was there.
+        self._doubts = Counter[int]()
+        self._is_doubtful = False
         self._is_begun = False
         self._logins = 0
         self._error: LoginError | None = None
@@ -83,16 +94,26 @@ class Session:
         is_own = origin_of(url) in self._origins and not url.endswith("/robots.txt")
         if not is_own or self._signs.is_login_page(url):
             return (yield from self._exchange(request))
+        is_safe, was_refused = request.method in ("GET", "HEAD"), False
         with contextlib.ExitStack() as alone:
             for tries in range(MAX_ASKED):
                 if tries == 1:
                     # One at a time: whose session is lost again ends it itself.
                     alone.enter_context((yield self._repeating.acquire()))
                 yield from self._enter()
+                logins = self._logins
                 found = yield from self._exchange(request)
                 fetched = found[0]
-                if request.method not in ("GET", "HEAD") or self._note_inside(fetched):
+                is_refused = self._signs.refuses(fetched)
+                if was_refused and not is_refused:
+                    self._doubts.clear()
+                    if is_safe and not self._signs.are_on_pages:
+                        self._opened_url = url
+                if not is_refused and (not is_safe or self._note_inside(fetched)):
                     return found
+                was_refused = is_refused
+                if is_refused and self._logins == logins:
+                    self._doubt(fetched.status)
                 if not (yield from self._was_lost(fetched, is_first=tries == 0)):
                     break
             else:
@@ -102,9 +123,23 @@ class Session:
             raise FetchError(Reason.LOGIN_REQUIRED, meaning_of(Reason.LOGIN_REQUIRED))
         return found
 
+    def _doubt(self, status: int) -> None:
+        """Let a login decide on a refusal if the known page may be there for everyone."""
+        is_clear = self._opened_url or self._signs.are_on_pages or self._is_doubtful
+        if not is_clear and self._doubts[status] < MAX_DOUBTS:
+            self._doubts[status] += 1
+            self._is_doubtful = True
+
+    def _is_suspicious(self, fetched: Fetched) -> bool:
+        # A site that has refused data need not be asked about each that is short.
+        signs = self._signs
+        return (
+            signs.refuses(fetched) if self._opened_url else signs.is_suspicious(fetched)
+        )
+
     def _note_inside(self, fetched: Fetched) -> bool:
         """Return whether a response is one to a user who is logged in."""
-        if self._signs.is_suspicious(fetched):
+        if self._is_suspicious(fetched):
             return False
         if not self._known_url and self._signs.is_inside(fetched):
             self._known_url = fetched.url
@@ -156,26 +191,38 @@ class Session:
             self._known_url = yield from log_in.proof()
             if self._known_url:
                 return False
-        if self._known_url:
-            try:
-                fetched, _ = yield from self._exchange(Request(self._known_url))
-            except FetchError:
-                return False  # an outage, which says nothing
-            if not self._signs.is_suspicious(fetched):
-                return False
-            if fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                return False
-            logger.warning("the site has logged the crawl out; logging in again")
+        was_known = bool(self._known_url)
+        is_lost = not was_known or (yield from self._is_known_lost())
+        if not (is_lost or self._is_doubtful):
+            return False
+        self._is_doubtful = False
+        if was_known:
+            why = "logged the crawl out" if is_lost else "refused a request"
+            logger.warning("the site has %s; logging in again", why)
         # What worked before may only have met another loss of the session.
-        for tries_left in (1, 0) if self._known_url else (0,):
+        for tries_left in (1, 0) if was_known and is_lost else (0,):
             try:
                 yield from self._log_in(log_in)
                 break
             except LoginError as exc:
-                if not tries_left:
-                    self._error = exc
-                    raise
+                if tries_left:
+                    continue
+                if not is_lost:  # whose session lives may find no form
+                    return False
+                self._error = exc
+                raise
         return True
+
+    def _is_known_lost(self) -> Subgenerator[bool]:
+        """Return whether the known page is no longer there for this session."""
+        url = self._opened_url or self._known_url
+        try:
+            fetched, _ = yield from self._exchange(Request(url))
+        except FetchError:
+            return False  # an outage, which says nothing
+        if fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return False
+        return self._is_suspicious(fetched)
 
     def _log_in(self, log_in: LogIn) -> Subgenerator[None]:
         if self._logins >= self._recipe.max_logins:

@@ -29,6 +29,9 @@ SMALL_OUTLINE_TAGS = 3_000
 # Of "<a>".
 MIN_TAG_BYTES = 3
 
+# A longer page would take the memory that reading its beginning needs.
+MAX_PAGE_BYTES = 16 * 1024 * 1024
+
 # If a limit ends the process that reads a page, only this much of the page is read.
 FIRST_BYTES = 128 * 1024
 
@@ -73,10 +76,11 @@ class Reader:
         )
         if len(body) <= SMALL_PAGE_BYTES and have_few_tags:
             return parse(body)
-        page = yield from self._read(PAGE, parse, body)
+        page = yield from self._read(PAGE, parse, body[:MAX_PAGE_BYTES])
         if page is None:
             page = parse(body[:FIRST_BYTES])
             page.is_partial = True
+        page.is_partial |= len(body) > MAX_PAGE_BYTES
         return page
 
     def pdf(self, body: bytes) -> Subgenerator[Page]:

@@ -111,7 +111,8 @@ class RequestPolicy:
 
         Args:
             url: A canonical URL.
-            extra: For this request only; they replace others of the same name.
+            extra: For this request only; they replace others of the same name, and so does each
+                of its cookies.
         """
         headers = self._public
         if self._own_origins and origin_of(url) in self._own_origins:
@@ -123,6 +124,8 @@ class RequestPolicy:
         if cookie:
             headers["Cookie"] = _joined_cookies(headers.get("Cookie", ""), cookie)
         for name, value in (extra or {}).items():
+            if name == "Cookie":
+                value = _joined_cookies(headers.get(name, ""), value)
             headers[name] = value
         return headers
 
@@ -237,14 +240,14 @@ def _headers(defaults: Mapping[str, str], given: list[tuple[str, str]]) -> HTTPH
     return headers
 
 
-def _joined_cookies(given: str, stored: str) -> str:
-    """Return one Cookie header; cookies set by the site replace the user's."""
-    if not given:
-        return stored
-    names = {pair.partition("=")[0].strip() for pair in stored.split(";")}
+def _joined_cookies(before: str, after: str) -> str:
+    """Return one Cookie header; the later cookies replace others of the same name."""
+    if not before:
+        return after
+    names = {pair.partition("=")[0].strip() for pair in after.split(";")}
     kept = [
         pair.strip()
-        for pair in given.split(";")
+        for pair in before.split(";")
         if pair.partition("=")[0].strip() not in names
     ]
-    return "; ".join([*kept, stored])
+    return "; ".join([*kept, after])

@@ -26,7 +26,7 @@ NEARLY_EMPTY_CHARS = 200
 # Of one shape, before its gain is known.
 SAMPLES_PER_SHAPE = 2
 
-# One page may be rendered in vain for each ten pages of a host, and one if it has fewer.
+# One page may be rendered in vain for each ten pages of a host.  One that has text always may.
 PAGES_PER_SAMPLE = 10
 
 # Of one shape, that can be rendered later.
@@ -79,6 +79,8 @@ class RenderChoice:
     def __init__(self, *, is_always: bool = False) -> None:
         self._is_always = is_always
         self._pages_by_host: Counter[str] = Counter()
+        # Empty pages that stayed so, for each host.
+        self._vain_by_host: Counter[str] = Counter()
         # Samples taken, for each host and each shape, unless they have gained something.
         self._samples_by_host: Counter[str] = Counter()
         self._samples_by_shape: Counter[str] = Counter()
@@ -102,7 +104,8 @@ class RenderChoice:
         if is_empty and self._empty_shapes[shape] < SAMPLES_PER_SHAPE:
             return True
         of_shapes, of_hosts = self._samples_by_shape, self._samples_by_host
-        allowed = max(1, self._pages_by_host[host] // PAGES_PER_SAMPLE)
+        in_vain = self._pages_by_host[host] // PAGES_PER_SAMPLE
+        allowed = max(1, in_vain - self._vain_by_host[host])
         if of_shapes[shape] < SAMPLES_PER_SHAPE and of_hosts[host] < allowed:
             of_shapes[shape] += 1
             of_hosts[host] += 1
@@ -126,6 +129,7 @@ class RenderChoice:
                 self._samples_by_host[host_of(url)] -= 1
         elif was_empty:
             self._empty_shapes[shape] += 1
+            self._vain_by_host[host_of(url)] += 1
 
     def take_missed(self) -> list[str]:
         """Return the pages that were not rendered before their shape was known to need it.

@@ -75,14 +75,16 @@ READER = """(() => {
   const scroll = async () => {
     const root = document.scrollingElement, height = root?.scrollHeight;
     // What a wheel would scroll: the page, or what fills the window in its place.
-    let box = document.elementFromPoint(innerWidth / 2, innerHeight / 2) ?? root, before;
-    for (; box; box = box.parentElement) {
+    const seenIn = tree => tree.elementFromPoint(innerWidth / 2, innerHeight / 2);
+    let box = seenIn(document) ?? root, inner, before;
+    while (box?.shadowRoot?.contains(inner = seenIn(box.shadowRoot))) box = inner;
+    for (; box; box = box.assignedSlot ?? box.parentElement ?? box.getRootNode().host) {
       before = box.scrollTop;
       box.scrollBy({top: innerHeight, behavior: "instant"});
       if (box.scrollTop > before) break;
     }
     await nextFrame();
-    return box !== null || root?.scrollHeight > height;
+    return Boolean(box) || root?.scrollHeight > height;
   };
 
   globalThis.gencrawl = {rest, scroll};

@@ -159,16 +159,16 @@ class Tab:
 
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        settling, at_end = page.settling, -1
+        is_at_end, rest = False, page_script.REST.format(is_over=False)
         for _ in range(MAX_SCREENS):
-            if settling.is_over(time.monotonic()):
+            was_at_end = is_at_end
+            found = yield from self._evaluated(page, page_script.SCROLL)
+            is_at_end = found is None or not found["value"]
+            if is_at_end and was_at_end or page.settling.is_over(time.monotonic()):
                 return
-            has_moved = yield from self._evaluated(page, page_script.SCROLL)
-            if has_moved is None or not has_moved["value"]:
-                if settling.new_requests == at_end:
-                    return
-                at_end = settling.new_requests
+            if is_at_end:
                 yield from page.settle()
+                yield from self._evaluated(page, rest)
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""

@@ -114,6 +114,57 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     assert len(site.logins) == 2
 
 
+START = "<title>/</title>" + "".join(f"<a href=/p{n}>x</a>" for n in range(PAGES))
+
+
+@pytest.mark.parametrize("how_out", ["redirect", "401", "403"])
+def test_loss_of_a_session_is_seen_though_the_known_page_is_there_for_everyone(
+    site, crawl, recipe, how_out
+):
+    site.start, site.how_out = START, how_out
+    site.forgets_after = [12, 25, 40]
+
+    outcomes = crawl(recipe(**{"logged-in": "cookie:sid"}))
+
+    assert titles(outcomes) == WHOLE
+    assert len(site.logins) == 4
+
+
+@pytest.mark.parametrize("form_of_user", [None, "You are in."], ids=["form", "none"])
+def test_refused_pages_cost_few_logins_if_the_known_page_is_there_for_everyone(
+    site, crawl, recipe, form_of_user
+):
+    site.start, site.how_out, site.form_of_user = START, "403", form_of_user
+    site.forbidden = ("/p3", "/p9", "/p12")
+
+    outcomes = crawl(recipe(**{"logged-in": "cookie:sid"}))
+
+    assert titles(outcomes) == WHOLE - set(site.forbidden)
+    assert {outcomes[path].status for path in site.forbidden} == {403}
+    assert len(site.logins) == (3 if form_of_user is None else 1)
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
+def test_data_of_an_application_is_that_of_the_user_though_the_session_is_lost(
+    site, crawl, recipe
+):
+    site.start = """<!doctype html><body><script>
+        fetch("/p" + location.search.slice(1)).then(answer => answer.text()).then(text => {
+          document.title = text.includes("/logout") ? "in" : "out";
+          document.body.innerHTML = "<a href=/?1>x</a><a href=/?2>x</a>"; })</script>"""
+    site.how_out, site.is_sliding = "401", True
+    site.forgets_after = [7]
+
+    outcomes = crawl(
+        recipe(**{"logged-in": "cookie:sid"}), render="always", concurrency=1
+    )
+
+    titles_by_path = {path: each.title for path, each in outcomes.items()}
+    assert titles_by_path == dict.fromkeys(("/", "/?1", "/?2"), "in")
+    assert len(site.logins) == 2
+
+
 @pytest.mark.once
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs the program chromium")
 def test_rendered_page_has_the_local_storage_of_its_user(site, crawl, tmp_path):

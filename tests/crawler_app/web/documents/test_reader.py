@@ -120,6 +120,16 @@ def test_outline_is_the_same_in_the_sandbox(read, times, content_type, piece):
     assert outline.mentions
 
 
+def test_beginning_of_a_very_large_page_is_read(read):
+    row = b"<p class=row><span>%s</span></p>" % (b"Some words. " * 18)
+    body = b"<a href=x>y</a>" + row * 200_000
+
+    page = read("page", body, "text/html", with_text=True, agent="bot")
+
+    assert (page.links, page.is_partial) == (["x"], True)
+    assert len(page.text) > 100_000
+
+
 def test_page_too_large_for_any_reader_is_empty(read):
     # Four bytes a character once it is decoded: more memory than a page may take.
     body = "\N{GRINNING FACE}".encode() + bytes(60_000_000)

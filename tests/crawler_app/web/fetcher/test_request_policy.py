@@ -121,6 +121,7 @@ def test_cookie_set_by_the_site_replaces_the_given_one():
     some.take_cookies(SEED, responded("sid=new; Path=/"))
 
     assert some.headers_for(SEED)["Cookie"] == "lang=de; sid=new"
+    assert some.headers_for(SEED, {"Cookie": "sid=own"})["Cookie"] == "lang=de; sid=own"
 
 
 def test_given_cookie_is_not_joined_with_another_origins():
