@@ -1,6 +1,10 @@
 """Has the Python processes that a program starts run with compat too.
 
 Rule: a process that does not import Tornado is left alone.
+
+Inside::
+
+    sitecustomize  what Python imports first in a child process
 """
 
 import os
