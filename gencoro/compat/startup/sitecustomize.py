@@ -5,8 +5,6 @@ if any, follows.  A process that does not use Tornado does not import it, and a 
 environment, which may be an older one, is left alone.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -17,7 +15,8 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-__all__: list[str] = []
+# Quoted, for the Python 3 of another environment may be an old one.
+__all__: "list[str]" = []
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -34,9 +33,9 @@ class _Starter(importlib.abc.MetaPathFinder):
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,
-        target: types.ModuleType | None = None,
-    ) -> importlib.machinery.ModuleSpec | None:
+        path: "Sequence[str] | None",
+        target: "types.ModuleType | None" = None,
+    ) -> "importlib.machinery.ModuleSpec | None":
         if fullname not in PACKAGES:
             return None
         sys.meta_path.remove(self)
