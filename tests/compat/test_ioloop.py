@@ -140,6 +140,7 @@ def test_loops_of_other_names(compat):
         assert isinstance(loop, EPollIOLoop)
         assert loop.run_sync(lambda: None) is None
         loop.close()
+    assert isinstance(IOLoop.current(), EPollIOLoop)
     fixed = PollIOLoop(time_func=lambda: 42.0, make_current=False)
     assert fixed.time() == 42.0
     fixed.close()

@@ -243,10 +243,6 @@ def _loop_of(handler: Any) -> IOLoop | None:
     return getattr(stream, "io_loop", None)
 
 
-class _LegacyMainLoop(_LegacyLoop, MainLoop):
-    """A loop of Tornado for an asyncio loop that the program has created."""
-
-
 class PollIOLoop(_LegacyLoop):
     """The loop, with its former names; asyncio does the polling.
 
@@ -278,6 +274,10 @@ class PollIOLoop(_LegacyLoop):
     def time(self) -> float:
         """Return the time of the loop's clock."""
         return super().time() if self._time_func is None else self._time_func()
+
+
+class _LegacyMainLoop(PollIOLoop, MainLoop):
+    """A loop of Tornado for an asyncio loop that the program has created."""
 
 
 # What becomes of a loop of Tornado.
