@@ -15,7 +15,8 @@ Inside::
     python       the same for what Python's standard library has removed
     policies     asyncio's event loop policies, which it will remove
     calls        support for callback=, io_loop= and streams
-    run_program  runs a program with compat installed; spawned: its child processes
+    run_program  runs a program with compat installed; spawned: processes of multiprocessing
+    startup      has other child processes run with compat too
     doctor       reports the legacy names in source code
 """
 

@@ -277,6 +277,7 @@ tornado.web._unquote_or_none                               4.0 4.4 put    tornad
 tornado.web.asynchronous                                   2.0 5.1 put    gencoro.compat.modules.web:asynchronous
 
 # HTTP: the server and the modules below it.
+tornado.http1connection.HTTP1Connection._read_chunked_body 2.0 6.5 wrap   gencoro.compat.modules.http1connection:read_chunked_body
 tornado.http1connection.HTTP1Connection.address            2.0 3.2 put    gencoro.compat.modules.http1connection:address
 tornado.http1connection.HTTP1Connection.close              4.0 4.5 wrap   gencoro.compat.modules.http1connection:close
 tornado.http1connection.HTTP1Connection.finish             4.0 4.5 wrap   gencoro.compat.modules.http1connection:finish

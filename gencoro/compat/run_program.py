@@ -18,6 +18,7 @@ from typing import Any
 import tornado.autoreload
 
 from gencoro.compat.installer import install
+from gencoro.compat.startup import run_children_alike
 
 __all__ = ["MAIN", "run_module", "run_script", "spawn_like_this"]
 
@@ -78,6 +79,7 @@ def _prepare(argv: list[str], main: str) -> None:
     )
     os.environ[MAIN] = main
     spawn_like_this()
+    run_children_alike()
 
 
 def spawn_like_this() -> None:

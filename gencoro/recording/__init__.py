@@ -14,13 +14,15 @@ Inside::
     after      what follows a call, by the bytecode of the caller
     places     source files and places in them
     appending  appends to the file
-    startup    the folder of the sitecustomize that records in child processes
+
+`gencoro.compat.startup` records in child processes.
 """
 
 import os
 import sys
 
 from gencoro.compat import install
+from gencoro.compat.startup import run_children_alike
 from gencoro.evidence import EvidenceError
 from gencoro.recording.appending import Recording
 from gencoro.recording.recorder import Recorder
@@ -48,12 +50,7 @@ def start(path: str) -> None:
         _recorder.begin()
     # A child process that is given another file writes to that one only.
     _recorder.record_in(recording)
-    startup = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
-    python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if startup not in python_path:
-        python_path.insert(0, startup)
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
-    os.environ["GENCORO_RECORD"] = f"{sys.prefix}{os.pathsep}{path}"
+    run_children_alike(path)
 
 
 def start_in_child(path: str) -> None:

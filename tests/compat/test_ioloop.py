@@ -136,9 +136,11 @@ def test_loops_of_other_names(compat):
     from tornado.ioloop import IOLoop, PollIOLoop
     from tornado.platform.epoll import EPollIOLoop
 
-    loop = EPollIOLoop(make_current=False)
-    assert loop.run_sync(lambda: None) is None
-    loop.close()
+    for loop in (EPollIOLoop(make_current=False), IOLoop(make_current=False)):
+        assert isinstance(loop, EPollIOLoop)
+        assert loop.run_sync(lambda: None) is None
+        loop.close()
+    assert isinstance(IOLoop.current(), EPollIOLoop)
     fixed = PollIOLoop(time_func=lambda: 42.0, make_current=False)
     assert fixed.time() == 42.0
     fixed.close()

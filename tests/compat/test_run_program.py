@@ -226,6 +226,22 @@ def test_processes_of_multiprocessing_run_legacy_code_too(run, tmp_path, method)
         assert _outcome(run("run", *args)) == (0, "[('Task', 42)]\n", "")
 
 
+def test_other_child_processes_run_legacy_code_too(run, tmp_path):
+    _write(
+        tmp_path / "app.py",
+        """
+        import subprocess, sys
+        legacy = "from tornado.gen import Task; print(Task.__name__)"
+        for options in ([], ["-S"], ["-E"]):
+            subprocess.call([sys.executable, *options, "-c", legacy], stderr=-3)
+        modern = "import json, sys; print([n for n in sys.modules if 'gencoro' in n])"
+        subprocess.call([sys.executable, "-c", modern])
+        """,
+    )
+
+    assert _outcome(run("run", "app.py")) == (0, "Task\n[]\n", "")
+
+
 def test_builtins_can_be_patched(run, tmp_path):
     """As code for Python 2 and 3 does."""
     _write(tmp_path / "app.py", "__builtins__.unicode = str; print(unicode('x'))")

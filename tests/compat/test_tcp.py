@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+import unittest.mock
 
 import pytest
 from tornado import netutil
@@ -110,6 +111,15 @@ def test_server_without_a_loop_knows_where_it_runs(server, loop, other_loop):
         assert server.io_loop is loop
     finally:
         asyncio.set_event_loop(loop.asyncio_loop)
+
+
+def test_start_of_a_server_asks_once_for_the_loop(loop):
+    server = Hello()
+    with unittest.mock.patch.object(IOLoop, "current") as current:
+        server.listen_anywhere()
+    server.stop()
+
+    assert current.call_count == 1
 
 
 @uses("tornado.tcpserver.TCPServer.bind")

@@ -694,8 +694,8 @@ def test_other_environment_is_left_alone(record, tmp_path):
     done, recording = record(
         """
         import os, subprocess, sys
-        path = os.environ["GENCORO_RECORD"].partition(os.pathsep)[2]
-        env = os.environ | {"GENCORO_RECORD": f"/another{os.pathsep}{path}"}
+        path = os.environ["GENCORO_RUN"].partition(os.pathsep)[2]
+        env = os.environ | {"GENCORO_RUN": f"/another{os.pathsep}{path}"}
         subprocess.run([sys.executable, "child.py"], check=True, env=env)
         """,
         folder=tmp_path,

@@ -1,4 +1,4 @@
-"""Legacy `tornado.http1connection`: callbacks of writes, and stack contexts.
+"""Legacy `tornado.http1connection`: callbacks of writes, chunks, and stack contexts.
 
 Rule: as in Tornado 4 there is one callback at a time: a new one replaces one that has
 not been called, and none is called after the client has disconnected.
@@ -24,6 +24,7 @@ __all__ = [
     "close",
     "decoder_initializer",
     "finish",
+    "read_chunked_body",
     "read_response",
     "set_close_callback",
     "write",
@@ -95,6 +96,51 @@ def read_response(original: Callable[..., Any]) -> Callable[..., Any]:
         return Started(reading)
 
     return wrapper
+
+
+def read_chunked_body(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Pass each chunk to streaming code by itself; today small ones are joined.
+
+    Programs rely on a message being a chunk, for example those that read a feed of events.
+    """
+
+    @functools.wraps(original)
+    async def wrapper(self: HTTP1Connection, delegate: Any) -> None:
+        await original(
+            _WithoutReadyChunks(self) if _streams(delegate) else self, delegate
+        )
+
+    return wrapper
+
+
+def _streams(delegate: Any) -> bool:
+    """Return True if the program gets the body in parts: a client's or a server's."""
+    while inner := getattr(delegate, "_delegate", getattr(delegate, "delegate", None)):
+        delegate = inner
+    if getattr(delegate, "stream_request_body", False):
+        return True
+    request = getattr(delegate, "request", None)
+    return getattr(request, "streaming_callback", None) is not None
+
+
+class _WithoutReadyChunks:
+    """A connection, and its stream, whose next chunk always seems to need a wait.
+
+    Before it waits, today's Tornado passes on what it has read.
+    """
+
+    def __init__(self, connection: HTTP1Connection) -> None:
+        self._connection = connection
+        self.stream = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def read_until(self, *args: Any, **kwargs: Any) -> bytes:
+        return await self._connection.stream.read_until(*args, **kwargs)
+
+    def read_bytes(self, *args: Any, **kwargs: Any) -> Any:
+        return self._connection.stream.read_bytes(*args, **kwargs)
 
 
 def set_close_callback(original: Callable[..., Any]) -> Callable[..., Any]:

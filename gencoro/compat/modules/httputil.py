@@ -105,23 +105,22 @@ def request(original: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(original)
     def wrapper(self: HTTPServerRequest, *args: Any, **kwargs: Any) -> None:
-        if "start_line" in kwargs and not args:
-            original(self, **kwargs)
-            return
         given = {**_by_name(args), **kwargs}
         after = {name: given.pop(name) for name in _GONE if name in given}
-        if _has_no_host(given):
-            # Create an HTTP/1.0 request, which needs no host, and set the version later.
-            after["version"] = given.pop("version")
         # Tornado 6.7 accepts no other form.
         method, uri = given.pop("method", None), given.pop("uri", None)
         version = given.pop("version", None) or "HTTP/1.0"
-        if given.get("start_line") is None:
-            given["start_line"] = RequestStartLine(method or "GET", uri or "/", version)
+        line = given.pop("start_line", None)
+        if line is None:
+            line = RequestStartLine(method or "GET", uri or "/", version)
         if host := given.pop("host", None):
             given["headers"] = HTTPHeaders(given.get("headers") or {})
             given["headers"]["Host"] = host
-        original(self, **given)
+        if "Host" not in (given.get("headers") or ()):
+            # Create an HTTP/1.0 request, which needs no host, and set the version later.
+            after["version"] = line.version
+            line = line._replace(version="HTTP/1.0")
+        original(self, start_line=line, **given)
         for name, value in after.items():
             if value is not None:
                 setattr(self, name, value)
@@ -135,13 +134,3 @@ def _by_name(args: tuple[Any, ...]) -> dict[str, Any]:
     if any(isinstance(value, str) for value in args[6:8]):
         names = _ARGUMENTS_UNTIL_3
     return dict(zip(names, args, strict=False))
-
-
-def _has_no_host(given: dict[str, Any]) -> bool:
-    """Return True if today's Tornado would reject a request for its missing host."""
-    return (
-        given.get("start_line") is None
-        and given.get("version", "HTTP/1.0") != "HTTP/1.0"
-        and not given.get("host")
-        and "Host" not in (given.get("headers") or ())
-    )

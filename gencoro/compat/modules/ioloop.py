@@ -195,7 +195,7 @@ def running(self: IOLoop) -> bool:
     return self.asyncio_loop.is_running()
 
 
-class LegacyLoop(IOLoop):
+class _LegacyLoop(IOLoop):
     """A loop that can be run by a callback of another one, as until Tornado 4.
 
     The other one waits meanwhile.  Programs give a blocking interface to coroutines so.
@@ -243,25 +243,15 @@ def _loop_of(handler: Any) -> IOLoop | None:
     return getattr(stream, "io_loop", None)
 
 
-class _LegacyMainLoop(LegacyLoop, MainLoop):
-    """A loop of Tornado for an asyncio loop that the program has created."""
-
-
-# What becomes of a loop of Tornado.
-_LEGACY: dict[type, type] = {
-    AsyncIOLoop: LegacyLoop,
-    AsyncIOMainLoop: _LegacyMainLoop,
-    BaseAsyncIOLoop: _LegacyMainLoop,
-}
-
-
-class PollIOLoop(LegacyLoop):
-    """The loop under its former names; asyncio does the polling.
+class PollIOLoop(_LegacyLoop):
+    """The loop, with its former names; asyncio does the polling.
 
     Args:
         impl: The poller; None for asyncio's own selector.
         time_func: The loop's clock, in seconds; None for `time.time`.
     """
+
+    _time_func: Callable[[], float] | None = None
 
     def initialize(  # type: ignore[override]
         self,
@@ -284,3 +274,15 @@ class PollIOLoop(LegacyLoop):
     def time(self) -> float:
         """Return the time of the loop's clock."""
         return super().time() if self._time_func is None else self._time_func()
+
+
+class _LegacyMainLoop(PollIOLoop, MainLoop):
+    """A loop of Tornado for an asyncio loop that the program has created."""
+
+
+# What becomes of a loop of Tornado.
+_LEGACY: dict[type, type] = {
+    AsyncIOLoop: PollIOLoop,
+    AsyncIOMainLoop: _LegacyMainLoop,
+    BaseAsyncIOLoop: _LegacyMainLoop,
+}

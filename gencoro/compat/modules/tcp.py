@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tornado.ioloop import IOLoop
-
 from gencoro.compat.calls.io_loop_arguments import on_loop, take_io_loop
 from gencoro.compat.calls.objects_with_loops import (
     having_io_loop,
     keeping_io_loop,
     on_own_loop,
 )
+from gencoro.compat.modules.ioloop import current
 from gencoro.compat.modules.netutil import starting
 
 __all__ = [
@@ -56,7 +55,8 @@ def add_sockets(original: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(original)
     def wrapper(self: Any, sockets: Any) -> None:
-        self._started_on = IOLoop.current()
+        # Not IOLoop.current(), which tests replace by a mock and count the calls of.
+        self._started_on = current()
         original(self, sockets)
 
     return having_io_loop(on_own_loop(wrapper))

@@ -1,11 +1,9 @@
-"""Starts recording in a child process, when it imports Tornado or gencoro.
+"""Installs compat in a child process when it imports Tornado, and records it if asked to.
 
 Python imports the first ``sitecustomize`` on the path when it starts.  The program's own one,
-if any, follows.  A process that uses neither package imports neither of them, and a Python of
-another environment, which may be an older one, is left alone.
+if any, follows.  A process that does not use Tornado does not import it, and a Python of another
+environment, which may be an older one, is left alone.
 """
-
-from __future__ import annotations
 
 import importlib
 import importlib.abc
@@ -17,24 +15,28 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-__all__: list[str] = []
+# Quoted, for the Python 3 of another environment may be an old one.
+__all__: "list[str]" = []
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Set by `gencoro.recording.start`: the environment to record in, and the file.
-PREFIX, _, PATH = os.environ.get("GENCORO_RECORD", "").partition(os.pathsep)
+# Set by `run_children_alike`: the environment to do it in, and the file to record in.
+PREFIX, _, PATH = os.environ.get("GENCORO_RUN", "").partition(os.pathsep)
+
+# gencoro's own coroutines can be recorded without Tornado's.
+PACKAGES = ("tornado", "gencoro") if PATH else ("tornado",)
 
 
 class _Starter(importlib.abc.MetaPathFinder):
-    """Starts recording when the first of two packages has been loaded."""
+    """Starts when the first of the packages has been loaded."""
 
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,
-        target: types.ModuleType | None = None,
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in ("tornado", "gencoro"):
+        path: "Sequence[str] | None",
+        target: "types.ModuleType | None" = None,
+    ) -> "importlib.machinery.ModuleSpec | None":
+        if fullname not in PACKAGES:
             return None
         sys.meta_path.remove(self)
         _find_this_gencoro()
@@ -54,7 +56,7 @@ def _find_this_gencoro() -> None:
 
 
 def _start_after(loader: Any) -> None:
-    """Start recording when the loader has executed its module, a package without names.
+    """Start when the loader has executed its module, a package without names.
 
     Before that, importing gencoro would import the package again.
     """
@@ -63,7 +65,10 @@ def _start_after(loader: Any) -> None:
     def exec_module(module: types.ModuleType) -> None:
         del loader.exec_module
         plain(module)
-        importlib.import_module("gencoro.recording").start_in_child(PATH)
+        if PATH:
+            importlib.import_module("gencoro.recording").start_in_child(PATH)
+        elif "gencoro.compat" not in sys.modules:  # which installs it by itself
+            importlib.import_module("gencoro.compat").install()
 
     loader.exec_module = exec_module
 
