@@ -152,7 +152,7 @@ def test_report_finds_the_same(crawls, gencrawl):
     assert captures[0] == captures[1]
     failing = gencrawl("report", crawls[1], "--format", "md", "--fail-on", "broken")
     assert failing.status == 3
-    assert f"{len(one['broken'])} URLs are broken; " in failing.err
+    assert f"{len(one['broken'])} broken URLs; " in failing.err
 
 
 def normal(value):
