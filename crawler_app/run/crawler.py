@@ -33,6 +33,7 @@ from crawler_app.run.directory.stores import Stores, begin_recrawl, open_stores
 from crawler_app.run.processes.workers_run import WorkersRun
 from crawler_app.run.results.comparison import Comparison, compare
 from crawler_app.run.results.summary import Summary, final_records, summarize
+from crawler_app.store.database import is_created
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import make_fetcher
@@ -403,7 +404,7 @@ def _shown(value: object) -> str:
 
 def _has_nothing(directory: CrawlDirectory) -> bool:
     """Return whether no URL of the crawl in a directory got a response."""
-    if not directory.frontier_path.exists():
+    if not is_created(directory.frontier_path):
         return True
     with contextlib.closing(directory.frontier()) as frontier:
         return all(kind.status is None for kind in frontier.outcome_counts())

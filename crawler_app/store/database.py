@@ -20,6 +20,7 @@ __all__ = [
     "Schema",
     "connect",
     "copy_database",
+    "is_created",
     "is_damage",
     "open_database",
     "unusable",
@@ -31,6 +32,10 @@ PATIENCE_S = 30.0
 
 # Reached while many seeds are added, or if something is written during each checkpoint.
 LOG_PAGES = 20_000
+
+CONTENTS = """
+SELECT user_version, type, name FROM pragma_user_version LEFT JOIN sqlite_master
+"""
 
 DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -98,6 +103,11 @@ def open_database(
         return connect(path, schema, read_only=read_only, any_thread=any_thread)
     except (sqlite3.Error, OSError) as exc:
         raise unusable(path, schema, exc) from exc
+
+
+def is_created(path: Path) -> bool:
+    """Return whether a file is there with its tables: SQLite makes an empty one before."""
+    return path.exists() and not (path.is_file() and path.stat().st_size == 0)
 
 
 def unusable(
@@ -240,17 +250,17 @@ def _without_log(path: Path) -> str:
 def _prepare(
     db: sqlite3.Connection, path: Path, schema: Schema, read_only: bool
 ) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    tables: set[str] = set()
-    for kind, name in db.execute("SELECT type, name FROM sqlite_master").fetchall():
+    version, tables = 0, set[str]()
+    # In one statement: between two, another process could create the tables.
+    for version, kind, name in db.execute(CONTENTS):
         if kind == "table":
             tables.add(name)
-        elif kind != "index":
+        elif kind not in ("index", None):
             # SQL from another person, which would run with our statements.
             raise ConfigError(f"{path} cannot be used: it holds the {kind} {name}")
     if not tables and version == 0 and not read_only:
-        db.execute("PRAGMA journal_mode = WAL")
         # Atomic, because a crash in between would leave a file that is always refused.
+        # Before WAL, which would make the file longer than empty; see `is_created`.
         db.executescript(
             f"BEGIN IMMEDIATE; {schema.statements} "
             f"PRAGMA user_version = {schema.version}; COMMIT;"
@@ -267,6 +277,8 @@ def _prepare(
             f"version {schema.version}: use {age} one"
         )
         raise ConfigError(f"{words}, or {schema.cure}" if schema.cure else words)
+    if not read_only:
+        db.execute("PRAGMA journal_mode = WAL")
     # What is lost in a power failure is fetched again; a crash of the process loses nothing.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint = {schema.log_pages}")

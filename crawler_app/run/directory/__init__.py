@@ -56,6 +56,7 @@ from crawler_app.run.directory.signature import settings_to_trust, signed_settin
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl, resume_command
 from crawler_app.store.archive.captures import database_path
 from crawler_app.store.archive.totals import summary
+from crawler_app.store.database import is_created
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index import PageIndex
@@ -321,7 +322,7 @@ class CrawlDirectory(StoredCrawl):
             server = postgres_module(f"{driver}private_server").PrivateLocation
             found: FrontierReader = reader(server(self.path))
             return found
-        if not self.frontier_path.exists():
+        if not is_created(self.frontier_path):
             raise ConfigError(f"the crawl in {self.path} has not begun yet")
         return SqliteFrontier(self.frontier_path, read_only=True)
 
@@ -407,18 +408,18 @@ class CrawlDirectory(StoredCrawl):
 
     def has_index(self) -> bool:
         """Return whether this directory has an index."""
-        return self.index_path.exists()
+        return is_created(self.index_path)
 
     def own_kept(self) -> CrawlSizes:
         """Return the size of the archive and of the index of this directory."""
-        if not self.index_path.exists():
+        if not self.has_index():
             return CrawlSizes(summary(self.path), None)
         with contextlib.closing(PageIndex(self.index_path, read_only=True)) as index:
             return CrawlSizes(summary(self.path), len(index))
 
     def has_archive(self) -> bool:
         """Return whether this directory has a table of captures."""
-        return database_path(self.path).exists()
+        return is_created(database_path(self.path))
 
     def archive_path(self) -> Path:
         """Return the directory with its table of captures."""

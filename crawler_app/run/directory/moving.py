@@ -17,6 +17,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep, no_step
 from crawler_app.base.urls import host_of
 from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store.database import is_created
 from crawler_app.store.frontier.postgres.copying import Beginning, copy_frontier
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.sqlite_rows import StoredFile
@@ -56,7 +57,7 @@ def move_frontier(
     )
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(directory)
-        if not directory.frontier_path.exists():
+        if not is_created(directory.frontier_path):
             raise ConfigError(f"the crawl in {path} has not begun yet")
         own = str(directory.path.resolve())
         store = StoreLocation(directory.make_store_key(), socket.gethostname(), own)

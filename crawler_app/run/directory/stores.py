@@ -11,6 +11,7 @@ from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.results.redirects import Redirects
 from crawler_app.store.archive.gzip_members import max_record_bytes
 from crawler_app.store.archive.store import Archive
+from crawler_app.store.database import is_created
 from crawler_app.store.frontier import Frontier
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index.index_writer import IndexWriter
@@ -94,7 +95,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Raises:
         ConfigError: as in `open_stores`.
     """
-    if not directory.frontier_path.exists():
+    if not is_created(directory.frontier_path):
         return True
     with open_stores(directory, config) as stores:
         frontier = stores.frontier

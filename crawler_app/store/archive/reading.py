@@ -14,6 +14,7 @@ from crawler_app.store.archive.captures import (
     table_errors,
 )
 from crawler_app.store.archive.replay import read_capture
+from crawler_app.store.database import is_created
 
 __all__ = ["ArchiveReader", "Readable", "newest", "open_readers"]
 
@@ -72,7 +73,7 @@ def open_readers(directories: Sequence[Path]) -> Iterator[list[ArchiveReader]]:
         yield [
             opened.enter_context(contextlib.closing(ArchiveReader(path)))
             for path in directories
-            if database_path(path).exists()
+            if is_created(database_path(path))
         ]
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from crawler_app.store.archive.captures import Captures, database_path, disk_errors
 from crawler_app.store.archive.warc_files import bytes_by_file
+from crawler_app.store.database import is_created
 
 __all__ = ["ArchiveSummary", "summary"]
 
@@ -32,7 +33,7 @@ def summary(directory: Path | str) -> ArchiveSummary:
     """
     directory = Path(directory)
     sizes = bytes_by_file(directory).values()
-    if not database_path(directory).exists():
+    if not is_created(database_path(directory)):
         return ArchiveSummary(0, 0, len(sizes), sum(sizes))
     with disk_errors(directory):
         captures = Captures(directory, read_only=True)

@@ -102,7 +102,7 @@ def open_database(
             opened; or SQLite has no FTS5.
     """
     path = Path(path)
-    if read_only and not path.exists():
+    if read_only and not database.is_created(path):
         raise ConfigError(f"{path.parent} has no index: {path.name} is missing")
     _check_fts5()
     return database.open_database(

@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import pytest
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Candidate
 from crawler_app.store.archive.captures import Capture, Captures
-from crawler_app.store.database import Schema, connect, open_database
+from crawler_app.store.database import Schema, connect, is_created, open_database
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.store.index import PageIndex
 from tests.helpers.scripts import IMPORTS
@@ -140,6 +141,44 @@ def test_empty_file_is_new_for_a_writer_and_missing_for_a_reader(path):
         open_database(path, COOKBOOK, read_only=True)
     with contextlib.closing(open_database(path, COOKBOOK, read_only=False)) as db:
         assert recipes(db) == []
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_reader_sees_all_of_the_tables_that_another_makes_or_none(
+    path, step, monkeypatch
+):
+    """Another process creates the file before a reader's nth statement."""
+    steps = iter(range(step, -1, -1))
+
+    class Overtaken(sqlite3.Connection):
+        def execute(self, *args):
+            if next(steps, None) == 0:
+                with monkeypatch.context() as own:
+                    own.setattr(sqlite3, "connect", plain)
+                    open_database(path, COOKBOOK, read_only=False).close()
+            return super().execute(*args)
+
+    plain = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", partial(plain, factory=Overtaken))
+    path.touch()
+
+    try:
+        with contextlib.closing(open_database(path, COOKBOOK, read_only=True)) as db:
+            assert recipes(db) == []
+    except ConfigError as exc:
+        assert "other tables, or none" in str(exc)
+
+
+def test_file_is_created_once_it_has_its_tables(path):
+    assert not is_created(path)
+    script = f"{COOKBOOK.statements} PRAGMA user_version = 3; COMMIT"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        for statement in script.split(";"):
+            assert path.exists() and not is_created(path)
+            db.execute(statement)
+    assert is_created(path)
+    open_database(path, COOKBOOK, read_only=True).close()
 
 
 def test_tables_are_made_together_or_not_at_all(path, descriptors):
