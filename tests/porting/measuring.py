@@ -11,7 +11,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,8 +143,7 @@ class Measuring(NamedTuple):
         pip = [str(python), "-m", "pip", "download", *options.split(), str(new)]
         subprocess.run([*pip, f"{package.name}=={package.version}"], check=True)
         [archive] = new.iterdir()
-        with tarfile.open(archive) as files:
-            files.extractall(new, filter="data")
+        subprocess.run(["tar", "-xf", archive, "-C", new], check=True)
         archive.unlink()
         [root] = new.iterdir()
         root.rename(source)
