@@ -67,8 +67,6 @@ from collections.abc import (
 )
 from typing import Any
 
-from tornado.locks import Condition
-
 from crawler_app.base.errors import (
     FetchError,
     HookError,
@@ -96,6 +94,7 @@ from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier import Frontier
 from crawler_app.web import politeness
 from gencoro import gen
+from gencoro.locks import Condition
 
 __all__ = ["KEPT_FAILURES", "NO_PAGES", "Crawl", "Failure"]
 
