@@ -214,7 +214,7 @@ class SteppedFrontier(PostgresFrontier):
     def settle(self):
         """Send everything, and get the counts."""
         self.flush()
-        self._state.asks_counts_at = -math.inf
+        self._state.counted_at = -math.inf
         self._loop.run_sync(lambda: self.exchange(self.observer))
 
     def add(self, candidates, via=None):

@@ -67,8 +67,6 @@ from collections.abc import (
 )
 from typing import Any
 
-from tornado.locks import Condition
-
 from crawler_app.base.errors import (
     FetchError,
     HookError,
@@ -96,6 +94,7 @@ from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier import Frontier
 from crawler_app.web import politeness
 from gencoro import gen
+from gencoro.locks import Condition
 
 __all__ = ["KEPT_FAILURES", "NO_PAGES", "Crawl", "Failure"]
 
@@ -324,6 +323,7 @@ class Crawl:
     def pause(self) -> None:
         """Start no fetch until `unpause` is called; those under way are completed."""
         self.is_paused = True
+        self._changed.notify_all()  # to commit, so that other processes see everything
 
     def unpause(self) -> None:
         """Continue after `pause`."""
@@ -394,15 +394,6 @@ class Crawl:
         """Crawl one URL after another until there is nothing more to do."""
         try:
             while not self._is_over():
-                if self.is_paused:
-                    if not self._claims and self._may_commit():
-                        yield self._commit()  # so that other processes see everything
-                    else:
-                        yield self._changed.wait()
-                    continue
-                if len(self._claims) >= self.config.concurrency:
-                    yield self._changed.wait()  # the pace was lowered
-                    continue
                 now = self._clock()
                 # A commit that is due comes before a claim: the claims of a busy crawl never end,
                 # and a kill would repeat what is not committed.
@@ -465,14 +456,20 @@ class Crawl:
     @gen.coroutine
     def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
         """Wait until another worker ends a URL, the next URL is due, or it is time to commit."""
-        next_at = self.frontier.next_at(now)
+        next_at = self.frontier.next_at(now) if self._may_claim() else None
         wait_s = math.inf if next_at is None else max(next_at - now, MIN_WAIT_S)
         if self._may_commit():
             wait_s = min(wait_s, IDLE_COMMIT_EVERY_S)
         timeout = None if wait_s == math.inf else datetime.timedelta(seconds=wait_s)
         yield self._changed.wait(timeout)
 
+    def _may_claim(self) -> bool:
+        # More are under way if the pace was lowered.
+        return not self.is_paused and len(self._claims) < self.config.concurrency
+
     def _claim(self, now: float) -> Claim | None:
+        if not self._may_claim():
+            return None
         # If the depth is limited, crawl level by level.  Then a URL's depth is its shortest
         # distance, and no link is refused as too deep that a slower page links to as well.
         level = None

@@ -99,7 +99,7 @@ class Fetching:
         found = None
         if self._archive is not None and (self._is_recrawl or url in self._archived):
             archives: list[Readable] = [self._archive, *self._others]
-            found = newest(url, archives)
+            found = newest((each, each.latest(url)) for each in archives)
         if found is None:
             return (yield from self.fetch(url)), Reason.OK
         archive, capture = found

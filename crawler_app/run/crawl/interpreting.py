@@ -17,8 +17,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tornado.locks import Semaphore
-
 from crawler_app.base.http_headers import (
     UNKNOWN_TYPES,
     canonical_link,
@@ -62,6 +60,7 @@ from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall
 from gencoro import gen
+from gencoro.locks import Semaphore
 
 if TYPE_CHECKING:
     from crawler_app.run.crawl.rendering import PageRenderer

@@ -19,8 +19,6 @@ from collections.abc import Generator
 from http import HTTPStatus
 from typing import Any
 
-from tornado.locks import Lock
-
 from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.errors import FetchError, LoginError
 from crawler_app.base.models import Fetched, Request
@@ -32,6 +30,7 @@ from crawler_app.run.crawl.logging_in import Exchange, LogIn
 from crawler_app.run.crawl.login_signs import LoginSigns
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
+from gencoro.locks import Lock
 
 __all__ = ["Session"]
 

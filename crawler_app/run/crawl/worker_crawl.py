@@ -72,8 +72,11 @@ class WorkerCrawl(Crawl, FrontierObserver):
         # Not the end of a lease: what another worker has may lead to more long before.
         return self.frontier.due_at(now)
 
+    def _may_claim(self) -> bool:
+        return not self._is_held and super()._may_claim()
+
     def _claim(self, now: float) -> Claim | None:
-        claim = None if self._is_held else super()._claim(now)
+        claim = super()._claim(now)
         if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):
             self._parts.context.hosts.learn_gap(claim.host, gap_s)
         return claim

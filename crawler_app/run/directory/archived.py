@@ -4,24 +4,21 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.http_headers import http_date_at
 from crawler_app.base.models import Fetched, UrlRecord
 from crawler_app.base.progress import OnStep, in_steps
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
-from crawler_app.store.archive.captures import (
-    REDIRECT,
-    USABLE,
-    Capture,
-    Captures,
-    table_errors,
-)
+from crawler_app.store.archive.captures import Capture, Captures, table_errors
 from crawler_app.store.archive.reading import ArchiveReader, newest, open_readers
 from crawler_app.store.archive.warc_files import file_name, labelled
 
 __all__ = ["Archived", "Responses", "captures_in", "find_page", "open_archives"]
+
+# A capture, and the archive that has it.
+_Found: TypeAlias = tuple[ArchiveReader, Capture]
 
 
 class Responses(Protocol):
@@ -56,14 +53,19 @@ class Archived:
 
     def find(self, url: str) -> Fetched | None:
         """Return the newest response of a URL; None if it is missing, damaged or large."""
-        return self._find(url, USABLE)
+        return self._read(self._newest(url))
 
     def find_redirect(self, url: str) -> Fetched | None:
         """Return the newest redirect from a URL; None if it is missing or damaged."""
-        return self._find(url, REDIRECT)
+        archives = self._archives
+        return self._read(
+            newest((each, each.latest_redirect(url)) for each in archives)
+        )
 
-    def _find(self, url: str, condition: str) -> Fetched | None:
-        found = newest(url, self._archives, condition)
+    def _newest(self, url: str) -> _Found | None:
+        return newest((each, each.latest(url)) for each in self._archives)
+
+    def _read(self, found: _Found | None) -> Fetched | None:
         if found is None:
             return None
         archive, capture = found
@@ -74,7 +76,7 @@ class Archived:
 
     def has(self, url: str) -> bool:
         """Return whether there is a response of a URL, which may be damaged."""
-        return newest(url, self._archives) is not None
+        return self._newest(url) is not None
 
     def first_seen(self, url: str) -> int | None:
         """Return when a URL was captured first, in seconds since the epoch."""
@@ -86,7 +88,7 @@ class Archived:
         That is its Last-Modified, unless it is the time of the request, or when it was first
         seen as it is now, if it was seen otherwise before.
         """
-        found = newest(url, self._archives)
+        found = self._newest(url)
         if found is None:
             return None
         capture = found[1]

@@ -4,6 +4,7 @@ The main process sends a `Task`, and then an `Order` now and then.  A worker sen
 and then and each `LogLine`, and last `Failed` or `Ended`.
 """
 
+import math
 from dataclasses import dataclass, field
 
 from crawler_app.base.errors import (
@@ -43,11 +44,13 @@ class Task:
     Attributes:
         directory: The directory of the whole crawl, which holds its configuration.
         worker: The number of the worker.
+        max_time_s: Time after which it ends, in seconds; None for no limit.
         log_level: Less important log records are not passed on.
     """
 
     directory: str
     worker: int
+    max_time_s: float | None = None
     log_level: int = 0
 
 
@@ -72,6 +75,7 @@ class Status:
 
     Attributes:
         count_by_state: The number of URLs of the whole crawl in each state.
+        counted_at: When the server has counted them.
         count_by_stat: The counters of this process's run.
         under_way_by_host: Fetches under way.
         under_way: URLs under way, the oldest first, and for how many seconds.
@@ -81,18 +85,13 @@ class Status:
     """
 
     count_by_state: dict[State, int] = field(default_factory=dict)
+    counted_at: float = -math.inf
     count_by_stat: dict[str, int] = field(default_factory=dict)
     under_way_by_host: dict[str, int] = field(default_factory=dict)
     under_way: list[tuple[str, float]] = field(default_factory=list)
     next_at: float | None = None
     failures: list[Failure] = field(default_factory=list)
     limit_reached: str = ""
-
-    @property
-    def ended(self) -> int:
-        """URLs of the whole crawl that have ended."""
-        ended = (State.DONE, State.FAILED, State.EXCLUDED)
-        return sum(self.count_by_state.get(state, 0) for state in ended)
 
 
 @dataclass(slots=True, frozen=True)

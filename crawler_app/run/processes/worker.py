@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import os
 import socket
@@ -14,7 +15,6 @@ from typing import Any
 from crawler_app.base.errors import CrawlerError, ServerAwayError, ServerError
 from crawler_app.base.models import State
 from crawler_app.base.subgenerator import Subgenerator
-from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.monitor import SHOWN_URLS, Watched
 from crawler_app.run.crawl.worker_crawl import WorkerCrawl
 from crawler_app.run.crawl_worker import CrawlWorker
@@ -113,7 +113,9 @@ class _Worker:
         whole = CrawlDirectory.open(task.directory)
         own = whole.part(task.worker)
         yield from _until_free(own)
-        config = config_of_worker(whole.config(), task.worker)
+        config = dataclasses.replace(
+            config_of_worker(whole.config(), task.worker), max_time_s=task.max_time_s
+        )
         try:
             yield CrawlWorker(config, own, watch=self._watched).run()
         except ServerError as exc:
@@ -170,12 +172,13 @@ class _Worker:
         self._channel.send(_status_of(self._crawl, time.time()))
 
 
-def _status_of(crawl: Crawl, now: float) -> Status:
+def _status_of(crawl: WorkerCrawl, now: float) -> Status:
     """Return what the main process shows of a crawl; failures are in one status only."""
     failures = list(crawl.last_failures)
     crawl.last_failures.clear()
     return Status(
         count_by_state={state: crawl.count(state) for state in State},
+        counted_at=crawl.frontier.counted_at,
         count_by_stat=dict(crawl.stats),
         under_way_by_host=dict(crawl.under_way_by_host()),
         under_way=crawl.oldest_under_way(now, SHOWN_URLS),

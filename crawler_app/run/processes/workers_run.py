@@ -2,12 +2,12 @@
 
 import asyncio
 import collections
-import contextlib
 import heapq
 import logging
+import math
 import os
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from crawler_app.base.config import CrawlConfig
@@ -43,6 +43,9 @@ FIRST_PAUSE_S = 0.1
 
 # Between attempts to start one whose server is away, which take half a second of CPU.
 AWAY_PAUSE_S = 2.0
+
+# A process that is started at the last moment ends at once.
+MIN_TIME_S = 0.001
 
 # How often to look whether a server of the crawl's own was killed.
 LOOK_EVERY_S = 0.5
@@ -81,6 +84,8 @@ class WorkersRun:
         self._deaths: list[collections.deque[float]] = [
             collections.deque(maxlen=MAX_DEATHS) for _ in self._processes
         ]
+        # On the clock of `time.monotonic`.
+        self._ends_at = math.inf
         # The workers whose processes cannot reach the server.
         self._away: set[int] = set()
 
@@ -95,10 +100,9 @@ class WorkersRun:
     def count(self, state: State) -> int:
         """Return how many URLs of the whole crawl are in a state.
 
-        All processes have these numbers from the server; the latest are those with most
-        URLs that have ended.
+        All processes have these numbers from the server.
         """
-        latest = max(self._statuses, key=lambda status: status.ended)
+        latest = max(self._statuses, key=lambda status: status.counted_at)
         return latest.count_by_state.get(state, 0)
 
     def under_way_by_host(self) -> collections.Counter[str]:
@@ -160,13 +164,14 @@ class WorkersRun:
             StorageError: the disk has failed, or the server refuses a step.
             CrawlerError: a process has died again and again.
         """
+        if self.config.max_time_s is not None:
+            self._ends_at = time.monotonic() + self.config.max_time_s
         keeping = self._keep_the_server()
         running = self._keep_all()
         # The crawl ends with the server, and the server is not needed after the crawl.
         keeping.add_done_callback(lambda _: running.cancel())
         try:
-            with self._time_limit():
-                yield running
+            yield running
         except GeneratorExit:
             raise
         except BaseException:
@@ -187,25 +192,6 @@ class WorkersRun:
             yield gen.sleep(LOOK_EVERY_S)
             if self._keep_server is not None:
                 yield loop.run_in_executor(None, self._keep_server)
-
-    @contextlib.contextmanager
-    def _time_limit(self) -> Iterator[None]:
-        """Stop the run when its time limit is reached."""
-        if self.config.max_time_s is None:
-            yield
-            return
-        timer = asyncio.get_running_loop().call_later(
-            self.config.max_time_s, self._stop_at, "max_time"
-        )
-        try:
-            yield
-        finally:
-            timer.cancel()
-
-    def _stop_at(self, limit: str) -> None:
-        if not self.is_stopping:
-            self.limit_reached = limit
-            self.stop()
 
     def _close_all(self) -> None:
         """Close all connections, so that the processes save their state and end."""
@@ -232,16 +218,29 @@ class WorkersRun:
             except Exception:  # ConfigError, StorageError or CrawlerError
                 self._close_all()  # they would crawl on
                 raise
-            if has_ended or self.is_stopping:
+            if has_ended or self._is_over():
                 return
             yield gen.sleep(self._pause_s(process.number))
-            if self.is_stopping:
+            if self._is_over():
                 return
+
+    def _is_over(self) -> bool:
+        """Return whether no process is to be started again."""
+        if time.monotonic() >= self._ends_at:
+            self._stop_at("max_time")
+        return self.is_stopping
+
+    def _stop_at(self, limit: str) -> None:
+        if not self.is_stopping:
+            self.limit_reached = limit
+            self.stop()
 
     def _run_once(self, process: WorkerProcess) -> Generator[Any, Any, bool]:
         number = process.number
         level = logger.getEffectiveLevel()
-        task = Task(os.path.abspath(self.config.into), number, level)
+        left_s = max(self._ends_at - time.monotonic(), MIN_TIME_S)
+        max_time_s = left_s if left_s < math.inf else None
+        task = Task(os.path.abspath(self.config.into), number, max_time_s, level)
         last: object = None
 
         def handle(message: Status | LogLine | Failed | Ended) -> None:

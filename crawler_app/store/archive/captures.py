@@ -19,11 +19,9 @@ from crawler_app.store.checkpoints import Checkpoints
 __all__ = [
     "ELSEWHERE",
     "NOT_MODIFIED",
-    "REDIRECT",
     "RESOURCES",
     "RESPONSE",
     "REVISIT",
-    "USABLE",
     "Capture",
     "Captures",
     "database_path",
@@ -98,6 +96,7 @@ status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to > 0)
 
 # Redirects, whose bodies do not matter.
 REDIRECT = "status BETWEEN 300 AND 399 AND kind = 'response'"
+NEWEST_FIRST = "ORDER BY at DESC, id DESC"
 
 
 class Capture(NamedTuple):
@@ -220,13 +219,13 @@ class Captures:
             return capture
         return self.get(capture.refers_to)
 
-    def latest(self, url: str, condition: str = USABLE) -> Capture | None:
-        """Return the newest capture of a URL that has a body and status 200.
+    def latest(self, url: str) -> Capture | None:
+        """Return the newest capture of a URL that has a body and status 200."""
+        return self._one(f"url = ? AND {USABLE} {NEWEST_FIRST}", url)
 
-        Args:
-            condition: What it has to meet instead.
-        """
-        return self._one(f"url = ? AND {condition} ORDER BY at DESC, id DESC", url)
+    def latest_redirect(self, url: str) -> Capture | None:
+        """Return the newest capture of a URL that is a redirect."""
+        return self._one(f"url = ? AND {REDIRECT} {NEWEST_FIRST}", url)
 
     def has_elsewhere(self) -> bool:
         """Return whether a payload is in another archive only."""

@@ -1,13 +1,12 @@
 """Reads archives that other processes may be writing to: those of the parts of a crawl."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.captures import (
-    USABLE,
     Capture,
     Captures,
     database_path,
@@ -22,12 +21,12 @@ __all__ = ["ArchiveReader", "Readable", "newest", "open_readers"]
 class Readable(Protocol):
     """An archive that can be read; see `crawler_app.store.archive.store.Archive`."""
 
-    def latest(self, url: str, condition: str = USABLE) -> Capture | None: ...
+    def latest(self, url: str) -> Capture | None: ...
 
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched: ...
 
 
-T = TypeVar("T", bound=Readable)
+T = TypeVar("T")
 
 
 class ArchiveReader:
@@ -43,10 +42,15 @@ class ArchiveReader:
         with table_errors(directory):
             self._captures = Captures(directory, read_only=True)
 
-    def latest(self, url: str, condition: str = USABLE) -> Capture | None:
+    def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL; see `Captures.latest`."""
         with table_errors(self._directory):
-            return self._captures.latest(url, condition)
+            return self._captures.latest(url)
+
+    def latest_redirect(self, url: str) -> Capture | None:
+        """Return the newest redirect from a URL; see `Captures.latest_redirect`."""
+        with table_errors(self._directory):
+            return self._captures.latest_redirect(url)
 
     def first_at(self, url: str, digest: str = "") -> int | None:
         """Return when a URL was captured first; see `Captures.first_at`."""
@@ -77,10 +81,7 @@ def open_readers(directories: Sequence[Path]) -> Iterator[list[ArchiveReader]]:
         ]
 
 
-def newest(
-    url: str, archives: Sequence[T], condition: str = USABLE
-) -> tuple[T, Capture] | None:
-    """Return the newest capture of a URL in several archives, and where it is."""
-    found = [(each, each.latest(url, condition)) for each in archives]
+def newest(found: Iterable[tuple[T, Capture | None]]) -> tuple[T, Capture] | None:
+    """Return the newest of the captures that were found in archives, and where it is."""
     captures = [(each, capture) for each, capture in found if capture is not None]
     return max(captures, key=lambda pair: pair[1].at, default=None)

@@ -13,7 +13,6 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.storage.uploads import load_uploads
 from crawler_app.base.text.formatting import error_words
 from crawler_app.store.archive.captures import (
-    USABLE,
     Capture,
     Captures,
     disk_errors,
@@ -128,7 +127,7 @@ class Archive:
             self._thread.run(checkpoint, is_long=True)
         return flushed
 
-    def latest(self, url: str, condition: str = USABLE) -> Capture | None:
+    def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL; see `Captures.latest`.
 
         Only flushed captures are found.  Use ``etag`` and ``last_modified`` for a
@@ -136,7 +135,7 @@ class Archive:
         """
         self._check_open()
         with disk_errors(self._directory):
-            return self._captures.latest(url, condition)
+            return self._captures.latest(url)
 
     def may_lack_responses(self, expected: int) -> bool:
         """Return whether the archive might hold fewer responses than expected.

@@ -4,10 +4,8 @@ Used by `crawler_app.store.frontier.sqlite_reading`, and by `crawler_app.store.f
 the transitions.
 """
 
-import sqlite3
 from collections.abc import Iterable
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from crawler_app.base.models import Outcome, Role, State, UrlRecord
@@ -25,7 +23,6 @@ __all__ = [
     "SELECT_RECORDS",
     "SET_OUTCOME",
     "TABLES",
-    "open_database",
     "outcome_of",
     "record_of",
     "values_of",
@@ -244,16 +241,4 @@ def record_of(row: Iterable[Any]) -> UrlRecord:
     outcome = outcome_of(state, *values)
     return UrlRecord(
         url, State(state), depth, via, tries, outcome, finished_at, Role(role)
-    )
-
-
-def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
-    """Open or create the file of a frontier; the caller controls transactions.
-
-    Raises:
-        ConfigError: it is not a frontier, or has another version, or cannot be opened.
-    """
-    # A temporary file may be closed by the garbage collector, which runs in any thread.
-    return database.open_database(
-        path, SCHEMA, read_only=read_only, any_thread=not str(path)
     )

@@ -14,14 +14,13 @@ from typing import Any
 
 from crawler_app.base.models import State, UrlRecord
 from crawler_app.base.reasons import CONTENT
-from crawler_app.store.database import unusable
+from crawler_app.store.database import open_database, unusable
 from crawler_app.store.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.store.frontier.count_types import Amount, HostCounts, OutcomeKey
 from crawler_app.store.frontier.frontier_schema import (
     HAS_QUERY,
     SCHEMA,
     SELECT_RECORDS,
-    open_database,
     record_of,
 )
 from crawler_app.store.frontier.key_set import KEY_BITS
@@ -46,9 +45,14 @@ class SqliteReader(FrontierReader):
     previous: SqlitePreviousCrawl
 
     def __init__(self, path: Path | str, *, read_only: bool) -> None:
-        self._db = open_database(path, read_only=read_only)
+        is_temporary = not str(path)
+        self._db = open_database(
+            path, SCHEMA, read_only=read_only, any_thread=is_temporary
+        )
         self._close: Callable[[], object] = self._db.close
-        if not str(path):  # a temporary file goes with what has opened it
+        if is_temporary:
+            # It goes with what has opened it, perhaps by the garbage collector, which runs in
+            # any thread.
             self._close = weakref.finalize(self, self._db.close)
         self._is_read_only = read_only
         try:

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
-from tornado.locks import Condition
-
 from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import decoded_fields
 from crawler_app.base.models import Fetched
@@ -17,6 +15,7 @@ from crawler_app.web.render.problems import ScriptProblem, problem_of, request_p
 from crawler_app.web.render.requests import BrowserRequest
 from crawler_app.web.render.settling import Settling
 from gencoro import gen
+from gencoro.locks import Condition
 
 __all__ = ["FetchForBrowser", "Rendering", "refuse"]
 

@@ -9,8 +9,6 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 
-from tornado.locks import Condition, Lock
-
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
@@ -18,6 +16,7 @@ from crawler_app.web.render.browser import Browser, Way, chromium_path, start_br
 from crawler_app.web.render.devtools import BrowserGoneError, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
+from gencoro.locks import Condition, Lock
 
 __all__ = ["BrowserPool"]
 

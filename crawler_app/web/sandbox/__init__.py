@@ -21,12 +21,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-from tornado.locks import Condition
-
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.sandbox import worker
 from crawler_app.web.sandbox.worker import LENGTH, STATUS_OVER_LIMIT, LimitExceeded
 from gencoro.concurrent import future_set_result_unless_cancelled
+from gencoro.locks import Condition
 
 __all__ = ["LimitExceeded", "Sandbox"]
 

@@ -280,6 +280,11 @@ class PostgresFrontier(PostgresReader, Frontier):
     def depth_in_work(self, now: float) -> int | None:
         return self._state.counts.least_depth()
 
+    @property
+    def counted_at(self) -> float:
+        """When the counts came from the server, in seconds since the epoch."""
+        return self._state.counted_at
+
     def count(self, state: State) -> int:
         return self._state.counts.urls[state]
 

@@ -15,10 +15,8 @@ from crawler_app.base.http_headers import is_html
 from crawler_app.base.models import Role, State
 from crawler_app.base.reasons import CONTENT
 from crawler_app.base.urls import bare_path, dedup_key, has_query
-from crawler_app.store.frontier.frontier_schema import (
-    OUTCOME_COLUMNS,
-    open_database,
-)
+from crawler_app.store.database import open_database
+from crawler_app.store.frontier.frontier_schema import OUTCOME_COLUMNS, SCHEMA
 from crawler_app.store.frontier.postgres.encoding import encode_text
 from crawler_app.store.frontier.postgres.location import StoreLocation
 from crawler_app.store.frontier.postgres.step_changes import digest_of
@@ -64,7 +62,7 @@ class StoredFile:
 
     def __init__(self, path: Path, store: StoreLocation) -> None:
         self.store = store
-        self._db = open_database(path, read_only=True)
+        self._db = open_database(path, SCHEMA, read_only=True)
 
     def close(self) -> None:
         """Close the file."""

@@ -112,6 +112,7 @@ class WorkerState:
         known_url_by_origin: A URL of each origin that got a response.
         gap_by_host: The gaps, as the server has them.
         counts: The counts of URLs in the last answer that had some.
+        counted_at: When that came.
         limit_reached: The option whose limit the crawl has reached; empty if none.
         has_drained: Whether no URL is queued or claimed, as far as the server knows.
         next_times: When the next queued URL is due, and when the next lease ends, of any
@@ -146,15 +147,16 @@ class WorkerState:
         self.gap_by_host = RecentNumbers()
         self._version_by_origin = RecentNumbers()
         self.counts = UrlCounts({})
+        self.counted_at = -math.inf
         self.limit_reached = ""
         self.has_drained = False
         self.next_times: tuple[float | None, float | None] = None, None
         self.shift_s = 0.0
         self.last_queued = 0
         self.stepped_at = -math.inf
-        # When to ask again: for claims, if there is nothing else to send, and for the counts,
-        # which is worth a step of its own after a change that they do not show.
-        self.asks_at = self.asks_counts_at = -math.inf
+        # When to ask again for claims, if there is nothing else to send.
+        self.asks_at = -math.inf
+        # Counts are worth a step of their own after a change that they do not show.
         self._has_old_counts = False
         self.starved = 0
         self.lease_s = 0.0
@@ -236,13 +238,13 @@ class WorkerState:
         # Whether a limit ends the crawl depends on what else is queued.
         is_ending = self.has_left or bool(self.limit_reached)
         # They are fresh for a second, unless the clock was set back.
-        age_s = now - self.asks_counts_at + COUNTS_EVERY_S
-        return is_ending or not 0 <= age_s < COUNTS_EVERY_S
+        fresh_until = self.counted_at + COUNTS_EVERY_S
+        return is_ending or not self.counted_at <= now < fresh_until
 
     @property
     def counts_due_at(self) -> float:
         """When to ask for the counts, even if there is nothing to send."""
-        return self.asks_counts_at if self._has_old_counts else math.inf
+        return self.counted_at + COUNTS_EVERY_S if self._has_old_counts else math.inf
 
     def note_answer(
         self,
@@ -269,10 +271,13 @@ class WorkerState:
         new_claims = self._note_claims(answer)
         if self.has_left:
             self._put_all_back()  # what was asked for before
-        self._has_old_counts |= batch.began_at is not None
+        elif self.is_held:
+            self.release(self.leases.idle())
         has_new_level = self._note_counts(answer)
+        # Also if it has counts: those of two steps at once miss the changes of the other.
+        self._has_old_counts |= batch.began_at is not None
         self._note_what_comes(answer, is_short=new_claims < wanted)
-        has_more = bool(self.leases.waiting) or has_new_level
+        has_more = bool(self.leases.waiting or self.is_held) or has_new_level
         if has_more or self.has_drained or self.limit_reached:
             observer.claims_changed()
 
@@ -312,14 +317,14 @@ class WorkerState:
             return False
         before, self.counts = self.counts, UrlCounts(answer)
         self._has_old_counts = False
-        self.asks_counts_at = self.stepped_at + COUNTS_EVERY_S
+        self.counted_at = self.stepped_at
         return before.least_depth() != self.counts.least_depth()
 
     def _note_limit(self, answer: dict[str, Any]) -> None:
         """Note a limit once the counts of that time are known, which say what is left."""
         limit = answer.get("limit", "")
         if limit == "max_pages" and "urls" not in answer:
-            self.asks_counts_at = -math.inf
+            self.counted_at = -math.inf  # to ask at once
         else:
             self.limit_reached = limit
 

@@ -1,5 +1,6 @@
 """A crawl that logs in, stays logged in, and leaves no secret behind."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -8,11 +9,18 @@ from contextlib import closing
 import pytest
 
 from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config.login_recipe import LoginRecipe
 from crawler_app.base.errors import LoginError
+from crawler_app.base.models import Request
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.main import main
+from crawler_app.run.crawl.session import Session
+from crawler_app.run.crawl.wiring import wire
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
+from crawler_app.store.frontier.sqlite import SqliteFrontier
+from crawler_app.web.fetcher import HttpFetcher
+from gencoro import gen
 from tests.helpers.login_site import PAGES, PASSWORD, LoginSite
 from tests.helpers.postgres import postgres, postgres_url
 from tests.helpers.postgres_server import newest_binaries
@@ -112,6 +120,45 @@ def test_rendered_pages_and_what_they_load_are_those_of_the_user(site, crawl, re
     fetched = [each for each in outcomes.values() if each.status == 200]
     assert [each.title for each in fetched] == ["in"] * 3
     assert len(site.logins) == 2
+
+
+def test_request_cancelled_when_its_turn_comes_leaves_the_turn_to_the_next(
+    site, recipe, run_sync
+):
+    asked = []
+
+    @gen.coroutine
+    def main():
+        config = CrawlConfig((site.url,), robots=False, login_file=recipe())
+        with closing(HttpFetcher(config)) as fetcher:
+            parts = wire(config, SqliteFrontier(), fetcher)
+
+            def exchange(request):
+                found = yield from parts.fetching.exchange(request)
+                asked.append(request.url)
+                if asked.count(site.url + "p1") == 2:
+                    # As a page that was rendered does with requests that it left behind.
+                    asyncio.get_running_loop().call_soon(answers[1].cancel)
+                return found
+
+            read = LoginRecipe.read(config.login_file)
+            session = Session(parts.context, fetcher, read, exchange)
+
+            @gen.coroutine
+            def ask(path):
+                return (yield from session.ask(Request(site.url + path)))[0]
+
+            yield ask("p0")
+            site.sessions.clear()
+            answers = [ask(path) for path in ("p1", "p2", "p3")]
+            yield asyncio.wait(answers, timeout=10)
+            return answers
+
+    first, cancelled, last = run_sync(main)
+
+    assert cancelled.cancelled()
+    assert b"/p1</title>" in first.result().body
+    assert last.done() and b"/p3</title>" in last.result().body
 
 
 START = "<title>/</title>" + "".join(f"<a href=/p{n}>x</a>" for n in range(PAGES))

@@ -71,6 +71,21 @@ def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, valu
     assert gencrawl.json("status", tmp_path / "crawl", "--json")["left"] > 0
 
 
+def test_time_limit_puts_back_what_takes_longer(web, gencrawl, tmp_path):
+    web.sites[0].page("/0", web.url(1, "slow"), web.url(2, "quick"))
+    web.sites[1].hold("/slow")
+    web.sites[2].page("/quick")
+    options = ("--processes", 2, "--no-robots", "--quiet", "--request-timeout", "1h")
+
+    ended = gencrawl(*options_of(web, tmp_path), *options, "--max-time", 3)
+
+    assert "This run has reached --max-time" in ended.err
+    with contextlib.closing(CrawlDirectory.open(tmp_path / "crawl").frontier()) as left:
+        assert left.count(State.DONE) == 2
+        assert left.count(State.QUEUED) == 1
+        assert left.count(State.CLAIMED) == 0
+
+
 def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
     processes, concurrency, kills = 2, 6, examples(4)
     pages = 70 * kills

@@ -1,5 +1,6 @@
 """Several workers share a frontier in PostgreSQL, and any of them may end at any time."""
 
+import asyncio
 import collections
 import contextlib
 import json
@@ -22,7 +23,7 @@ from crawler_app.base.errors import LeaseLostError
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.urls import dedup_key, host_of
 from crawler_app.store.frontier.count_types import RANKED
-from crawler_app.store.frontier.postgres import blocking_reader
+from crawler_app.store.frontier.postgres import blocking_reader, worker_state
 from crawler_app.store.frontier.postgres.blocking_reader import (
     ENDED,
     FIND,
@@ -33,7 +34,7 @@ from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.location import StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.store.frontier.postgres.step_changes import digest_of
-from crawler_app.store.frontier.postgres.step_sender import ALIVE_S
+from crawler_app.store.frontier.postgres.step_sender import ALIVE_S, StepSender
 from crawler_app.store.frontier.postgres.worker_state import (
     FrontierObserver,
     LeaseRules,
@@ -368,6 +369,36 @@ def test_numbers_stay_fresh_when_a_clock_is_set_back(workers):
     one._loop.run_sync(one.exchange)
 
     assert one.count(State.QUEUED) == 1
+
+
+def test_counts_are_asked_for_once_more_after_the_last_change(
+    workers, run_sync, monkeypatch
+):
+    # Of two workers with a change at the same time, neither counts that of the other.
+    monkeypatch.setattr(worker_state, "COUNTS_EVERY_S", 0.01)
+    monkeypatch.setattr(StepSender, "alive_s", 3600.0)
+    other, now = workers(), [1_000.0]
+    one = PostgresFrontier(other.location, LeaseRules(), clock=lambda: now[0])
+
+    @gen.coroutine
+    def change_at_once():
+        yield one.open()
+        one.add([found("x")])
+        one.flush()
+        running = one.run()
+        while not one.count(State.QUEUED):
+            yield gen.moment
+        yield asyncio.to_thread(other.add, [found("y")])
+        now[0] += 1.0
+        while one.count(State.QUEUED) == 1:
+            yield gen.moment
+        one.leave()
+        yield running
+
+    with contextlib.closing(one):
+        run_sync(change_at_once)
+
+    assert one.count(State.QUEUED) == 2
 
 
 # Workers that go.

@@ -1,5 +1,6 @@
 """Crawls of one site by several workers with one frontier."""
 
+import contextlib
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from crawler_app.base.errors import ServerError
 from crawler_app.base.models import Candidate, State
 from crawler_app.base.urls import host_of
 from crawler_app.store.frontier.postgres import step_sender
+from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.install import uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
@@ -75,6 +77,40 @@ def test_stopped_worker_puts_its_claims_back(tree, crawl):
     assert sorted(tree.paths) == PATHS
     assert reader.is_drained()
     assert max(each.frontier.count(State.DONE) for each in crawls) == PAGES + 1
+
+
+def test_paused_workers_put_back_what_they_have_not_begun_and_count_it(
+    tree, crawl_shared, postgres_url, monkeypatch
+):
+    monkeypatch.setattr(step_sender.StepSender, "alive_s", 3600.0)
+    tree.hold("/2")
+
+    @gen.coroutine
+    def pause(crawls):
+        while "/2" not in tree.paths or len(crawls) < 2:
+            yield gen.moment
+        for each in crawls:
+            each.pause()
+        with contextlib.closing(
+            PostgresReader(CrawlLocation(postgres_url, "test"))
+        ) as reader:
+            while reader.count(State.CLAIMED) > 1:
+                yield gen.sleep(0.001)
+        while latest_of(crawls).count(State.CLAIMED) > 1:
+            yield gen.sleep(0.001)
+        tree.let_go("/2")
+        for each in crawls:
+            each.unpause()
+
+    shared = crawl_shared(f"{tree.url}0", 2, during=pause, concurrency=2)
+
+    assert sorted(tree.paths) == PATHS
+    assert shared.reader.is_drained()
+
+
+def latest_of(crawls):
+    """Return the crawl that was told the counts last."""
+    return max(crawls, key=lambda crawl: crawl.frontier.counted_at)
 
 
 def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_shared):
