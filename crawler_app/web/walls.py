@@ -60,7 +60,14 @@ BODY_MARKS = re.compile(
     rb"|(?:g-recaptcha|h-captcha|cf-turnstile)\b",
     re.IGNORECASE | re.DOTALL,
 )
-MARKS_OF_200 = (b"_Incapsula_Resource", b"anubis_challenge", b"gokuProps")
+MARKS_OF_200 = (
+    b"<title>Client Challenge</title>",  # Fastly
+    b"<title>Request Rejected</title>",  # F5
+    b"anubis_challenge",
+    b"gokuProps",
+)
+# Imperva adds this to pages too, which have a title.
+INJECTED_MARK = b"_Incapsula_Resource"
 
 
 def is_wall(fetched: Fetched) -> bool:
@@ -73,10 +80,7 @@ def is_wall(fetched: Fetched) -> bool:
     """
     status, headers = fetched.status, fetched.headers
     if status == 200:  # nearly all responses
-        body = fetched.body
-        return len(body) <= MAX_BODY_BYTES and any(
-            mark in body for mark in MARKS_OF_200
-        )
+        return len(fetched.body) <= MAX_BODY_BYTES and _is_challenge(fetched.body)
     if status == DENIED:
         return True
     if status not in WALL_STATUSES:
@@ -86,6 +90,12 @@ def is_wall(fetched: Fetched) -> bool:
     if status in VENDOR_STATUSES and _names_vendor(headers):
         return True
     return BODY_MARKS.search(fetched.body, 0, MAX_BODY_BYTES) is not None
+
+
+def _is_challenge(body: bytes) -> bool:
+    if INJECTED_MARK in body and b"<title" not in body.lower():
+        return True
+    return any(mark in body for mark in MARKS_OF_200)
 
 
 def _names_vendor(headers: Mapping[str, str]) -> bool:

@@ -26,7 +26,7 @@ from crawler_app.web.walls import is_wall
 __all__ = ["ExternalChecker"]
 
 # Many hosts send these to programs but show the page to visitors.
-REFUSALS = (401, 403, 407, 451)
+REFUSALS = (401, 403, 406, 407, 418, 451)
 
 
 class ExternalChecker:

@@ -202,9 +202,7 @@ class Interpreter:
         ):
             self._observer.saw_document(claim.url, Outline(mentions=mentions))
         if self._config.fetches_assets:
-            found += yield from self._assets_of_file(
-                claim, fetched, content_type, self._observer
-            )
+            found += yield from self._references_of_file(claim, fetched, content_type)
         return Finish(outcome, found)
 
     def _is_login_page(self, claim: Claim, page: Page) -> bool:
@@ -222,7 +220,7 @@ class Interpreter:
         """Handle what a page needs from another host: only its own assets are followed."""
         outcome.reason = Reason.EXTERNAL_ASSET
         if not is_html(outcome.content_type):
-            found = yield from self._assets_of_file(
+            found = yield from self._references_of_file(
                 claim, fetched, outcome.content_type
             )
             return Finish(outcome, found)
@@ -287,7 +285,7 @@ class Interpreter:
             self._observer.saw_document(claim.url, outline, has_ids=is_markup)
             if self._config.fetches_assets:
                 found = outline.loaded()
-            others = self._other_links(claim, page, outline, base, directives)
+            others = self._other_links(claim, page.links, outline, base, directives)
             admitted = itertools.chain(admitted, others)
         if found:
             needed = self._assets(claim, found, new, directives)
@@ -359,16 +357,15 @@ class Interpreter:
     def _other_links(
         self,
         claim: Claim,
-        page: Page,
+        known: Collection[str],
         outline: Outline,
         base: str,
-        directives: Collection[str],
+        directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:
-        """Admit links that a crawl does not follow, such as ``<link rel=next>``."""
-        known = frozenset(page.links)
+        """Admit the other links of a document, such as ``<link rel=next>`` of a page."""
         nofollow = "nofollow" in directives
         by_link = outline.by_link()
-        for link in sorted(by_link.keys() - known):
+        for link in sorted(by_link.keys() - frozenset(known)):
             if all(mention.use is not Use.LINK for mention in by_link[link]):
                 continue
             yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
@@ -398,20 +395,22 @@ class Interpreter:
                 new.assets.append(value)
             yield candidate
 
-    def _assets_of_file(
-        self,
-        claim: Claim,
-        fetched: Fetched,
-        content_type: str,
-        observer: CrawlObserver | None = None,
+    def _references_of_file(
+        self, claim: Claim, fetched: Fetched, content_type: str
     ) -> Subgenerator[list[Candidate]]:
-        """Admit what a style sheet or a manifest refers to, and show it to an observer."""
+        """Admit what a style sheet, a manifest or an SVG image refers to.
+
+        The links of a drawing count only on a host of the crawl.
+        """
         if not may_have_assets(content_type):
             return []
         outline = yield from self._reader.outline(fetched.body, content_type)
-        if observer is not None:
-            observer.saw_document(claim.url, outline)
-        admitted = self._assets(claim, outline.mentions, _NewLinks(claim.url))
+        admitted = self._assets(claim, outline.loaded(), _NewLinks(claim.url))
+        if not self._admission.is_external_asset(claim.url, claim.role):
+            if self._observer is not None:
+                self._observer.saw_document(claim.url, outline, has_ids=False)
+            links = self._other_links(claim, (), outline, claim.url)
+            admitted = itertools.chain(admitted, links)
         return (yield from self._admission.in_turns(admitted, claim))
 
     def _crawled_page(

@@ -1,6 +1,6 @@
 """References in files that are not pages: style sheets and web app manifests.
 
-Pure.
+Pure.  Those in an SVG image are read like those of a page.
 """
 
 import json
@@ -12,11 +12,12 @@ from crawler_app.web.documents.css import decode_css, references_in_css
 from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.tree import Lines
 
-__all__ = ["may_have_assets", "mentions_in_file"]
+__all__ = ["SVG_TYPE", "may_have_assets", "mentions_in_file"]
 
 # Source: MIME Sniffing, "JSON MIME type", and Web Application Manifest.
 _MANIFEST_TYPES = ("application/manifest+json", "application/json", "text/json")
 _STYLE_TYPE = "text/css"
+SVG_TYPE = "image/svg+xml"
 
 
 def may_have_assets(content_type: str) -> bool:
@@ -25,7 +26,7 @@ def may_have_assets(content_type: str) -> bool:
     >>> may_have_assets("text/css; charset=utf-8"), may_have_assets("image/png")
     (True, False)
     """
-    return media_type(content_type) in (_STYLE_TYPE, *_MANIFEST_TYPES)
+    return media_type(content_type) in (_STYLE_TYPE, SVG_TYPE, *_MANIFEST_TYPES)
 
 
 def mentions_in_file(body: bytes, content_type: str) -> list[Mention]:
@@ -34,9 +35,10 @@ def mentions_in_file(body: bytes, content_type: str) -> list[Mention]:
     >>> mentions_in_file(b"a { background: url(b.png) }", "text/css")[0][:3]
     ('b.png', <Use.ASSET: 2>, 'url()')
     """
-    if media_type(content_type) == _STYLE_TYPE:
+    kind = media_type(content_type)
+    if kind == _STYLE_TYPE:
         return list(_in_style_sheet(decode_css(body, content_type)))
-    icons = _icons_in(body) if may_have_assets(content_type) else ()
+    icons = _icons_in(body) if kind in _MANIFEST_TYPES else ()
     return [Mention(icon, Use.ASSET, "manifest", "") for icon in dict.fromkeys(icons)]
 
 

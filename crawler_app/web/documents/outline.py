@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from crawler_app.base.http_headers import is_html, links_in
+from crawler_app.base.http_headers import is_html, links_in, media_type
 from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.links import MAX_LINKS, prefixed_href, text_of_link
 from crawler_app.web.documents.named_urls import NAMED_NAMES, urls_named_in
-from crawler_app.web.documents.non_html import mentions_in_file
+from crawler_app.web.documents.non_html import SVG_TYPE, mentions_in_file
 from crawler_app.web.documents.references import (
     LOADED_USES,
     OTHER_REFERRING,
@@ -96,14 +96,14 @@ class Outline:
 
 
 def outline_of(body: bytes, content_type: str) -> Outline:
-    """Return the outline of a page, a style sheet or a manifest; empty for other types.
+    """Return the outline of a page or a file; empty for types without references.
 
     >>> outline_of(b"<p id=a>\\n<a href=b>B</a>", "text/html").mentions
     ... # doctest: +NORMALIZE_WHITESPACE
     [Mention(value='b', use=<Use.LINK: 0>, element='a', attribute='href', line=2, column=9,
     text='B', is_place=False)]
     """
-    if is_html(content_type):
+    if is_html(content_type) or media_type(content_type) == SVG_TYPE:
         markup, charset = decode_html(body, content_type)
         tree = tree_of(markup, OUTLINE_NAMES, is_xml=is_xml(content_type))
         return outline_of_tree(tree, charset)

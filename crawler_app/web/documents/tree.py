@@ -228,10 +228,9 @@ def _shown_roots(html: str, scripting: bool) -> list[Node]:
     """Return a page and its shadow roots, without templates."""
     roots: list[Node] = [parse(_CLOSED.sub(r"\1\2open\2  ", html), scripting=scripting)]
     for root in roots:
+        root.remove("template")  # which shows nothing, nor do hosts in it
         hosts = (each.shadow_root for each in root.iter_elements())
         roots += [shadow for shadow in hosts if shadow is not None]
-    for root in roots:
-        root.remove("template")  # which shows nothing
     return roots
 
 

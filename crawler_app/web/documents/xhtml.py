@@ -1,7 +1,8 @@
 """Turns XHTML into HTML that means the same, so that one reader reads both.
 
 Pure.  In XML, any element may be empty (``<script src="a.js"/>``), a prefix may stand for
-XHTML, a name in capitals is another name, and what is in a CDATA section is text.
+XHTML, a name in capitals is another name, what is in a CDATA section is text, and an
+instruction before the root may name a style sheet.  There are no shadow roots.
 """
 
 import html
@@ -42,7 +43,7 @@ _VOID = frozenset(
     ]
 )
 # In HTML, tags in these are text; in XML they are not.
-_RAW = frozenset(["noembed", "noframes", "plaintext", "xmp"])
+_RAW = frozenset(["noembed", "noframes", "noscript", "plaintext", "xmp"])
 _CODE = frozenset(("script", "style"))
 
 # What the document types of XHTML define, and all others too in our reading.
@@ -110,6 +111,7 @@ class _Converter:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
+        parser.ProcessingInstructionHandler = self._instruction
         # The document type, or in its place if there is none.
         parser.UseForeignDTD(True)
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
@@ -152,6 +154,12 @@ class _Converter:
         if name not in _VOID:
             self._write(f"</{name}>")
 
+    def _instruction(self, target: str, data: str) -> None:
+        """Write a style sheet that the page asks for before its root."""
+        if target == "xml-stylesheet" and not self._open and "<" not in data:
+            self._bytes_at[self._length] = self.parser.CurrentByteIndex
+            self._write(f'<link rel="stylesheet" {data}>')
+
     def _text(self, text: str) -> None:
         if self._open[-1] in _CODE:
             self._write(text.replace("</", "<\\/"))
@@ -171,4 +179,5 @@ def _attribute_name(full_name: str) -> str:
     namespace, _, name = full_name.rpartition(" ")
     if namespace == _XLINK:
         return f"xlink:{name}"
-    return "" if namespace or name != name.lower() else name
+    is_other = namespace or name != name.lower() or name == "shadowrootmode"
+    return "" if is_other else name

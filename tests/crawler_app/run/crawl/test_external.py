@@ -90,7 +90,7 @@ def test_host_with_an_unknown_name_is_looked_up_no_more_often_than_one_url(
     assert 1 <= lookups.count("gone.test") <= 3
 
 
-@pytest.mark.parametrize("status", [401, 403, 451])
+@pytest.mark.parametrize("status", [401, 403, 406, 418, 451])
 def test_status_that_many_hosts_give_to_programs_is_not_broken(
     site, other, crawl, status
 ):

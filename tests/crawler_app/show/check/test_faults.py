@@ -221,6 +221,29 @@ def test_valid_references_are_not_reported(faulty, other, check):
     assert status == 0
 
 
+def test_what_an_svg_image_refers_to_is_checked(site, check):
+    drawing = (
+        '<?xml-stylesheet href="/gone.css"?>\n'
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink">\n'
+        '<a x:href="/gone"><text>x</text></a> <image href="/gone.png"/> <a href="/there"/>\n'
+        '<a href="#nowhere"/></svg>'
+    )
+    site.answer("/", b"<object data=d.svg></object>")
+    site.answer("/d.svg", drawing.encode(), headers={"Content-Type": "image/svg+xml"})
+    site.page("/there", "/from-there")
+
+    status, findings = check(site.url)
+
+    found = [(each["href"], each["line"]) for each in findings]
+    assert sorted(found) == [
+        ("/from-there", 1),
+        ("/gone", 3),
+        ("/gone.css", 1),
+        ("/gone.png", 3),
+    ]
+    assert status == 3
+
+
 @pytest.mark.parametrize("kinds", ["broken", "broken,notices"])
 def test_link_that_robots_txt_forbids_is_a_notice(site, other, check, kinds):
     site.page("/", "/private/a", other.url + "private/b")

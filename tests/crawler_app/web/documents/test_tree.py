@@ -91,6 +91,7 @@ def test_link_that_visitors_may_see_is_a_link(markup):
         "<template>{}</template>",
         "<x-a><template shadowrootmode=open><template>{}</template></template></x-a>",
         "<x-a><template shadowrootmode=odd>{}</template></x-a>",
+        "<template><x-a><template shadowrootmode=open>{}</template></x-a></template>",
         "<noscript><!-- {} --></noscript>",
     ],
 )

@@ -36,6 +36,13 @@ def read(piece):
         ("<h:img xmlns:h='http://www.w3.org/1999/xhtml' src='i'/>", ["i"], "ä x"),
         ("&nbsp;&eacute;<img src='&#x61;&amp;b'/>", ["a&b"], "ä é x"),
         ("<img\n\tsrc='i'/>", ["i"], "ä x"),
+        ("<noscript><img src='i'/></noscript>", ["i"], "ä x"),
+        (
+            "<b><template shadowrootmode='open'><img src='no'/></template></b>",
+            [],
+            "ä x",
+        ),
+        ("<?xml-stylesheet href='no'?>", [], "ä x"),
     ],
 )
 def test_xhtml_is_read_as_xml(piece, assets, text):
@@ -44,6 +51,18 @@ def test_xhtml_is_read_as_xml(piece, assets, text):
     assert page.title == "T" and page.links == ["/after"]
     assert sorted(each.value for each in page.assets) == sorted(assets)
     assert "".join(page.text.split()) == "".join(text.split())
+
+
+def test_style_sheet_may_be_named_before_the_root():
+    before = (
+        '<?xml version="1.0"?>\n<?xml-stylesheet type="text/css" href="s?a=1&amp;b=2"?>'
+    )
+
+    page = parse_html((before + PAGE).encode(), XHTML, with_outline=True)
+
+    assert page.title == "T" and page.links == ["/after"]
+    (loaded,) = page.outline.loaded()
+    assert (loaded.value, loaded.line, loaded.column) == ("s?a=1&b=2", 2, 40)
 
 
 @pytest.mark.parametrize("piece", ["", "<script src='a'/>", "é<b>\n</b>", "&eacute;"])
