@@ -2,7 +2,8 @@
 
 A page consists of a few runs, each of one repeated piece: start tags, with equal or different
 attributes, closed or not, with text or not.  The cost of a parser multiplies with open elements,
-attributes and blocks, so the runs consist of these.
+attributes and blocks, so the runs consist of these.  Before them may be something that looks like
+a tag whose attribute ends after them.
 """
 
 from hypothesis import strategies as st
@@ -43,6 +44,16 @@ _endings = st.sampled_from(
     ["", "</{tag}>", "</p>", "</b>", "</a>", "</table>", "x", "&amp", "<!--", "\0"]
 )
 _tags = st.sampled_from([*FORMATTING * 2, *BLOCKS, *SCOPES])
+_beginnings = st.sampled_from(
+    [
+        *[""] * 4,
+        '<b =">',
+        '<script><b a="</script>',
+        '<script><html a="</script>',
+        '<html ="a b=">',
+        '<b a="',
+    ]
+)
 
 
 @st.composite
@@ -57,9 +68,10 @@ _pieces = st.lists(_elements(), min_size=1, max_size=3).map("".join)
 
 def hostile_pages(size):
     """Return a strategy for pages of about this number of characters."""
-    return st.lists(_pieces, min_size=1, max_size=4).map(
+    runs = st.lists(_pieces, min_size=1, max_size=4).map(
         lambda pieces: "".join(_run(piece, size // len(pieces)) for piece in pieces)
     )
+    return st.tuples(_beginnings, runs, st.sampled_from(["", '">'])).map("".join)
 
 
 def _run(piece, size):

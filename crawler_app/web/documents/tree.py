@@ -36,17 +36,19 @@ MAX_CHARS = 16 * 1024 * 1024
 # White space in HTML, for a character class.
 SPACE = r"\t\n\f\r "
 
-# Up to the ">" of a tag, or the end of the page.  A quote begins a value only after a "=".
+# Up to the ">" of a tag, or the end of the page (WHATWG HTML, 13.2.5.32 to 40).
 # A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
 # where its last try failed (python/cpython#106052).
 ATTRIBUTES = (
-    rf"""(?:[^>=]++|=[{SPACE}]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|(?!))?+|(?!))*+"""
+    rf"(?:[{SPACE}/]++|[^{SPACE}/>][^{SPACE}/>=]*+(?:[{SPACE}]*+=[{SPACE}]*+"
+    rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{SPACE}>"'][^{SPACE}>]*+|(?!))?+"""
+    rf"|(?!))?+|(?!))*+"
 )
 
 # Browsers have one of each, and add the attributes of all others to it.
 MAX_ROOT_TAGS = 4
 MAX_ROOT_CHARS = 16 * 1024
-_ROOT_TAG = re.compile(rf"<(?:html|body)(?=[{SPACE}/>]){ATTRIBUTES}", re.IGNORECASE)
+_ROOT_TAG = re.compile(rf"<(?:html|body){ATTRIBUTES}", re.IGNORECASE)
 
 # Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
 MAX_REOPENED = 500_000
@@ -60,22 +62,22 @@ MIN_TAG_CHARS = 3
 
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
-_FORMATTING_NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-# Tags of both kinds that have attributes, in lower case.  One search for all of them takes a
-# third of the time of the parser.
+
+# With so many tags, no formatting element may be opened again.
+MAX_NOTABLE = MAX_REOPENED // MAX_EQUAL + 1
+
+# Not beyond a "<": what looks like a tag with a long attribute may be in a script, and hide
+# the tags after it.
+_PLAIN = rf"""(?:[^<>=]++|=[{SPACE}]*+(?:"[^"<]*+"|'[^'<]*+'|(?![{SPACE}"']))|(?!))*+"""
+# Tags of roots with attributes, and of formatting elements.  Not those whose end tag follows,
+# with nothing between but text and ``<span>``.
 _NOTABLE = re.compile(
-    rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/]){ATTRIBUTES}"
-    rf"|(?:{_FORMATTING_NAMES})[{SPACE}/])".encode()
+    rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/])"
+    rf"|(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[{SPACE}/>])"
+    rf"(?!{_PLAIN}>(?:[^<]++|</?span(?=[{SPACE}/>]){_PLAIN}>|(?!))*+</\1[{SPACE}/>])"
+    rf"){_PLAIN}>?",
+    re.IGNORECASE | re.ASCII,
 )
-_TAG_END = rf"(?=[{SPACE}/>]){ATTRIBUTES}"
-# Unless its end tag follows, with nothing between but text and ``<span>``.
-_FORMATTING_TAG = (
-    rf"<(?=({_FORMATTING_NAMES})[{SPACE}/>])[bcefinstu]([^>=]*+{ATTRIBUTES})"
-    rf"(?!>(?:[^<]++|</?span{_TAG_END}>|(?!))*+</\1[{SPACE}/>])"
-)
-_FORMATTING = re.compile(_FORMATTING_TAG, re.IGNORECASE)
-# For a page in lower case: ignoring the case takes more than twice the time.
-_LOWERED_FORMATTING = re.compile(_FORMATTING_TAG.encode())
 
 # A closed shadow root is rendered like an open one, but the parser does not show it.
 _CLOSED = re.compile(
@@ -256,52 +258,42 @@ def _with_bounded_cost(html: str) -> str:
     """
     if len(html) <= CHEAP_CHARS and html.count("<") <= CHEAP_TAGS:
         return html
-    octets = html.encode("utf-8", "surrogatepass")
-    notable = _NOTABLE.findall(octets.lower())
-    root_tags = [tag for tag in notable if tag.startswith((b"<html", b"<body"))]
-    longest = max(map(len, root_tags), default=0)
-    if len(root_tags) > MAX_ROOT_TAGS or longest > MAX_ROOT_CHARS:
-        html = _with_few_root_tags(html)
+    notable = [*itertools.islice(_NOTABLE.finditer(html), MAX_NOTABLE)]
+    roots = [tag for tag in notable if tag[1] is None]
     # At each tag, at most those before it are opened again: a number of each kind.
-    kinds_at_most = len(notable) - len(root_tags) + _FORMATTING_NAMES.count("|") + 1
-    if MAX_EQUAL * kinds_at_most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
-        html = _with_few_reopened(html, octets, kinds_at_most)
-    return html
-
-
-def _with_few_reopened(html: str, octets: bytes, kinds_at_most: int) -> str:
-    """Return a page in which few formatting elements are opened again.
-
-    Args:
-        octets: The page, encoded.
-        kinds_at_most: The different tags of such elements.
-    """
-    tags = octets.count(b"<")
-    if tags <= CHEAP_TAGS:
+    kinds = Counter(_kind_of(tag) for tag in notable if tag[1])
+    most = len(kinds)
+    if MAX_EQUAL * most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
+        tags = html.count("<")
+        if tags > CHEAP_TAGS:
+            most = min(most, MAX_REOPENED // (MAX_EQUAL * tags))
+    if (
+        most == len(kinds)
+        and len(roots) <= MAX_ROOT_TAGS
+        and all(map(_is_short, roots))
+    ):
         return html
-    most = MAX_REOPENED // (MAX_EQUAL * tags)
-    if kinds_at_most <= most:
-        return html
-    found = _LOWERED_FORMATTING.finditer(octets.lower())
-    if most and len({octets[slice(*tag.span())] for tag in found}) <= most:
-        return html
-    kinds = Counter(tag[0] for tag in _FORMATTING.finditer(html)) if most else {}
-    kept = {kind for kind, _ in Counter(kinds).most_common(most)}
-    if not kept:
-        return _FORMATTING.sub(r"<x\2", html)
-    return _FORMATTING.sub(
-        lambda tag: tag[0] if tag[0] in kept else f"<x{tag[2]}", html
-    )
-
-
-def _with_few_root_tags(html: str) -> str:
-    found = itertools.count()
+    kept = {kind for kind, _ in kinds.most_common(most)}
+    root_numbers = itertools.count()
 
     def replaced(tag: re.Match[str]) -> str:
-        is_kept = len(tag[0]) <= MAX_ROOT_CHARS and next(found) < MAX_ROOT_TAGS
+        if tag[1]:
+            is_kept = _kind_of(tag) in kept
+        else:
+            is_kept = next(root_numbers) < MAX_ROOT_TAGS and _is_short(tag)
         return tag[0] if is_kept else f"<x{tag[0][2:]}"
 
-    return _ROOT_TAG.sub(replaced, html)
+    return _NOTABLE.sub(replaced, html)
+
+
+def _kind_of(tag: re.Match[str]) -> str | int:
+    """Return what equal tags have in common; those that are not seen whole are all unequal."""
+    return tag[0] if tag[0].endswith(">") else tag.start()
+
+
+def _is_short(root_tag: re.Match[str]) -> bool:
+    whole = _ROOT_TAG.match(root_tag.string, root_tag.start())
+    return whole is not None and len(whole[0]) <= MAX_ROOT_CHARS
 
 
 def is_within(node: Node, names: Container[str]) -> bool:

@@ -36,6 +36,10 @@ def element_count(markup):
 @example(REOPENED.replace("<font ", '<font title=">"'))
 @example(REOPENED.replace(">", "><span x='></font>'>"))
 @example("<b " + " ".join(f"a{n}" for n in range(500)) + "></p>" + "<p>x" * 20_000)
+@example(f'<b =">{REOPENED}">')
+@example(f'<script><b a="</script>{REOPENED}">')
+@example('<b a="' + "<b " * 40_000 + '"></b>')
+@example('<b><span a="' + "<b " * 40_000 + '"></span></b>' + "<p>" * CHEAP_TAGS)
 def test_tree_is_of_bounded_size(page):
     started_at = time.thread_time()
 
@@ -47,12 +51,16 @@ def test_tree_is_of_bounded_size(page):
 
 @pytest.mark.parametrize("name", ["html", "body", "BODY"])
 @pytest.mark.parametrize("count", [1, 20, 20_000])
-def test_attributes_of_repeated_roots_are_merged_in_bounded_time(name, count):
+@pytest.mark.parametrize(
+    "start", ["", "<{} {}", '<{} =">', '<{} ="a b=">', '<script><{} a="</script>']
+)
+def test_attributes_of_repeated_roots_are_merged_in_bounded_time(name, count, start):
     attributes = (
         " ".join(f"a{page}-{number}" for number in range(100_000 // count))
         for page in range(count)
     )
-    page = "".join(f"<{name} {each}>" for each in attributes)
+    roots = "".join(f"<{name} {each}>" for each in attributes)
+    page = f'{start.format(name, "")}{roots}">'
     started_at = time.thread_time()
 
     page = parse_html(f"<p>{page}<a href=x>".encode())
