@@ -12,7 +12,6 @@ import functools
 import itertools
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -46,7 +45,6 @@ ATTRIBUTES = (
 # Browsers have one of each, and add the attributes of all others to it.
 MAX_ROOT_TAGS = 4
 MAX_ROOT_CHARS = 16 * 1024
-_ROOT_TAG = re.compile(rf"<(?:html|body)(?=[{SPACE}/>]){ATTRIBUTES}", re.IGNORECASE)
 
 # Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
 MAX_REOPENED = 500_000
@@ -54,9 +52,6 @@ MAX_REOPENED = 500_000
 # A page with so few tags adds no more, and merging the roots of so short a page takes 60 ms.
 CHEAP_TAGS = 1_400
 CHEAP_CHARS = 32 * 1024
-
-# Those of "<b>".
-MIN_TAG_CHARS = 3
 
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
@@ -67,15 +62,11 @@ _NOTABLE = re.compile(
     rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/]){ATTRIBUTES}"
     rf"|(?:{_FORMATTING_NAMES})[{SPACE}/])".encode()
 )
-_TAG_END = rf"(?=[{SPACE}/>]){ATTRIBUTES}"
-# Unless its end tag follows, with nothing between but text and ``<span>``.
-_FORMATTING_TAG = (
-    rf"<(?=({_FORMATTING_NAMES})[{SPACE}/>])[bcefinstu]([^>=]*+{ATTRIBUTES})"
-    rf"(?!>(?:[^<]++|</?span{_TAG_END}>|(?!))*+</\1[{SPACE}/>])"
+# One of the second kind, unless its end tag follows, with nothing between but text and ``<span>``.
+_FORMATTING = re.compile(
+    rf"<({_FORMATTING_NAMES})(?=[{SPACE}/>]){ATTRIBUTES}"
+    rf"(?!>(?:[^<]++|</?span(?=[{SPACE}/>]){ATTRIBUTES}>|(?!))*+</\1[{SPACE}/>])".encode()
 )
-_FORMATTING = re.compile(_FORMATTING_TAG, re.IGNORECASE)
-# For a page in lower case: ignoring the case takes more than twice the time.
-_LOWERED_FORMATTING = re.compile(_FORMATTING_TAG.encode())
 
 # A closed shadow root is rendered like an open one, but the parser does not show it.
 _CLOSED = re.compile(
@@ -247,51 +238,28 @@ def _with_bounded_cost(html: str) -> str:
     if len(html) <= CHEAP_CHARS and html.count("<") <= CHEAP_TAGS:
         return html
     octets = html.encode("utf-8", "surrogatepass")
-    notable = _NOTABLE.findall(octets.lower())
-    root_tags = [tag for tag in notable if tag.startswith((b"<html", b"<body"))]
-    longest = max(map(len, root_tags), default=0)
-    if len(root_tags) > MAX_ROOT_TAGS or longest > MAX_ROOT_CHARS:
-        html = _with_few_root_tags(html)
+    lowered = octets.lower()
+    notable = [*_NOTABLE.finditer(lowered)]
+    roots = [tag for tag in notable if tag[0].startswith((b"<html", b"<body"))]
+    short = [tag for tag in roots if len(tag[0]) <= MAX_ROOT_CHARS][:MAX_ROOT_TAGS]
+    costly = {tag.start() for tag in roots} - {tag.start() for tag in short}
     # At each tag, at most those before it are opened again: a number of each kind.
-    kinds_at_most = len(notable) - len(root_tags) + _FORMATTING_NAMES.count("|") + 1
-    if MAX_EQUAL * kinds_at_most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
-        html = _with_few_reopened(html, octets, kinds_at_most)
-    return html
-
-
-def _with_few_reopened(html: str, octets: bytes, kinds_at_most: int) -> str:
-    """Return a page in which few formatting elements are opened again.
-
-    Args:
-        octets: The page, encoded.
-        kinds_at_most: The different tags of such elements.
-    """
     tags = octets.count(b"<")
-    if tags <= CHEAP_TAGS:
+    most = MAX_REOPENED // (MAX_EQUAL * max(tags, CHEAP_TAGS))
+    kinds_at_most = len(notable) - len(roots) + _FORMATTING_NAMES.count("|") + 1
+    if tags > CHEAP_TAGS and kinds_at_most > most:
+        starts_by_kind: dict[bytes, list[int]] = {}
+        for tag in _FORMATTING.finditer(lowered):
+            kind = octets[slice(*tag.span())]
+            starts_by_kind.setdefault(kind, []).append(tag.start())
+        for starts in sorted(starts_by_kind.values(), key=len, reverse=True)[most:]:
+            costly.update(starts)
+    if not costly:
         return html
-    most = MAX_REOPENED // (MAX_EQUAL * tags)
-    if kinds_at_most <= most:
-        return html
-    found = _LOWERED_FORMATTING.finditer(octets.lower())
-    if most and len({octets[slice(*tag.span())] for tag in found}) <= most:
-        return html
-    kinds = Counter(tag[0] for tag in _FORMATTING.finditer(html)) if most else {}
-    kept = {kind for kind, _ in Counter(kinds).most_common(most)}
-    if not kept:
-        return _FORMATTING.sub(r"<x\2", html)
-    return _FORMATTING.sub(
-        lambda tag: tag[0] if tag[0] in kept else f"<x{tag[2]}", html
-    )
-
-
-def _with_few_root_tags(html: str) -> str:
-    found = itertools.count()
-
-    def replaced(tag: re.Match[str]) -> str:
-        is_kept = len(tag[0]) <= MAX_ROOT_CHARS and next(found) < MAX_ROOT_TAGS
-        return tag[0] if is_kept else f"<x{tag[0][2:]}"
-
-    return _ROOT_TAG.sub(replaced, html)
+    renamed = bytearray(octets)
+    for start in costly:
+        renamed[start + 1] = ord("x")
+    return renamed.decode("utf-8", "surrogatepass")
 
 
 def is_within(node: Node, names: Container[str]) -> bool:
