@@ -24,7 +24,7 @@
     malformed       what is wrong with a reference as written
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
-      sitemap_pieces  its content, unpacked and in UTF-8
+      sitemap_pieces  its text, unpacked and decoded
     pdf             title, text and links of PDF files
     sniffing        the type of a body without a Content-Type
 

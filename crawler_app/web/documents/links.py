@@ -62,8 +62,8 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
         depth: The number of pages that contain this one.
     """
     links = _links_in(tree)
-    if (noscripts := tree.noscripts(("a", "area"))) is not None:
-        links += _links_in(noscripts)
+    for noscript in tree.noscripts(("a", "area")):
+        links += _links_in(noscript)
     for _, srcdoc in srcdocs_of(tree, depth):
         links += links_of(tree_of(srcdoc, LINK_NAMES), depth + 1)
     return links

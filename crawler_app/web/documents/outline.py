@@ -6,22 +6,20 @@ Pure.  Plain values, which are quickly sent between processes.
 import functools
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple
 
 from crawler_app.base.http_headers import is_html, links_in, media_type
 from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.links import MAX_LINKS, prefixed_href, text_of_link
+from crawler_app.web.documents.links import MAX_LINKS, text_of_link
 from crawler_app.web.documents.named_urls import NAMED_NAMES, urls_named_in
 from crawler_app.web.documents.non_html import SVG_TYPE, mentions_in_file
 from crawler_app.web.documents.references import (
     LOADED_USES,
-    OTHER_REFERRING,
     REFERRING,
     Mention,
     Reference,
@@ -116,24 +114,32 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     Args:
         tree: One with the `OUTLINE_NAMES`.
     """
-    bases: list[str] = []
-    found = _found_in(tree, bases)
-    if (noscripts := tree.noscripts(REFERRING)) is not None:
+    bases = []
+    found = []
+    for each in itertools.chain(references_of(tree), urls_named_in(tree)):
+        if each.use is Use.BASE:
+            bases.append(each.value)
+        else:
+            found.append(_mention_of(tree, each))
+    for noscript in tree.noscripts(REFERRING):
         # A browser that runs scripts loads none of it, but may come to all of it.
-        inner = _found_in(noscripts, [], is_page=False)
-        found += (each._replace(use=Use.LINK) for each in inner)
+        for each in references_of(noscript):
+            if each.use is not Use.BASE:
+                found.append(_mention_of(noscript, each._replace(use=Use.LINK)))
     found.sort(key=itemgetter(0))
     # What stands in several places of the tree is once in the source.
     found[1:] = [
         each
         for last, each in itertools.pairwise(found)
-        if each.at != last.at or each[:5] != last[:5]
+        if each[0] != last[0] or each[:5] != last[:5]
     ]
-    values = as_sent([each.value for each in found], charset)
+    values = as_sent([each[1] for each in found], charset)
     place = tree.lines().place
     mentions = [
-        Mention(value, each.use, each.name, each.attribute, *place(each.at), *each[5:])
-        for value, each in zip(values, found, strict=True)
+        Mention(value, use, name, attribute, *place(at), text, is_place)
+        for value, (at, _, use, name, attribute, text, is_place) in zip(
+            values, found, strict=True
+        )
     ]
     is_partial = tree.is_partial or len(tree.tags("a")) > MAX_LINKS
     return Outline(bases[0] if bases else "", mentions, _ids_in(tree), is_partial)
@@ -156,46 +162,23 @@ def mentions_in_headers(headers: Mapping[str, str]) -> list[Mention]:
     return mentions
 
 
-class _Found(NamedTuple):
-    """A reference with its offset in the source, by which it is sorted."""
-
-    at: int
-    value: str
-    use: Use
-    name: str
-    attribute: str
-    text: str
-    is_place: bool = False
-
-
-def _found_in(tree: Tree, bases: list[str], *, is_page: bool = True) -> list[_Found]:
-    """Return the references in a tree or in a part of one; add the bases to a list."""
-    found = []
-    before_href = _before("href").match
-    for element in tree.tags("a")[:MAX_LINKS]:  # which are most of the references
-        attribute, value = "href", element.attr("href")
-        before_value = before_href
-        if value is None:
-            attribute, value = "xlink:href", prefixed_href(element)
-            before_value = _before(attribute).match
-        if value is not None:
-            start = tree.offset_of(element)
-            before = before_value(tree.source, start)
-            at = before.end() if before else start
-            text = text_of_link(element)[: 4 * MAX_TEXT_CHARS]
-            # "/page" that MyST could not resolve is "#/page" in a link of docutils' class.
-            is_place = value[:2] == "#/" and "internal" in (element.attr("class") or "")
-            found.append(_Found(at, value, Use.LINK, "a", attribute, text, is_place))
-    named = urls_named_in(tree) if is_page else ()
-    for reference in itertools.chain(references_of(tree, OTHER_REFERRING), named):
-        element, value, use, name, attribute, _ = reference
-        if use is Use.BASE:
-            bases.append(value)
-            continue
-        text = text_of_link(element) if name == "area" else ""
-        at = _offset_of(tree, reference)
-        found.append(_Found(at, value, use, name, attribute, text))
-    return found
+def _mention_of(
+    tree: Tree, reference: Reference
+) -> tuple[int, str, Use, str, str, str, bool]:
+    """Return the offset of a reference, by which it is sorted, and the rest of a mention."""
+    element, value, use, name, attribute, offset = reference
+    at = tree.offset_of(element)
+    if found := _before(attribute)(tree.source, at):
+        at = found.end() + (0 if attribute == "srcdoc" else offset)
+    is_link = name in ("a", "area") and attribute in ("href", "xlink:href")
+    text = text_of_link(element)[: 4 * MAX_TEXT_CHARS] if is_link else ""
+    # "/page" that MyST could not resolve is "#/page" in a link of docutils' class.
+    is_place = (
+        is_link
+        and value.startswith("#/")
+        and "internal" in (element.attr("class") or "")
+    )
+    return at, value, use, name, attribute, text, is_place
 
 
 def _ids_in(tree: Tree) -> list[str]:
@@ -206,30 +189,21 @@ def _ids_in(tree: Tree) -> list[str]:
     return list(dict.fromkeys(each for each in (*found, *names) if each is not None))
 
 
-def _offset_of(tree: Tree, reference: Reference) -> int:
-    """Return where a reference is in the source, or the element if that is unknown."""
-    start = tree.offset_of(reference.element)
-    found = _before(reference.attribute).match(tree.source, start)
-    if found is None:
-        return start
-    return found.end() + (0 if reference.attribute == "srcdoc" else reference.offset)
-
-
 @functools.cache
-def _before(attribute: str) -> re.Pattern[str]:
-    """Return a pattern for a start tag up to the value of an attribute.
+def _before(attribute: str) -> Callable[[str, int], re.Match[str] | None]:
+    """Return what matches a start tag up to the value of an attribute.
 
     Without an attribute, up to its end.
     """
     if not attribute:
-        return re.compile(f"<[^{SPACE}/>]*+{ATTRIBUTES}>")
+        return re.compile(f"<[^{SPACE}/>]*+{ATTRIBUTES}>").match
     name = f"{attribute}(?=[{SPACE}/>=])"
     return re.compile(
         rf"<[^{SPACE}/>]*+(?:[{SPACE}/]++|(?!{name})[^{SPACE}/>][^{SPACE}/>=]*+"
         rf"""(?:[{SPACE}]*+=[{SPACE}]*+(?:"[^"]*+"|'[^']*+'|[^{SPACE}>"'][^{SPACE}>]*+))?+"""
         rf"""|(?!))*+{name}[{SPACE}]*+=[{SPACE}]*+["']?""",
         re.IGNORECASE,
-    )
+    ).match
 
 
 def words_of(mention: Mention) -> str:

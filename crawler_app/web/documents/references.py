@@ -20,7 +20,6 @@ from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
     "LOADED_USES",
-    "OTHER_REFERRING",
     "REFERRING",
     "Mention",
     "Reference",
@@ -172,8 +171,7 @@ _LOADING = (
 )
 
 # Elements with attributes that refer to something; any element may do so by its style.
-OTHER_REFERRING = ("area", "base", "meta", *_LOADING)
-REFERRING = ("a", *OTHER_REFERRING, *_WITH_BACKGROUND)
+REFERRING = ("a", "area", "base", "meta", *_LOADING, *_WITH_BACKGROUND)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
 

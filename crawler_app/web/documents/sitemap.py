@@ -3,21 +3,15 @@
 Pure.  Rule: for any input, time and memory are bounded, and the URLs before a limit are kept.
 """
 
-import codecs
 import contextlib
 import itertools
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler_app.web.documents.references import Mention, Use
-from crawler_app.web.documents.sitemap_pieces import GZIP_MAGIC, content
-from crawler_app.web.documents.sitemap_xml import (
-    MAX_LOC_CHARS,
-    Locs,
-    NoSitemapError,
-    XmlReader,
-    read_xml,
-)
+from crawler_app.web.documents.sitemap_pieces import GZIP_MAGIC, CutError, content
+from crawler_app.web.documents.sitemap_xml import MAX_LOC_CHARS, Locs, XmlReader
 
 __all__ = ["ENTRY", "GZIP_MAGIC", "Sitemap", "is_sitemap", "parse_sitemap"]
 
@@ -65,10 +59,10 @@ def is_sitemap(content_type: str, body: bytes, *, or_feed: bool = False) -> bool
     if content_type.lower().startswith(OTHER_TYPES):
         return False
     reader = XmlReader(Locs(MAX_URLS))
-    with contextlib.suppress(Exception):  # as in `parse_sitemap`
-        head = next(content(body[:SNIFFED_BYTES], content_type, SNIFFED_BYTES), b"")
-        if _is_xml(head):
-            reader.new_parser().Parse(head, False)
+    with contextlib.suppress(CutError, zlib.error):
+        head = next(content(body[:SNIFFED_BYTES], content_type, SNIFFED_BYTES), "")
+        if head.startswith("<"):
+            reader.feed(head)
     return bool(reader.root) and (or_feed or not reader.is_feed)
 
 
@@ -96,11 +90,16 @@ def parse_sitemap(
     locs = Locs(max_urls)
     reader = XmlReader(locs)
     try:
-        _read(reader, locs, content(body, content_type, max_bytes))
-    except NoSitemapError:
-        pass
-    except Exception:
-        # From zlib, expat, or our own limits.
+        pieces = content(body, content_type, max_bytes)
+        head = next(pieces, "")
+        pieces = itertools.chain([head], pieces)
+        if head.startswith("<"):
+            for piece in pieces:
+                reader.feed(piece)
+            reader.close()
+        else:
+            _read_text(locs, pieces)
+    except (CutError, zlib.error):
         locs.is_cut = True
     urls = list(locs.urls)
     if reader.root == "sitemapindex":
@@ -108,32 +107,18 @@ def parse_sitemap(
     return Sitemap(urls, [], locs.is_cut)
 
 
-def _read(reader: XmlReader, locs: Locs, pieces: Iterator[bytes]) -> None:
-    head = next(pieces, b"")
-    pieces = itertools.chain([head], pieces)
-    if _is_xml(head):
-        read_xml(reader, pieces)
-    else:
-        _read_text(locs, pieces)
-
-
-def _is_xml(head: bytes) -> bool:
-    """Return whether a document begins with a tag."""
-    return head.startswith(b"<")
-
-
-def _read_text(locs: Locs, pieces: Iterable[bytes]) -> None:
+def _read_text(locs: Locs, pieces: Iterable[str]) -> None:
     """Add the lines that are absolute URLs; sitemaps.org allows no others."""
     for line in _lines(pieces):
-        locs.count_item()
+        locs.count(1)
         if line.lstrip()[:8].lower().startswith(("http://", "https://")):
             locs.add(line)
 
 
-def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
     """Yield the lines of a text, except those that are too long."""
     rest = ""
-    for text in codecs.iterdecode(pieces, "utf-8", "replace"):
+    for text in pieces:
         *lines, rest = (rest + text).replace("\r", "\n").split("\n")
         yield from (line for line in lines if len(line) <= MAX_LOC_CHARS)
         # One character over the limit is enough to know that the line is too long.

@@ -1,13 +1,13 @@
-"""The content of a sitemap, unpacked and in UTF-8, in pieces of limited size.
+"""The text of a sitemap, unpacked and decoded, in pieces of limited size.
 
 Pure.  Rule: time and memory are bounded for any input; a limit raises `CutError`
 after all pieces before it.
 """
 
-import codecs
 import itertools
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 import webencodings
 
@@ -25,7 +25,9 @@ PACKED_PIECE_BYTES = 16 * 1024
 
 GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WBITS = 31
-_WHITE_SPACE = b" \t\r\n"
+
+# PHP often emits blank lines before a document.
+_BLANK = " \t\r\n\ufeff"
 
 # XML in UTF-16 needs no byte order mark.
 _UTF_16 = {b"<\0": "utf-16le", b"\0<": "utf-16be"}
@@ -35,15 +37,18 @@ class CutError(Exception):
     """A limit is reached."""
 
 
-def content(body: bytes, content_type: str, max_bytes: int) -> Iterator[bytes]:
+def content(body: bytes, content_type: str, max_bytes: int) -> Iterator[str]:
     """Yield the pieces of a body, without leading white space and byte order mark.
+
+    Bytes that are invalid in UTF-8 become lone surrogates, as Python's "surrogateescape"
+    has it.
 
     Args:
         content_type: The header's value.
         max_bytes: The most that is read, after decompression.
 
     >>> body = "<?xml version='1.0' encoding='koi8-r'?><p>\u0434</p>"
-    >>> b"".join(content(body.encode("koi8-r"), "", 1000)).decode().endswith("\u0434</p>")
+    >>> "".join(content(body.encode("koi8-r"), "", 1000)).endswith("\u0434</p>")
     True
     """
     pieces: Iterator[bytes] = (
@@ -56,37 +61,23 @@ def content(body: bytes, content_type: str, max_bytes: int) -> Iterator[bytes]:
         if not head.startswith(GZIP_MAGIC):
             break
         pieces = _bounded(_gunzipped(pieces), max_bytes)
-    return _bounded(_without_white_space(_in_utf_8(pieces, content_type)), max_bytes)
-
-
-def _in_utf_8(pieces: Iterator[bytes], content_type: str) -> Iterator[bytes]:
-    """Decode pieces as browsers do: a byte order mark, the header, the XML declaration.
-
-    Expat knows no encoding with more than one byte for a character but UTF-8 and UTF-16.
-    """
-    head = next(pieces, b"")
-    pieces = itertools.chain([head], pieces)
-    if head.startswith(codecs.BOM_UTF8):
-        return pieces
-    name = charset_of(head[:2], content_type) or _UTF_16.get(head[:2], "")
-    name = name or charset_of_xml(head.lstrip(_WHITE_SPACE))
-    if name in ("", "utf-8"):
-        return pieces
-    decoder = webencodings.IncrementalDecoder(name)
-    ends = itertools.chain(zip(pieces, itertools.repeat(False)), [(b"", True)])
-    return (decoder.decode(piece, final=last).encode() for piece, last in ends)
-
-
-def _without_white_space(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Drop blank lines before a document: PHP often emits them, and XML forbids them."""
-    for piece in pieces:
-        piece = piece.lstrip(_WHITE_SPACE)
-        if piece:
-            if piece.startswith(codecs.BOM_UTF8):
-                piece = piece.removeprefix(codecs.BOM_UTF8).lstrip(_WHITE_SPACE)
-            yield piece
+    texts = _decoded(_bounded(pieces, max_bytes), content_type)
+    for text in texts:
+        if text := text.lstrip(_BLANK):
+            yield text
             break
-    yield from pieces
+    yield from texts
+
+
+def _decoded(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
+    """Decode pieces as browsers do: a byte order mark, the header, the XML declaration."""
+    head = next(pieces, b"")
+    name = charset_of(head[:3], content_type) or _UTF_16.get(head[:2], "")
+    name = name or charset_of_xml(head.lstrip()) or "utf-8"
+    errors = "surrogateescape" if name == "utf-8" else "replace"
+    pieces = itertools.chain([head], pieces)
+    texts, _ = webencodings.iter_decode(pieces, name, errors)
+    return cast("Iterator[str]", texts)
 
 
 def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:

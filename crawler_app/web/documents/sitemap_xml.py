@@ -1,76 +1,64 @@
 """XML sitemaps and feeds: the URLs of their entries.
 
-Pure.  It uses expat directly, not `xml.etree`, which builds a tree that is not needed and does
-not report entity declarations.  Elements are recognized by prefix and position, not by
-namespace, because many sites use ``image:loc`` without declaring ``image``.
+Pure.  Not with an XML parser, which ends at the first error, and many sitemaps have one.  All
+that counts is in tags, which are found in damaged documents too: an entry begins at its start
+tag, wherever that is, and its URLs are its children's.  No entity is expanded but XML's own.
 
-After an error, reading continues with the repaired entry that contains it, or the next one.
+Elements are recognized by prefix and position, not by namespace, because many sites use
+``image:loc`` without declaring ``image``.
 """
 
-import itertools
+import html
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
-from xml.parsers import expat
 
 from crawler_app.web.documents.sitemap_pieces import CutError
 
-__all__ = ["MAX_LOC_CHARS", "Locs", "NoSitemapError", "XmlReader", "read_xml"]
+__all__ = ["MAX_LOC_CHARS", "Locs", "XmlReader"]
 
 # sitemaps.org allows 2,048, RFC 9110 (4.1) 8,000; anything longer is not a URL.
 MAX_LOC_CHARS = 8000
 
-# XML elements, or lines of text: half a second's work.  50 MiB may hold twenty times as
-# many, while 50,000 URLs in ten languages each need a million.
+# Tags, or lines of text: a second's work.  50 MiB may hold ten times as many, while 50,000 URLs
+# in ten languages each need a million.
 MAX_ITEMS = 2_000_000
 
-# Deeper than any known extension, and shallow enough to need little memory.
-MAX_DEPTH = 50
+# As many tags count for a broken one, or for an entry without end: honest documents have few.
+BROKEN_ITEMS = 100
 
-# A tag, comment or attribute: expat parses it again from its start with each piece until it
-# is complete (CVE-2023-52425), and keeps it in memory.
-MAX_TOKEN_BYTES = 4 * 64 * 1024
+# An incomplete one is scanned again with each piece.
+MAX_TAG_CHARS = 4 * 64 * 1024
 
-# After each, a new parser reads the rest of a piece.  Bare ampersands and bad characters are
-# mended, so they make one error at most.
-MAX_ERRORS = 1000
+# A tag ends before the next one at the latest.
+# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
+# where its last try failed (python/cpython#106052).
+_MARKUP = re.compile(
+    # Without the most frequent elements, which have neither a URL nor children.
+    r"<(?!/?(?:changefreq|lastmod|priority)>)"
+    # The beginning of what has no tags in it, or a slash, a name and attributes.
+    r"(?:(!--|!\[CDATA\[|\?|!(?i:doctype)[^<>\[]*+\[)|(/?)([^\s<>/\"'=&]*+)"
+    r"""((?:[^<>"']++|"[^"<]*+"?|'[^'<]*+'?|(?!))*+)(>?))"""
+)
+_ATTRIBUTE = re.compile(r"""([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
-_CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\r\n"))
-_BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)")
-_DATA = re.compile(rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
+# What has no tags in it, by its beginning, and how it ends.
+_DATA_END = "]]>"
+_END_OF = {"!--": "-->", "![CDATA[": _DATA_END, "?": "?>"}
 
-
-class Form(NamedTuple):
-    """Where a document has its URLs.
-
-    Attributes:
-        entry: The name of the element that stands for a page or a sitemap.
-        loc: The name of its child with the URL.
-        around: The element around the entries, apart from the root.
-    """
-
-    entry: str
-    loc: str
-    around: str = ""
+_REFERENCE = re.compile("&(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);")
+_CONTROLS = re.compile(r"[\0-\x08\v\f\x0e-\x1f]")
+_NOT_UTF_8 = re.compile("[\ud800-\udfff]")
 
 
-# By the name of the root.  sitemaps.org ("Other Sitemap formats") names RSS 2.0 and Atom; RDF
-# is the root of RSS 1.0.
-FORMS = {
-    "urlset": Form("url", "loc"),
-    "sitemapindex": Form("sitemap", "loc"),
-    "rss": Form("item", "link", "channel"),
-    "RDF": Form("item", "link"),
-    "feed": Form("entry", "link"),
+# The names of an entry, which stands for a page or a sitemap, and of its child with the URL, by
+# the name of the root.  sitemaps.org ("Other Sitemap formats") names RSS 2.0 and Atom; RDF is
+# the root of RSS 1.0.
+NAMES = {
+    "urlset": ("url", "loc"),
+    "sitemapindex": ("sitemap", "loc"),
+    "rss": ("item", "link"),
+    "RDF": ("item", "link"),
+    "feed": ("entry", "link"),
 }
-
-
-class NoSitemapError(Exception):
-    """The document is of another kind."""
-
-
-class _UnclosedElementError(Exception):
-    """An entry begins within another element; with its place."""
 
 
 class Locs:
@@ -87,14 +75,17 @@ class Locs:
         self._max_urls = max_urls
         self._items = 0
 
-    def count_item(self) -> None:
-        self._items += 1
+    def count(self, items: int) -> None:
+        self._items += items
         if self._items > MAX_ITEMS:
-            raise CutError("too many elements or lines")
+            raise CutError("too many tags or lines")
 
     def add(self, loc: str) -> None:
-        loc = loc.strip()
+        loc = _CONTROLS.sub("", loc).strip()
         if not loc or loc in self.urls:
+            return
+        if not loc.isascii() and _NOT_UTF_8.search(loc):
+            self.is_cut = True
             return
         if len(self.urls) >= self._max_urls:
             raise CutError("too many URLs")
@@ -102,231 +93,175 @@ class Locs:
 
 
 class XmlReader:
-    """Handles expat's events, and collects the locs of the entries.
+    """Reads the tags of a document, and collects the locs of the entries.
 
     Attributes:
         root: The name of the root, without its prefix; empty until it has been read.
-        is_closed: Whether the end of the root was met in, or before, what was passed over.
     """
 
     def __init__(self, locs: Locs) -> None:
         self.root = ""
-        self.is_closed = False
         self._locs = locs
-        self._count_item = locs.count_item
-        self._entry = self._loc_name = ""  # with their prefix
-        self._opening = ""
-        self._entry_depth = 2
-        self._depth = 0
+        self._root = self._entry = self._loc_name = ""  # with their prefix
+        self._is_closed = False
+        # How what is being passed over ends; empty if nothing is.
+        self._end = ""
+        self._rest = ""
         self._is_in_entry = False
+        self._depth = 0  # in the entry
         self._has_loc = False
-        self._is_mended = False
-        self._loc: list[str] | None = None
-        self._loc_chars = 0
+        # Whether a tag was, in the entry or since the last one.
+        self._is_broken = False
+        self._loc: str | None = None
 
     @property
     def is_feed(self) -> bool:
         return self._loc_name.endswith("link")
 
-    def new_parser(self) -> expat.XMLParserType:
-        # The pieces are in UTF-8, whatever the document declares.
-        self._parser = parser = expat.ParserCreate("utf-8")
-        parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = self._take_doctype
-        parser.StartElementHandler = self._take_start
-        parser.CharacterDataHandler = self._take_text
-        parser.EndElementHandler = self._take_end
-        return parser
+    def feed(self, piece: str) -> None:
+        """Read the next piece.
 
-    def new_parser_in_root(self) -> tuple[expat.XMLParserType, int]:
-        """Return a parser that is about to read an entry, and how much it has read."""
-        self._depth, self._is_mended = 0, True
-        self._is_in_entry, self._loc = False, None
-        parser = self.new_parser()
-        opening = self._opening.encode()
-        parser.Parse(opening, False)
-        return parser, len(opening)
+        Raises:
+            CutError: a limit is reached, or it is another kind of document.
+        """
+        self._locs.count(piece.count("<"))
+        text, at = self._rest + piece, 0
+        self._rest = ""
+        while at < len(text):
+            if self._end:
+                at = self._pass_over(text, at)
+                continue
+            found = _MARKUP.search(text, at)
+            start = found.start() if found else len(text)
+            if self._loc is not None:
+                self._take_text(text[at:start])
+            if found is None:
+                break
+            at = found.end()
+            mark, slash, name, attributes, end = found.groups()
+            if mark:
+                self._end = _END_OF.get(mark, "")
+                if not self._end:
+                    # Of entities and default attributes; a sitemap needs none.
+                    raise CutError("declarations")
+            elif not end:
+                if at == len(text):
+                    self._keep_for_next(text[start:])
+                else:
+                    self._note_damage()
+                    self._loc = None
+            elif slash:
+                self._take_end(name)
+            elif not name.startswith("!"):
+                self._take_start(name, attributes)
+                if attributes.endswith("/"):
+                    self._take_end(name)
 
-    def leave_entry(self) -> None:
-        """Note what is lost if the rest of an entry is passed over."""
-        self.is_closed = self._depth == 0
-        if self._is_in_entry and not self._has_loc:
-            self._locs.is_cut = True
-        self._is_in_entry, self._loc = False, None
+    def close(self) -> None:
+        """Note whether the end of the document is missing."""
+        self._end_entry()
+        self._locs.is_cut |= not self._is_closed
 
-    def start_of_entry(self, content: bytes, end: int) -> int:
-        """Return where the entry that is being read begins; the end if it is none."""
-        if not self._is_in_entry:
-            return end
-        starts = (tag.start() for tag in self._start_tags(content))
-        return max((start for start in starts if start <= end), default=end)
+    def _pass_over(self, text: str, at: int) -> int:
+        """Return where a comment or the like ends; its characters may be those of a loc."""
+        found = text.find(self._end, at)
+        # The end may be cut in two.
+        end = found if found >= 0 else max(at, len(text) - len(self._end) + 1)
+        if self._end == _DATA_END:
+            self._take_text(text[at:end].replace("&", "&amp;"))
+        if found < 0:
+            self._rest = text[end:]
+            return len(text)
+        end += len(self._end)
+        self._end = ""
+        return end
 
-    def from_next_entry(self, content: bytes) -> bytes:
-        """Return the content from its next entry on; empty if there is none."""
-        entry = next(self._start_tags(content), None)
-        skipped = content[: entry.start()] if entry else content
-        if f"<{self._loc_name}>".encode() in skipped:
-            self._locs.is_cut = True
-        self.is_closed |= f"{self.root}>".encode() in skipped
-        return content[len(skipped) :]
+    def _keep_for_next(self, text: str) -> None:
+        if len(text) > MAX_TAG_CHARS:
+            raise CutError("tag too long")
+        self._rest = text
 
-    def _start_tags(self, content: bytes) -> Iterator[re.Match[bytes]]:
-        entry = re.escape(self._entry.encode())
-        return re.finditer(rb"<%b(?=[\s/>])" % entry, content)
-
-    def _take_doctype(
-        self, name: str, system_id: str | None, public_id: str | None, has_subset: int
-    ) -> None:
-        # An internal subset declares entities and default attributes, which can expand to
-        # any size; a sitemap needs none.  Expat does not fetch an external subset.
-        if has_subset:
-            raise CutError("declarations")
-
-    def _take_start(self, name: str, attributes: dict[str, str]) -> None:
-        self._count_item()
-        depth = self._depth = self._depth + 1
-        if depth == self._entry_depth:
-            self._is_in_entry = name == self._entry
-            self._has_loc = False
-        elif name == self._entry:
-            raise _UnclosedElementError(self._parser.CurrentByteIndex)
-        elif depth == self._entry_depth + 1:
+    def _take_start(self, name: str, attributes: str) -> None:
+        if name == self._entry:
             if self._is_in_entry:
+                self._note_damage()
+            self._end_entry()
+            self._is_in_entry = True
+        elif self._is_in_entry:
+            self._depth += 1
+            if self._depth == 1:
                 self._take_child(name, attributes)
-        elif depth == 1:
+        elif not self.root:
             self._take_root(name)
-        elif depth > MAX_DEPTH:
-            raise CutError("too many levels")
+        elif name == self._loc_name:
+            self._locs.is_cut |= self._is_broken
 
     def _take_root(self, name: str) -> None:
         prefix, colon, root = name.rpartition(":")
-        form = FORMS.get(root)
-        if form is None:
-            raise NoSitemapError(name)
-        self.root = root
+        if root not in NAMES:
+            raise CutError("no sitemap")
+        self.root, self._root = root, name
         before = "" if root == "RDF" else prefix + colon
-        self._entry, self._loc_name = before + form.entry, before + form.loc
-        self._entry_depth = 3 if form.around else 2
-        self._opening = f"<{name}>" + (f"<{form.around}>" if form.around else "")
+        self._entry, self._loc_name = (before + each for each in NAMES[root])
 
-    def _take_child(self, name: str, attributes: dict[str, str]) -> None:
+    def _take_child(self, name: str, written: str) -> None:
+        if name == self._loc_name and self.root != "feed":
+            self._loc = ""
+            return
+        if not name.endswith(("link", "guid")):
+            return
+        attributes = {
+            key: _unescaped(double or single)
+            for key, double, single in _ATTRIBUTE.findall(written)
+        }
         if name == self._loc_name:
-            if self.root != "feed":
-                self._loc, self._loc_chars = [], 0
-            elif attributes.get("rel", "alternate") == "alternate":
+            if attributes.get("rel", "alternate") == "alternate":
                 self._add(attributes.get("href", ""))
         elif name.endswith(":link") and "hreflang" in attributes:
             self._locs.add(attributes.get("href", ""))  # the page in another language
         elif name == "guid" and attributes.get("isPermaLink", "true") == "true":
-            self._loc, self._loc_chars = [], 0  # RSS: may be the URL
+            self._loc = ""  # RSS: may be the URL
 
     def _take_text(self, text: str) -> None:
-        if self._loc is not None:
-            self._loc_chars += len(text)
-            if self._loc_chars <= MAX_LOC_CHARS:
-                self._loc.append(text)
+        if self._loc is not None and len(self._loc) <= MAX_LOC_CHARS:
+            self._loc += text[: MAX_LOC_CHARS + 1]
 
     def _take_end(self, name: str) -> None:
-        if self._loc is not None and self._depth == self._entry_depth + 1:
-            loc, self._loc = "".join(self._loc), None
-            is_url = name == self._loc_name or loc.startswith(("http://", "https://"))
-            if self._loc_chars <= MAX_LOC_CHARS and is_url:
-                self._add(loc)
-        elif self._depth == self._entry_depth:
-            self._is_in_entry = False
-        self._depth -= 1
+        if name == self._entry:
+            self._end_entry()
+        elif self._is_in_entry:
+            if self._loc is not None and self._depth == 1:
+                self._end_loc(name, self._loc)
+            if self._depth:
+                self._depth -= 1
+        self._is_closed |= name == self._root
+
+    def _end_loc(self, name: str, written: str) -> None:
+        self._loc = None
+        loc = _unescaped(written)
+        if name not in (self._loc_name, "guid"):
+            self._is_broken = True
+        elif name != "guid" or loc.startswith(("http://", "https://")):
+            self._add(loc if len(written) <= MAX_LOC_CHARS else "")
 
     def _add(self, loc: str) -> None:
         self._has_loc = True
-        if self._is_mended and "\N{REPLACEMENT CHARACTER}" in loc:
-            self._locs.is_cut = True  # it has bytes that are no UTF-8
-        else:
-            self._locs.add(loc)
+        self._locs.add(loc)
+
+    def _note_damage(self) -> None:
+        self._is_broken = True
+        self._locs.count(BROKEN_ITEMS)
+
+    def _end_entry(self) -> None:
+        """Note whether an entry has lost its URL."""
+        is_damaged = self._is_broken or self._depth > 0
+        if self._is_in_entry and not self._has_loc and is_damaged:
+            self._locs.is_cut = True
+        self._is_in_entry = self._has_loc = self._is_broken = False
+        self._depth, self._loc = 0, None
 
 
-def read_xml(reader: XmlReader, pieces: Iterable[bytes]) -> None:
-    """Read a document in UTF-8.
-
-    Raises:
-        CutError: a limit is reached, or it is no XML.
-        ExpatError: it ends early.
-        NoSitemapError: it is of another kind.
-    """
-    parser = reader.new_parser()
-    pieces = iter(pieces)
-    before, end = b"", 0
-    for piece in pieces:
-        end += len(piece)
-        error_at = _parse(parser, piece, end)
-        if error_at is None:
-            before = piece
-            continue
-        if not reader.root:
-            raise CutError("no XML")
-        content = before + piece
-        error_at -= end - len(content)
-        start = reader.start_of_entry(content, error_at)
-        if start == error_at:
-            reader.leave_entry()
-        _read_after_error(reader, itertools.chain([content[max(start, 0) :]], pieces))
-        return
-    parser.Parse(b"", True)
-
-
-def _parse(parser: expat.XMLParserType, piece: bytes, end: int) -> int | None:
-    """Return where in the document an error is, if any; ``end`` is that of the piece."""
-    try:
-        parser.Parse(piece, False)
-    except expat.ExpatError:
-        return parser.ErrorByteIndex
-    except _UnclosedElementError as exc:
-        return int(exc.args[0])
-    if end - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-        raise CutError("tag too long")
-    return None
-
-
-def _read_after_error(reader: XmlReader, pieces: Iterable[bytes]) -> None:
-    """Read the entries of the rest of a document, passing over broken ones."""
-    parser, end, errors = None, 0, 0
-    for piece in _mended(pieces):
-        while piece := piece if parser else reader.from_next_entry(piece):
-            is_new = parser is None
-            if parser is None:
-                parser, end = reader.new_parser_in_root()
-            start, end = end, end + len(piece)
-            error_at = _parse(parser, piece, end)
-            if error_at is None:
-                break
-            errors += 1
-            if errors > MAX_ERRORS:
-                raise CutError("too many errors")
-            reader.leave_entry()
-            parser = None
-            piece = piece[max(error_at - start, int(is_new)) :]
-    if parser is not None:
-        parser.Parse(b"", True)
-    elif not reader.is_closed:
-        raise CutError("no end")
-
-
-def _mended(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces that end before a tag, with the most frequent errors mended."""
-    rest = b""
-    for piece in itertools.chain(pieces, [b"<"]):
-        rest += piece
-        end = rest.rfind(b"<")
-        if end <= 0 and len(rest) > MAX_TOKEN_BYTES:
-            raise CutError("tag too long")
-        if end > 0:
-            text = rest[:end].translate(None, _CONTROL_CHARACTERS)
-            text = text.decode("utf-8", "replace").encode()
-            yield _escaped(text)
-            rest = rest[end:]
-
-
-def _escaped(text: bytes) -> bytes:
-    """Escape the bare ampersands, except in CDATA sections, where they are right."""
-    parts = _DATA.split(text)
-    parts[::2] = [_BARE_AMPERSAND.sub(b"&amp;", part) for part in parts[::2]]
-    return b"".join(parts)
+def _unescaped(text: str) -> str:
+    if "&" not in text:
+        return text
+    return _REFERENCE.sub(lambda found: html.unescape(found[0]), text)

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from turbohtml import Element, Node, parse
 
@@ -125,6 +125,7 @@ class Tree:
     is_partial: bool = False
     _parsed: str = ""
     _source_at: Mapping[int, int] | None = None
+    _parsed_at: int = 0
     _lines: Lines | None = None
 
     @property
@@ -153,7 +154,7 @@ class Tree:
         if self._lines is None:
             self._lines = Lines(self._parsed)
         line, column = position
-        return self._lines.starts[line - 1] + column
+        return self._parsed_at + self._lines.starts[line - 1] + column
 
     def lines(self) -> Lines:
         """Return the lines of the source of the page."""
@@ -161,33 +162,21 @@ class Tree:
             return Lines(self.source)
         return self._lines
 
-    def noscripts(self, names: Iterable[str]) -> "Tree | None":
-        """Return the elements in ``<noscript>``; None if there are none with these names.
+    def noscripts(self, names: Iterable[str]) -> Iterator["Tree"]:
+        """Yield what is in each ``<noscript>``, if it has elements with some names.
 
         Args:
             names: Those of elements to be listed.
         """
-        starts, ends = [], []
         is_in = _start_of_any(frozenset(names)).search
         for element in self.tags("noscript"):
-            if is_in(element.text):
+            if is_in(text := element.text):
                 at = self._offset_of(element)
-                tag = _START_TAG.match(self._parsed, at)
-                starts.append(at)
-                ends.append((tag.end() if tag else at) + len(element.text))
-        if not starts:
-            return None
-        tree = replace(self, roots=[parse(self._parsed)])
-        found = _elements_by_tag(tree.roots, names)
-        for name, elements in found.items():
-            found[name] = [
-                element
-                for element in elements
-                if (nearest := bisect_right(starts, at := self._offset_of(element)))
-                and at < ends[nearest - 1]
-            ]
-        tree.elements_by_tag = found
-        return tree
+                if tag := _START_TAG.match(self._parsed, at):
+                    at = tag.end()
+                roots: list[Node] = [parse(text)]
+                found = _elements_by_tag(roots, names)
+                yield Tree(self.source, roots, found, False, text, self._source_at, at)
 
 
 def tree_of(

@@ -91,6 +91,7 @@ def test_assets_are_found_with_and_without_places(markup):
         ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),
         ("<noscript><a href=a></a></noscript>", [Use.LINK]),
         ("<noscript><img src=a><style>p{x:url(b)}</style></noscript>", [Use.LINK] * 2),
+        ("<noscript><img src=a></noscript><p style='x:url(b)'>", [Use.LINK, Use.ASSET]),
         ("<link rel=canonical href=a><link rel=next href=b>", [Use.LINK, Use.LINK]),
         ("<meta http-equiv=refresh content='1;url=a'>", [Use.LINK]),
         ("<meta http-equiv=refresh content=300>", []),
