@@ -7,15 +7,18 @@ Rule: such a name is opened only if it is a regular file, and a new file replace
 that has its name.  Names that the user chooses are opened with `open`, as in any program.
 """
 
+import contextlib
 import errno
 import os
 import sqlite3
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 __all__ = [
     "create",
+    "create_text",
     "is_disk_fault",
     "is_locked",
     "is_private",
@@ -112,18 +115,40 @@ def create(path: Path, mode: int = 0o666) -> TextIO:
     return open(open_regular(path, flags, mode), "w", encoding="utf-8", newline="\n")
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, mode: int = 0o666) -> None:
     """Write a file that only one process writes; others see the former one, or all of this.
 
     Raises:
         OSError: it cannot be written, and is as it was.
     """
-    new = path.with_name(f".{path.name[:60]}.new")
-    with create(new) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
+    with _written(path, text, mode) as new:
+        os.replace(new, path)
+
+
+def create_text(path: Path, text: str, mode: int = 0o666) -> None:
+    """Write a file that is not there yet; others see none, or all of this.
+
+    Raises:
+        FileExistsError: it is there.
+        OSError: it cannot be written.
+    """
+    with _written(path, text, mode) as new:
+        os.link(new, path)
+
+
+@contextlib.contextmanager
+def _written(path: Path, text: str, mode: int) -> Iterator[Path]:
+    """Write a text beside the place where it will be."""
+    # Two crawls may be started into one directory at the same moment.
+    new = path.with_name(f".{path.name[:60]}.{os.getpid()}.new")
+    try:
+        with create(new, mode) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        yield new
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def user_state(name: str) -> Path:

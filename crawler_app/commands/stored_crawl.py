@@ -48,9 +48,11 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
 
 
 def require_archive(crawl: StoredCrawl) -> None:
-    """Raise ConfigError if a crawl has no archive, or none that is on this machine."""
+    """Raise ConfigError if nothing of a crawl is in an archive on this machine."""
     if not (crawl.archives() and crawl.kept().archive.files):
-        raise ConfigError("the crawl has no archive")
+        if not crawl.config().archive:
+            raise ConfigError("the crawl has no archive")
+        raise ConfigError("the archive of the crawl is empty")
 
 
 def stored_at(path: str, **options: Any) -> StoredCrawl:

@@ -192,9 +192,9 @@ class Admission:
         Then its query counts towards the limit of its path.
         """
         if role is Role.ASSET:
-            refusal = self._scope.check_asset(url).refusal
+            refusal = self._scope.check_asset(url)
         else:
-            refusal = self._scope.check(url, depth).refusal
+            refusal = self._scope.check(url, depth)
         if refusal is not None and not (
             role is Role.SITEMAP
             and traits_of(refusal).spares_sitemaps

@@ -84,7 +84,7 @@ class BrowserRequests:
         if self._config.is_logged_in and logs_out(url):
             raise self._refusal(Reason.LOGS_OUT)
         # A frame is a page of its own; that of another site is not a part of this crawl.
-        if request.kind == "Document" and self._scope.check_asset(url).refusal:
+        if request.kind == "Document" and self._scope.check_asset(url):
             raise self._refusal(Reason.OUT_OF_SCOPE)
 
     def _refusal(self, reason: Reason, text: str = "") -> FetchError:

@@ -1,12 +1,11 @@
 """Decides which URLs are in scope.
 
-Pure: takes a URL and returns a `Verdict` with the reason.  Also cheap, because it runs for
-each new link.
+Pure: takes a URL and returns why it must not be fetched, if so.  Also cheap, because it runs
+for each new link.
 """
 
 import functools
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 from publicsuffixlist import PublicSuffixList
 
@@ -17,25 +16,10 @@ from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import host_of, name_of, with_normal_escapes
 from crawler_app.web.fetcher.addresses import is_literal
 
-__all__ = ["REACHES", "Scope", "Verdict", "registrable_domain"]
+__all__ = ["REACHES", "Scope", "registrable_domain"]
 
 # Hosts whose domain is cached: a page links to few, a crawl finds many.
 REMEMBERED_HOSTS = 10_000
-
-
-@dataclass(slots=True, frozen=True)
-class Verdict:
-    """Whether a URL may be fetched and, if not, why."""
-
-    is_in_scope: bool
-    refusal: Reason | None = None
-
-
-IN_SCOPE = Verdict(True)
-OUT_OF_REACH = Verdict(False, Reason.OUT_OF_SCOPE)
-BELOW_DEPTH = Verdict(False, Reason.TOO_DEEP)
-EXCLUDED = Verdict(False, Reason.EXCLUDED_BY_PATTERN)
-NOT_INCLUDED = Verdict(False, Reason.NOT_INCLUDED)
 
 
 class Scope:
@@ -62,10 +46,9 @@ class Scope:
 
     >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
     >>> scope.check("http://a.test/private/x", depth=1)
-    Verdict(is_in_scope=False, refusal=<Reason.EXCLUDED_BY_PATTERN: 'excluded_by_pattern'>)
+    <Reason.EXCLUDED_BY_PATTERN: 'excluded_by_pattern'>
     >>> scope = Scope(["http://www.a.test/docs/index.html"], reach="domain")
     >>> scope.check("https://files.a.test:8443/x", depth=1)
-    Verdict(is_in_scope=True, refusal=None)
     """
 
     def __init__(
@@ -87,28 +70,32 @@ class Scope:
         self._is_excluded = any_of(exclude) if exclude else None
         self._max_depth = max_depth
 
-    def check(self, url: str, depth: int) -> Verdict:
-        """Return the verdict on a canonical URL, ``depth`` links away from a seed."""
-        if not self._is_reached(url):
-            return OUT_OF_REACH
-        if url in self._seeds:
-            return IN_SCOPE
-        if self.excludes(url):
-            return EXCLUDED
-        if self._is_included is not None and not _occurs(self._is_included, url):
-            return NOT_INCLUDED
-        if self._max_depth is not None and depth > self._max_depth:
-            return BELOW_DEPTH
-        return IN_SCOPE
+    def check(self, url: str, depth: int) -> Reason | None:
+        """Return why a canonical URL is out of scope; None if it is not.
 
-    def check_asset(self, url: str) -> Verdict:
-        """Return the verdict on what a page needs: only its host and ``exclude`` count.
+        Args:
+            depth: How many links it is away from a seed.
+        """
+        if not self._is_reached(url):
+            return Reason.OUT_OF_SCOPE
+        if url in self._seeds:
+            return None
+        if self.excludes(url):
+            return Reason.EXCLUDED_BY_PATTERN
+        if self._is_included is not None and not _occurs(self._is_included, url):
+            return Reason.NOT_INCLUDED
+        if self._max_depth is not None and depth > self._max_depth:
+            return Reason.TOO_DEEP
+        return None
+
+    def check_asset(self, url: str) -> Reason | None:
+        """Return the same for what a page needs: only its host and ``exclude`` count.
 
         A page in ``/docs/`` may need a style sheet in ``/static/``.
         """
         if not (self._has_any_asset or self.is_host_reached(url)):
-            return OUT_OF_REACH
-        return EXCLUDED if self.excludes(url) else IN_SCOPE
+            return Reason.OUT_OF_SCOPE
+        return Reason.EXCLUDED_BY_PATTERN if self.excludes(url) else None
 
     def is_host_reached(self, url: str) -> bool:
         """Return whether a URL is on one of the crawled hosts."""

@@ -37,7 +37,6 @@ the archive, and its text is in the index; any other URL is fetched again.
 
 import contextlib
 import dataclasses
-import os
 import re
 import uuid
 from collections.abc import Collection
@@ -48,7 +47,7 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, SearchIndexError
 from crawler_app.base.ownership import is_signature, signature_of
 from crawler_app.base.postgres_driver import postgres_module
-from crawler_app.base.safe_files import create, open_regular
+from crawler_app.base.safe_files import create_text, open_regular, replace_text
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
 from crawler_app.run.directory.lock import LOCK_NAME, DirectoryLock, not_writable
@@ -129,12 +128,7 @@ class CrawlDirectory(StoredCrawl):
             if config.processes > 1:
                 directory.make_parts(config.processes)
             directory._sign(config)
-            # A link appears complete or not at all, and never replaces a file.
-            new = directory._write_new(config)
-            try:
-                os.link(new, directory._config_path)
-            finally:
-                new.unlink()
+            create_text(directory._config_path, *_content_of(config))
         except FileExistsError:
             raise ConfigError(
                 f"{path} already holds a crawl; choose another directory"
@@ -199,7 +193,7 @@ class CrawlDirectory(StoredCrawl):
         try:
             self._keep_secrets(config)
             self._sign(config)
-            self._write_new(config).replace(self._config_path)
+            replace_text(self._config_path, *_content_of(config))
         except OSError as exc:
             raise not_writable(self.path, exc) from None
 
@@ -251,16 +245,6 @@ class CrawlDirectory(StoredCrawl):
                 f"{self.path} was not made by you on this machine, and its {CONFIG_NAME} "
                 f"has {' and '.join(flags)}; give what you trust on the command line"
             )
-
-    def _write_new(self, config: CrawlConfig) -> Path:
-        new = self._config_path.with_suffix(".new")
-        try:
-            with create(new, SECRET_FILE_MODE if config.has_secrets else 0o666) as file:
-                file.write(config.to_json() + "\n")
-        except OSError:
-            new.unlink(missing_ok=True)
-            raise
-        return new
 
     def part(self, number: int) -> "CrawlDirectory":
         """Return the directory of a part of the crawl."""
@@ -386,8 +370,7 @@ class CrawlDirectory(StoredCrawl):
 
     def _write_line(self, name: str, line: str) -> None:
         try:
-            with create(self.path / name, 0o666) as file:
-                file.write(f"{line}\n")
+            replace_text(self.path / name, f"{line}\n")
         except OSError as exc:
             raise not_writable(self.path, exc) from None
 
@@ -442,3 +425,8 @@ class CrawlDirectory(StoredCrawl):
 
     def __exit__(self, *exc_info: object) -> None:
         self._lock.release()
+
+
+def _content_of(config: CrawlConfig) -> tuple[str, int]:
+    """Return the text of a configuration file, and its mode."""
+    return config.to_json() + "\n", SECRET_FILE_MODE if config.has_secrets else 0o666

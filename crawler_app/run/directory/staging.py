@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import create, open_regular
+from crawler_app.base.safe_files import open_regular, replace_text
 from crawler_app.base.storage.objects import is_url, require_url
 from crawler_app.base.storage.tables import cache_home
 from crawler_app.run.directory import CrawlDirectory
@@ -61,8 +61,7 @@ def _default_path(config: CrawlConfig, url: str) -> Path:
 def _make(path: Path, url: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
-        with create(path / STORAGE_NAME) as file:
-            file.write(f"{url}\n")
+        replace_text(path / STORAGE_NAME, f"{url}\n")
     except OSError as exc:
         raise not_writable(path, exc) from None
 

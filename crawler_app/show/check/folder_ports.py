@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.safe_files import create, refusal
+from crawler_app.base.safe_files import refusal, replace_text
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.lock import not_writable
 
@@ -83,8 +83,7 @@ def save_ports(directory: Path, port_by_folder: Mapping[str, int]) -> None:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with create(directory / PORTS_NAME) as file:
-            json.dump(dict(port_by_folder), file)
+        replace_text(directory / PORTS_NAME, json.dumps(dict(port_by_folder)))
     except OSError as exc:
         raise not_writable(directory, exc) from None
 

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -11,7 +12,12 @@ import sys
 import pytest
 
 from crawler_app.base.config import CrawlConfig
-from crawler_app.base.errors import ArchiveError, ConfigError, FrontierError
+from crawler_app.base.errors import (
+    ArchiveError,
+    ConfigError,
+    FrontierError,
+    StorageError,
+)
 from crawler_app.base.models import Candidate, Outcome, State
 from crawler_app.run.directory import CrawlDirectory, CrawlSizes
 from crawler_app.run.directory.stores import begin_recrawl, open_stores
@@ -345,3 +351,19 @@ def test_configuration_with_a_password_is_private(path, auth, mode):
     assert stat.S_IMODE(path.joinpath("crawl.json").stat().st_mode) == mode
     assert directory.config().concurrency == 4
     assert stat.S_IMODE(path.stat().st_mode) == (0o700 if auth else 0o755)
+
+
+def test_directory_on_a_disk_that_is_full_stays_as_it_was(path):
+    config = dataclasses.replace(CONFIG, proxy="http://127.0.0.1:9")
+    directory = CrawlDirectory.create(path, config)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(StorageError):
+            directory.save(dataclasses.replace(config, concurrency=4))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    directory.require_own(directory.config())
+    assert sorted(each.name for each in path.iterdir()) == ["crawl.json", "signature"]

@@ -26,7 +26,7 @@ DATABASES = [name for name in OWN_NAMES if "sqlite" in name]
 NAMES = [
     *OWN_NAMES,
     *(f"{name}{suffix}" for name in DATABASES for suffix in ("-wal", "-shm")),
-    *("crawl.json", "crawl.new", "report.html"),
+    *("crawl.json", "report.html"),
     *("archive-00001.warc.gz", "archive-00002.warc.gz"),
     *("uploads.json", "storage.url"),
 ]

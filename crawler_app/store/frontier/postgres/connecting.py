@@ -265,9 +265,5 @@ def version_of(connection: Any, location: CrawlLocation) -> Generator[Any, Any, 
             f'GRANT SELECT ON ALL TABLES IN SCHEMA "{location.schema}"'
         ) from None
     if version is None:
-        raise ConfigError(
-            f"there is no crawl {location}, or this user has no right to it; `gencrawl "
-            "postgres list` lists those that there are, and `gencrawl crawl --frontier` "
-            "begins one"
-        )
+        raise ConfigError(location.absence)
     return int(version)

@@ -81,6 +81,15 @@ class CrawlLocation:
     def __str__(self) -> str:
         return f"{self.crawl} at {self.address}"
 
+    @property
+    def absence(self) -> str:
+        """The error if the crawl is not there."""
+        return (
+            f"there is no crawl {self}, or this user has no right to it; `gencrawl "
+            "postgres list` lists those that there are, and `gencrawl crawl --frontier` "
+            "begins one"
+        )
+
     def without_secrets(self, text: str) -> str:
         """Return a text of the driver without the password."""
         for secret in self._secrets:

@@ -89,6 +89,10 @@ class PrivateLocation(CrawlLocation):
         )
         self.address = str(directory)
 
+    @property
+    def absence(self) -> str:
+        return f"the crawl in {self._directory} has not begun yet"
+
     def keep_running(self) -> None:
         """Start the server, unless it runs; another process may have killed it.
 

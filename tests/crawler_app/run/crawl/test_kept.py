@@ -13,7 +13,9 @@ import zipfile
 
 import pytest
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ArchiveError
+from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store import checkpoints
 from crawler_app.store.archive.recorder import Recorder
 from crawler_app.store.archive.store import Archive
@@ -128,6 +130,15 @@ def test_checkpoints_are_made_in_other_threads(site, cli, monkeypatch):
 
     assert set(threads) == {"frontier.sqlite3", "archive.sqlite3", "crawl.sqlite"}
     assert threading.main_thread() not in set().union(*threads.values())
+
+
+def test_archive_of_a_crawl_that_begins_is_empty(cli, directory):
+    CrawlDirectory.create(directory, CrawlConfig(("http://a.test/",)))
+
+    status, _, err = cli("export", "--format", "wacz")
+
+    assert status == 2
+    assert "the archive of the crawl is empty" in err
 
 
 @pytest.mark.parametrize(

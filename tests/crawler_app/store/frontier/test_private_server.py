@@ -65,6 +65,15 @@ def test_server_runs_as_long_as_it_is_used(directory, run_sync):
     assert (directory / "postgres").stat().st_mode & 0o777 == 0o700
 
 
+def test_crawl_that_is_not_on_its_server_yet_has_not_begun(directory):
+    location = PrivateLocation(directory)
+
+    with contextlib.closing(location), pytest.raises(ConfigError) as refused:
+        PostgresReader(location)
+
+    assert str(refused.value) == f"the crawl in {directory} has not begun yet"
+
+
 def test_server_ends_with_a_user_that_is_killed(directory, start_script):
     start_script(OPEN_AND_DIE, directory).wait()
 
