@@ -22,6 +22,7 @@ from crawler_app.base.http_headers import (
     canonical_link,
     extracted_type,
     is_html,
+    media_type,
 )
 from crawler_app.base.models import (
     Candidate,
@@ -48,7 +49,7 @@ from crawler_app.store.index.index_writer import IndexWriter
 from crawler_app.web.documents import sitemap
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.link_cache import LinkCache
-from crawler_app.web.documents.non_html import may_have_assets
+from crawler_app.web.documents.non_html import SVG_TYPE, may_have_assets
 from crawler_app.web.documents.outline import Outline, mentions_in_headers, upgraded
 from crawler_app.web.documents.pdf import PDF_MARK, can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
@@ -408,7 +409,8 @@ class Interpreter:
         admitted = self._assets(claim, outline.loaded(), _NewLinks(claim.url))
         if not self._admission.is_external_asset(claim.url, claim.role):
             if self._observer is not None:
-                self._observer.saw_document(claim.url, outline, has_ids=False)
+                has_ids = media_type(content_type) == SVG_TYPE
+                self._observer.saw_document(claim.url, outline, has_ids=has_ids)
             links = self._other_links(claim, (), outline, claim.url)
             admitted = itertools.chain(admitted, links)
         return (yield from self._admission.in_turns(admitted, claim))

@@ -32,8 +32,8 @@ CHUNK_BYTES = 1024 * 1024
 
 PAGES = (".htm", ".html", ".xhtml")
 
-# Style sheets and sitemaps.
-WITH_REFERENCES = ("text/css", "text/xml", "application/xml")
+# Style sheets, sitemaps and drawings.
+WITH_REFERENCES = ("text/css", "text/xml", "application/xml", "image/svg+xml")
 
 
 def is_local(argument: str) -> bool:

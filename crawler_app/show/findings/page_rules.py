@@ -47,7 +47,7 @@ _NO_ZOOM = re.compile(r"user-scalable\s*=\s*(?:no|0)|maximum-scale\s*=\s*1(?:\.0
 
 # BCP 47, as far as pages need it: a language, a script, a region, and anything more.
 _LANGUAGE = re.compile(
-    r"[a-z]{2,3}(-[a-z]{4})?(-(?:[a-z]{2}|\d{3}))?(-[\w-]+)?", re.IGNORECASE
+    r"([a-z]{2,3})(?:-[a-z]{4})?(?:-([a-z]{2}|\d{3}))?(?:-[\w-]+)?", re.IGNORECASE
 )
 _HREFLANG = re.compile(r"([a-z]{2})(?:-[a-z]{4})?(?:-([a-z]{2}|419))?", re.IGNORECASE)
 
@@ -242,11 +242,23 @@ def _is_hreflang(code: str) -> bool:
     return found[2] is None or found[2].lower() in _REGIONS
 
 
+def _is_language(code: str) -> bool:
+    """Return whether a code names a language; some name a country, or one wrongly.
+
+    >>> _is_language("sr-Latn-RS"), _is_language("jp"), _is_language("en-UK")
+    (True, False, False)
+    """
+    found = _LANGUAGE.fullmatch(code)
+    if found is None or len(found[1]) == 2 and found[1].lower() not in _LANGUAGES:
+        return False
+    return (found[2] or "").upper() != "UK"  # BCP 47 knows more regions than ISO 3166
+
+
 def _of_language(metadata: PageMetadata) -> Iterator[Fault]:
     language = metadata.language
     if not language:
         yield ProblemKind.LANGUAGE, "the page does not say its language"
-    elif not _LANGUAGE.fullmatch(language):
+    elif not _is_language(language):
         cut = language[:MAX_SUBJECT_CHARS]
         yield ProblemKind.LANGUAGE, f"lang=“{cut}” is no language code"
     if metadata.viewport is None:

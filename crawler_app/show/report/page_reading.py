@@ -38,8 +38,9 @@ from crawler_app.show.report.temp_tables import (
 )
 from crawler_app.store.frontier import FrontierReader
 from crawler_app.web.documents.html import Page, parse_html
-from crawler_app.web.documents.non_html import may_have_assets
+from crawler_app.web.documents.non_html import SVG_TYPE, may_have_assets
 from crawler_app.web.documents.outline import (
+    Outline,
     kind_of,
     mentions_in_headers,
     outline_of,
@@ -199,8 +200,10 @@ class DocumentReader:
     def _read_file(
         self, document: DocumentRow, fetched: Fetched, content_type: str
     ) -> None:
-        mentions = outline_of(fetched.body, content_type).mentions
-        mentions += mentions_in_headers(fetched.headers)
+        outline = outline_of(fetched.body, content_type)
+        if media_type(content_type) == SVG_TYPE:
+            self._keep_ids(document, outline)
+        mentions = outline.mentions + mentions_in_headers(fetched.headers)
         self._take(document, document.url, mentions)
         self._tables.add_faults(faults_of_file(fetched), document.key)
 
@@ -216,8 +219,7 @@ class DocumentReader:
         )
         base = join_or_nothing(document.url, page.base) or document.url
         if page.outline is not None:
-            if not page.outline.is_partial and not self._links_only:
-                self._references.keep_ids(document.key, page.outline.ids)
+            self._keep_ids(document, page.outline)
             mentions = page.outline.mentions + mentions_in_headers(fetched.headers)
             self._take(document, base, upgraded(mentions, fetched), page)
         if page.metadata is None:
@@ -226,6 +228,10 @@ class DocumentReader:
         if document.is_page:
             self._take_content(document, base, page, fetched)
         return page, self._with_metadata(document, page.metadata, fetched)
+
+    def _keep_ids(self, document: DocumentRow, outline: Outline) -> None:
+        if not outline.is_partial and not self._links_only:
+            self._references.keep_ids(document.key, outline.ids)
 
     def _take_content(
         self, document: DocumentRow, base: str, page: Page, fetched: Fetched

@@ -51,8 +51,14 @@ def fragment_of(mention: Mention) -> str:
 
 
 def names_place(mention: Mention, fragment: str) -> bool:
-    """Return whether a reference leads to a place on a page."""
-    return mention.use is not Use.ASSET and (mention.is_place or has_name(fragment))
+    """Return whether a reference leads to a place on a page, or a part of another image.
+
+    Scripts put images into a page, so that nothing is known of its own.
+    """
+    if mention.use is Use.ASSET:
+        is_part = mention.element == "use" and not mention.value.startswith("#")
+        return is_part and has_name(fragment)
+    return mention.is_place or has_name(fragment)
 
 
 def has_name(fragment: str) -> bool:

@@ -143,6 +143,16 @@ FAULTS = {
         Kind.LANGUAGE,
         "english",
     ),
+    "country": (
+        Page(html="<!DOCTYPE html><html lang=jp>"),
+        Kind.LANGUAGE,
+        "jp",
+    ),
+    "kingdom": (
+        Page(html="<!DOCTYPE html><html lang=en-UK>"),
+        Kind.LANGUAGE,
+        "en-UK",
+    ),
     "fixed": (
         Page(standard=HEAD.replace("device-width", "1, user-scalable=no")),
         Kind.VIEWPORT,
@@ -184,11 +194,16 @@ REFERENCES = {
         "/plain.css",
     ),
     "place": (Page("<a href=#nowhere>x</a>"), FindingKind.FRAGMENT, "#nowhere"),
+    "icon": (
+        Page("<svg><use href=/icons.svg#nowhere /></svg>"),
+        FindingKind.FRAGMENT,
+        "/icons.svg#nowhere",
+    ),
     "drive": (Page("<a href='C:\\site\\a.html'>x</a>"), FindingKind.MALFORMED, "C:\\"),
     "phone": (Page("<a href=tel:call-us>x</a>"), FindingKind.MALFORMED, "tel:call-us"),
 }
 GOOD = Page(
-    "<a href=tel:+49-30-1234567>x</a> <a href='#x'>x</a> <p id=x>"
+    "<svg><use href=/icons.svg#up /><use href='#by-script' /></svg><a href=tel:+49-30-1234567>x</a> <a href='#x'>x</a> <p id=x>"
     "<form method=post action=/never><button formaction=/never>x</button></form>"
     "<form><button formmethod=post formaction=/never>x</button></form><a href=/twin><svg><title>T</title></svg></a>",
     head=canonical("/good")
@@ -209,6 +224,8 @@ def checked(tmp_path_factory):
     site.redirect("/old", "/good", 301)
     for path in ("/i.png?1", "/i.png?2"):
         site.answer(path, b"PNG", headers={"Content-Type": "image/png"})
+    icons = b"<svg xmlns='http://www.w3.org/2000/svg'><symbol id='up'/></svg>"
+    site.answer("/icons.svg", icons, headers={"Content-Type": "image/svg+xml"})
     site.answer("/plain.css", b"p {}", headers={"Content-Type": "text/plain"})
     unlinked = ("alone", "private/page")
     site.page(
@@ -277,7 +294,8 @@ def test_good_page_has_no_fault(checked):
 
     assert {kind for kind, _ in problems_of(checked, "good")} - images == set()
     assert [each for each in findings if each.page == f"{url}good"] == []
-    assert [each.url for each in report.fragments] == ["#nowhere"]
+    wrong = [each.url for each in report.fragments]
+    assert wrong == ["#nowhere", "/icons.svg#nowhere"]
 
 
 def test_check_lists_each_problem_once_with_its_severity(checked):

@@ -236,6 +236,7 @@ def test_what_an_svg_image_refers_to_is_checked(site, check):
 
     found = [(each["href"], each["line"]) for each in findings]
     assert sorted(found) == [
+        ("#nowhere", 4),
         ("/from-there", 1),
         ("/gone", 3),
         ("/gone.css", 1),
