@@ -126,12 +126,12 @@ AGAIN = (
 )
 
 
-def features_again(page: TruePage, scores: Vector) -> Matrix:
+def features_again(page: TruePage, odds: Vector) -> Matrix:
     """Return what the second scoring adds up, each without its points; see `AGAIN`."""
     blocks = [each for each in page.blocks if each.chars]
     for block in page.blocks:
         block.all_score = 0.0
-    for block, score in zip(blocks, scores, strict=True):
+    for block, score in zip(blocks, probability(odds), strict=True):
         block.score = float(score)
     scoring._sum_scores(page.blocks)
     kinds = scoring._kinds_of(blocks)
@@ -145,7 +145,7 @@ def features_again(page: TruePage, scores: Vector) -> Matrix:
     rows = [
         [
             1.0,
-            scoring._log_odds(block.score),
+            scoring._bounded(float(odds[at])),
             *(
                 scoring._mean(scoring._around(block.parent or block, steps - 1))
                 for steps in scoring._AGAIN_AROUND
@@ -260,11 +260,11 @@ class Samples(NamedTuple):
         counts = np.diff(self.ends)
         return np.repeat([fold_of(page) for page in self.pages], counts)
 
-    def second(self, scores: Vector) -> Matrix:
+    def second(self, odds: Vector) -> Matrix:
         """Return the features of the second scoring, after the first one."""
         return np.concatenate(
             [
-                features_again(page, scores[self.ends[at] : self.ends[at + 1]])
+                features_again(page, odds[self.ends[at] : self.ends[at + 1]])
                 for at, page in enumerate(self.pages)
             ]
         )
@@ -282,14 +282,14 @@ def main(directory: Path) -> None:
     pages = list(pages_in(directory))
     samples = Samples.of([page for page in pages if page.blocks])
     fold = samples.fold_of_blocks()
-    scores = np.zeros(len(fold))
+    odds = np.zeros(len(fold))
     first_by_fold = []
     for number in range(FOLDS):
         points = samples.fitted(samples.first, FIRST, fold != number)
         first_by_fold.append(points)
-        odds = samples.first[fold == number] @ np.array(list(points.values()))
-        scores[fold == number] = probability(odds)
-    second = samples.second(scores)
+        chosen = fold == number
+        odds[chosen] = samples.first[chosen] @ np.array(list(points.values()))
+    second = samples.second(odds)
     f1_by_kind: dict[str, list[float]] = defaultdict(list)
     for number, points in enumerate(first_by_fold):
         install(points | samples.fitted(second, AGAIN, fold != number))

@@ -268,7 +268,7 @@ def add_export(parser: CommandParser) -> None:
         choices=COLUMNS_BY_TABLE,
         help="the table of jsonl, csv, parquet and html: all URLs, the pages, the links between "
         "them, the captures in the archive, or the findings of the report (default: the one "
-        f"that FILE is named after, or {URLS}; of html {PAGES})",
+        f"that FILE is named after; with --format or to standard output {URLS}, of html {PAGES})",
     )
     parser.add_argument(
         "--output",

@@ -60,7 +60,8 @@ def _options_of(arguments: argparse.Namespace, name: str, where: str) -> dict[st
     """Return the options that were given for a format, by name or by that of the output.
 
     Raises:
-        ConfigError: one of them is for other formats.
+        ConfigError: one of them is for other formats, or the name of the output tells a
+            format of tables, but no table.
     """
     given: dict[str, Any] = {}
     for option in dict.fromkeys(o for each in FORMATS.values() for o in each.options):
@@ -74,11 +75,17 @@ def _options_of(arguments: argparse.Namespace, name: str, where: str) -> dict[st
                 f"not for {name}"
             )
         given[option] = value
-    if "table" in FORMATS[name].options:
-        stem = Path(where).name.lower().partition(".")[0]
-        for table in COLUMNS_BY_TABLE:
-            if stem.endswith(table):
-                given.setdefault("table", table)
+    if "table" in FORMATS[name].options and "table" not in given:
+        file_name = Path(where).name.lower()
+        stem = file_name.partition(".")[0]
+        found = [table for table in COLUMNS_BY_TABLE if stem.endswith(table)]
+        if found:
+            given["table"] = found[0]
+        elif not arguments.format and file_name.endswith(FORMATS[name].endings):
+            raise ConfigError(
+                f"{where} is named after none of the tables {', '.join(COLUMNS_BY_TABLE)}; "
+                "choose --table, or --format texts for the text of the pages"
+            )
     return given
 
 

@@ -120,7 +120,7 @@ FORMATS: Mapping[str, Format] = {
         TEXT,
         True,
         _TEXT,
-        ("texts.jsonl",),
+        ("text.jsonl", "texts.jsonl"),
     ),
     "sitemap": Format(
         "sitemap:write_sitemap",

@@ -40,6 +40,11 @@ BLOCK_TAGS = _names(
 
 # The words of a class or an id, which may be written in camel case.
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_SIGN_BY_WRITTEN = {
+    written: sign
+    for word, sign in SIGN_BY_WORD.items()
+    for written in (word, word.capitalize(), word.upper())
+}
 
 # With text in them.  A page of more is left whole: what is around its content is little.
 MAX_ELEMENTS = 50_000
@@ -123,15 +128,18 @@ def page_of(body: Element) -> Page:
     for node in body.descendants:
         if type(node) is not Text:
             continue
-        if len(places) > MAX_ELEMENTS:
-            break
         text = node.data.strip()
         if not text:
             continue
         if "\n" in text:
             text = " ".join(text.split())
         parent = node.parent
-        block, signs = places.get(parent) or _place_of(parent, places, blocks, marked)
+        place = places.get(parent)
+        if place is None:
+            if len(places) > MAX_ELEMENTS:
+                break
+            place = _place_of(parent, places, blocks, marked)
+        block, signs = place
         block.chars += len(text)
         block.end = text
         block.key = hash((block.key, text))
@@ -155,10 +163,12 @@ def _place_of(
         path.append(node)
         node = node.parent
     block, signs = place
-    while path:
-        element = path.pop()
+    for element in reversed(path):
         tag = element.tag
-        signs |= SIGN_BY_TAG.get(tag, 0) | marked.get(element, 0)
+        if tag in SIGN_BY_TAG:
+            signs |= SIGN_BY_TAG[tag]
+        if element in marked:
+            signs |= marked[element]
         if classes := element.attr("class") or "":
             signs |= _signs_in(classes)
         if words := element.attr("id"):
@@ -189,16 +199,8 @@ def _marked_signs(body: Element) -> dict[Element, int]:
 @lru_cache(maxsize=10_000)
 def _signs_in(words: str) -> int:
     signs = 0
-    for word in words[:1000].split():
-        signs |= _signs_of_word(word)
-    return signs
-
-
-@lru_cache(maxsize=10_000)
-def _signs_of_word(word: str) -> int:
-    signs = 0
-    for part in _WORD.findall(word):
-        signs |= SIGN_BY_WORD.get(part.lower(), 0)
+    for word in _SIGN_BY_WRITTEN.keys() & _WORD.findall(words[:1000]):
+        signs |= _SIGN_BY_WRITTEN[word]
     return signs
 
 

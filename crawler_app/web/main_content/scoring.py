@@ -51,13 +51,16 @@ _NEAR = (0.12, -0.33, 0.10, 0.55)
 _FAR = (0.52, -0.29, -0.58, -0.60)
 _NEAR_STEPS, _FAR_STEPS = 2, 4
 
-# The second scoring: the first one, the mean scores of two blocks around it, of its
+# The second scoring: the log odds of the first, the mean scores of two blocks around it, of its
 # neighbors, of those alike, and of the page, and the highest one of the page.
 _AGAIN_START = 1.86
 _AGAIN_OWN = 0.44
 _AGAIN_AROUND = {1: 0.58, 2: -0.55}
 _AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.91, 2.29
 _AGAIN_PAGE, _AGAIN_HIGHEST = 0.32, -4.41
+
+# Those of a probability of 0.9975; the first scoring is not surer than that.
+MAX_ODDS = 5.989
 
 # For a text that a block before has too, and for each unit of the logarithm of its length.
 _AGAIN_REPEATED, _AGAIN_REPEATED_CHARS = 0.81, -0.67
@@ -67,7 +70,6 @@ _CLOSING = "\"'”’)]"
 
 # A block is kept if that is more probable than half of the quality that can be expected.
 MAX_THRESHOLD = 0.5
-ROUNDS = 8
 
 
 def main_blocks(blocks: Sequence[Block]) -> list[Block]:
@@ -86,8 +88,8 @@ def main_blocks(blocks: Sequence[Block]) -> list[Block]:
     if not with_text:
         return []
     kinds = _kinds_of(with_text)
-    _score(with_text, kinds, blocks[0])
-    _score_again(with_text, kinds, blocks)
+    odds = _score(with_text, kinds, blocks[0])
+    _score_again(with_text, odds, kinds, blocks)
     threshold = _threshold_of(with_text)
     kept = [block for block in with_text if block.score > threshold]
     # HTML, 4.3.4: a section with navigation links.  Between short articles, its many links
@@ -106,7 +108,9 @@ def _kinds_of(blocks: Sequence[Block]) -> list[int]:
     return numbers
 
 
-def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> None:
+def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> list[float]:
+    """Return the points of each block, which are log odds, and set its score."""
+    odds = []
     start = _START
     start += _PAGE_BLOCKS * math.log1p(page.all_blocks)
     start += _PAGE_CHARS * math.log1p(page.all_chars)
@@ -127,16 +131,22 @@ def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> None:
         if parent not in around:
             around[parent] = _points_around(parent)
         points += around[parent] + alike[kind]
+        odds.append(points)
         block.score = _probability(points)
         before += block.chars
+    return odds
 
 
 @lru_cache(maxsize=10_000)
 def _points_of_signs(signs: int, signs_on_page: int) -> float:
-    points = sum(sign.points for at, sign in enumerate(SIGNS) if signs >> at & 1)
     outside = signs_on_page & ~signs
-    points += _NOT_IN_MAIN * bool(outside & MAIN)
-    return points + _NOT_IN_ARTICLE * bool(outside & ARTICLE)
+    points = _NOT_IN_MAIN * bool(outside & MAIN)
+    points += _NOT_IN_ARTICLE * bool(outside & ARTICLE)
+    while signs:
+        at = signs.bit_length() - 1
+        points += SIGNS[at].points
+        signs ^= 1 << at
+    return points
 
 
 def _points_of_text(block: Block) -> float:
@@ -176,7 +186,10 @@ def _around(block: Block, steps: int) -> Block:
 
 
 def _score_again(
-    with_text: Sequence[Block], kinds: Sequence[int], blocks: Sequence[Block]
+    with_text: Sequence[Block],
+    odds: Sequence[float],
+    kinds: Sequence[int],
+    blocks: Sequence[Block],
 ) -> None:
     """Replace each score by one that also depends on those around it."""
     _sum_scores(blocks)
@@ -185,14 +198,14 @@ def _score_again(
     around: dict[Block, float] = {}
     alike = _means_by_kind(with_text, kinds)
     known: set[int] = set()
-    for at, (block, kind) in enumerate(zip(with_text, kinds, strict=True)):
+    for at, (block, own, kind) in enumerate(zip(with_text, odds, kinds, strict=True)):
         parent = block.parent or block
         if parent not in around:
             around[parent] = sum(
                 points * _mean(_around(parent, steps - 1))
                 for steps, points in _AGAIN_AROUND.items()
             )
-        points = start + _AGAIN_OWN * _log_odds(block.score) + around[parent]
+        points = start + _AGAIN_OWN * _bounded(own) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
         points += _AGAIN_ALIKE * alike[kind]
         if block.key in known and not block.signs & MEANT_TWICE:
@@ -229,16 +242,15 @@ def _threshold_of(blocks: Sequence[Block]) -> float:
     That is half of the F1 itself.  Source: Lipton et al., Optimal Thresholding of Classifiers
     to Maximize F1 Measure, 2014.
     """
-    weighted = [(block.score, block.chars) for block in blocks]
+    weighted = sorted(((block.score, block.chars) for block in blocks), reverse=True)
     expected = sum(score * chars for score, chars in weighted)
-    threshold = 0.45
-    for _ in range(ROUNDS):
-        kept = [(score, chars) for score, chars in weighted if score > threshold]
-        hits = sum(score * chars for score, chars in kept)
-        former = threshold
-        threshold = hits / max(1.0, sum(chars for _, chars in kept) + expected)
-        if threshold == former:
+    hits, kept_chars, threshold = 0.0, 0, 0.0
+    for score, chars in weighted:
+        if score <= threshold:
             break
+        hits += score * chars
+        kept_chars += chars
+        threshold = hits / (kept_chars + expected)
     return min(threshold, MAX_THRESHOLD)
 
 
@@ -246,6 +258,5 @@ def _probability(points: float) -> float:
     return 1 / (1 + math.exp(-points))
 
 
-def _log_odds(probability: float) -> float:
-    bounded = min(max(probability, 0.0025), 0.9975)
-    return math.log(bounded / (1 - bounded))
+def _bounded(odds: float) -> float:
+    return min(max(odds, -MAX_ODDS), MAX_ODDS)

@@ -6,7 +6,7 @@ from crawler_app.commands.output_file import replacing
 from crawler_app.show.export.formats import DIRECTORY, FORMATS, Format
 
 
-@pytest.mark.parametrize("name", ["crawl.csv", "my-urls.CSV"])
+@pytest.mark.parametrize("name", ["urls.csv", "my-urls.CSV"])
 def test_format_is_the_one_that_the_output_is_named_after(
     crawled, gencrawl, tmp_path, name
 ):
@@ -25,7 +25,8 @@ def test_format_is_the_one_that_the_output_is_named_after(
         ("llms.txt", "# Home\n"),
         ("our-llms-full.txt", "---\nurl:"),
         ("own.md", "---\nurl:"),
-        ("texts.jsonl", '{"url": '),
+        ("texts.jsonl", '{"url": "{}", "date": '),
+        ("our-text.jsonl", '{"url": "{}", "date": '),
         ("sitemap.xml", "<?xml"),
         ("pages.csv", "url,status,reason"),
         ("our-links.jsonl", '{"source": '),
@@ -40,7 +41,8 @@ def test_what_is_exported_is_told_by_the_name(site, gencrawl, tmp_path, name, st
     ended = gencrawl("export", tmp_path / "crawl", "--output", tmp_path / name)
 
     assert (ended.status, ended.out) == (0, "")
-    assert (tmp_path / name).read_text().startswith(start)
+    text = (tmp_path / name).read_text()
+    assert text.startswith(start.replace("{}", site.url))
 
 
 def test_output_file_is_unchanged_if_the_export_fails(
@@ -76,8 +78,10 @@ def test_leavings_of_a_killed_export_are_deleted(crawled, gencrawl, tmp_path):
     [
         (["--output", "{}/urls.txt"], ".xml.gz; choose --format"),
         (["--output", "{}/texts.jsonl", "--table", "pages"], "not for texts"),
+        (["--output", "{}/docs.jsonl"], "captures; choose --table, or --format texts"),
+        (["--output", "{}/link.html"], "link.html is named after none of the tables"),
         (["--output", "{}"], "is a directory; --output names a file"),
-        (["--output", "{}/none/a.csv"], "there is no directory {}/none"),
+        (["--output", "{}/none/urls.csv"], "there is no directory {}/none"),
         (["--format", "wacz", "--output", "{}/a.wacz"], "the crawl has no archive"),
     ],
 )
