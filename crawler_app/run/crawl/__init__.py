@@ -106,6 +106,9 @@ MIN_WAIT_S = 0.001
 # While URLs are under way, a worker without one commits no more often than this.
 IDLE_COMMIT_EVERY_S = 0.05
 
+# While every worker waits for a site, what is due is committed this often.
+BUSY_COMMIT_EVERY_S = 0.5
+
 # Exchanges that one claim may have to wait for, each within its time limit: robots.txt and
 # its redirects, a conditional request for the page, and the whole page.
 MAX_EXCHANGES = 8
@@ -190,6 +193,7 @@ class Crawl:
         self._changed = Condition()
         self._is_committing = False
         self._committed = Condition()
+        self._is_busy = asyncio.Event()
         self._committed_at = -math.inf  # on the loop's clock
         # Not by id: once a lease has expired, a URL may be claimed twice.
         self._claims: dict[Claim, gen.Future[Ending]] = {}
@@ -234,6 +238,7 @@ class Crawl:
         """Wait for all workers, including those that a change of the pace adds."""
         self._workers = []
         self._add_workers()
+        committing = self._commit_while_busy()
         try:
             while not all(worker.done() for worker in self._workers):
                 # A disk that fails fails for several of them; one error says so.
@@ -241,8 +246,14 @@ class Crawl:
         except GeneratorExit:
             raise
         except BaseException:
+            committing.cancel()
             yield from self._end_added_workers()
             raise
+        while self._is_committing:
+            yield self._committed.wait()
+        committing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            yield committing  # which raises why it could not commit
 
     def _add_workers(self) -> None:
         """Start a worker for each fetch that may be under way; extra workers are harmless."""
@@ -392,7 +403,7 @@ class Crawl:
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
         """Crawl one URL after another until there is nothing more to do."""
-        try:
+        with self._stopping_all():
             while not self._is_over():
                 now = self._clock()
                 # A commit that is due comes before a claim: the claims of a busy crawl never end,
@@ -401,6 +412,7 @@ class Crawl:
                     self._changed.notify()
                     yield self._commit()
                 elif (claim := self._claim(now)) is not None:
+                    self._is_busy.set()
                     self._changed.notify()
                     yield self.crawl_one(claim)
                 elif self._may_commit() and self._commits_while_idle():
@@ -408,6 +420,27 @@ class Crawl:
                 else:
                     yield self._wait_for_change(now)
             self._changed.notify_all()  # it may be over for the others too
+
+    @gen.coroutine
+    def _commit_while_busy(self) -> Generator[Any, Any, None]:
+        """Commit what is due while every worker waits for a site, until this is cancelled.
+
+        Other workers would not learn of it, and a kill would repeat it.
+        """
+        with self._stopping_all():
+            while True:
+                yield self._is_busy.wait()
+                self._is_busy.clear()
+                while self.frontier.has_changes():
+                    yield gen.sleep(BUSY_COMMIT_EVERY_S)
+                    if self.frontier.is_due(self._clock()) and self._may_commit():
+                        yield self._commit()
+
+    @contextlib.contextmanager
+    def _stopping_all(self) -> Iterator[None]:
+        """Stop all workers if one fails."""
+        try:
+            yield
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException:

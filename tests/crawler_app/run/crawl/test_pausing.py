@@ -1,4 +1,4 @@
-"""Pausing, continuing and stopping a crawl that others watch."""
+"""Pausing, continuing and stopping a crawl that others watch, and what they see of it."""
 
 import contextlib
 
@@ -115,6 +115,21 @@ def test_crawl_that_is_paused_at_its_end_ends(site, steer):
         crawl.pause()
 
     assert steer(main).frontier.is_drained()
+
+
+def test_what_has_ended_is_committed_while_every_worker_waits(site, steer):
+    site.page("/", "/slow")
+    site.page("/slow")
+    site.hold("/slow")
+
+    @gen.coroutine
+    def main(crawl, running):
+        yield until(lambda: "/slow" in site.paths)
+        assert crawl.frontier.has_changes()
+        yield until(lambda: not crawl.frontier.has_changes())
+        site.let_go("/slow")
+
+    steer(main, concurrency=1)
 
 
 def test_fetches_under_way_and_failures_can_be_seen(site, steer):
