@@ -15,7 +15,6 @@ __all__ = ["Form", "csrf_token_in", "forms_in"]
 MAX_BYTES = 2 * 2**20
 
 _CONTROLS = ("button", "input", "select", "textarea")
-_NAMES = frozenset((*_CONTROLS, "base", "form"))
 # Of inputs, what a browser does not send without being asked.
 _NOT_SENT = ("button", "file", "image", "reset")
 
@@ -53,7 +52,7 @@ def forms_in(body: bytes, content_type: str, url: str) -> list[Form]:
     ('http://a.test/in', {'t': '7', 'u': ''})
     """
     markup, _ = decode_html(body[:MAX_BYTES], content_type)
-    tree = tree_of(markup, _NAMES)
+    tree = tree_of(markup)
     hrefs = [href for each in tree.tags("base") if (href := each.attr("href"))]
     base = _joined(url, hrefs[0]) if hrefs else url
     return [_form_of(tree, element, base or url, url) for element in tree.tags("form")]
@@ -66,7 +65,7 @@ def csrf_token_in(body: bytes, content_type: str) -> str:
     't1'
     """
     markup, _ = decode_html(body[:MAX_BYTES], content_type)
-    for each in tree_of(markup, frozenset({"meta"})).tags("meta"):
+    for each in tree_of(markup).tags("meta"):
         if (each.attr("name") or "").lower() == "csrf-token":
             token = (each.attr("content") or "").strip()
             return token if token.isascii() and token.isprintable() else ""
@@ -99,7 +98,6 @@ def _add(form: Form, control: Element) -> None:
     name = control.attr("name")
     if not name or control.attr("disabled") is not None:
         return
-    value = control.attr("value") or ""
     if control.tag == "button" or kind == "submit":
         if kind in ("button", "reset") or form._has_button:
             return
@@ -107,17 +105,11 @@ def _add(form: Form, control: Element) -> None:
     elif kind in _NOT_SENT:
         return
     form.fields.add(name)
-    if kind in ("checkbox", "radio"):
-        if control.attr("checked") is None:
-            return
-        value = value or "on"
-    elif control.tag == "textarea":
-        value = control.text
-    elif control.tag == "select":
-        options = list(control.iter_elements(("option",)))
-        chosen = [each for each in options if each.attr("selected") is not None]
-        first = (chosen or options)[:1]
-        value = (first[0].attr("value") or first[0].text) if first else ""
+    if kind in ("checkbox", "radio") and not control.checked:
+        return
+    value = control.field_value or ""
+    if not isinstance(value, str):  # what is selected of several
+        value = value[0]
     form.value_by_name.setdefault(name, value)
 
 

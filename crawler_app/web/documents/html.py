@@ -4,9 +4,9 @@ Pure.  A page is parsed once; everything that is asked for is read from its tree
 """
 
 import contextlib
-import functools
 import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from turbohtml import Namespace
@@ -16,29 +16,19 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.links import (
-    LINK_NAMES,
     MAX_LINKS,
     Anchor,
     anchors_of,
     is_nofollow,
     links_of,
 )
-from crawler_app.web.documents.outline import OUTLINE_NAMES, Outline, outline_of_tree
-from crawler_app.web.documents.page_metadata import (
-    METADATA_NAMES,
-    PageMetadata,
-    metadata_of,
-)
-from crawler_app.web.documents.references import (
-    REFERRING,
-    Mention,
-    assets_of,
-    refresh_in,
-)
+from crawler_app.web.documents.outline import Outline, outline_of_tree
+from crawler_app.web.documents.page_metadata import PageMetadata, metadata_of
+from crawler_app.web.documents.references import Mention, assets_of, refresh_in
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.text import TEXT_NAMES, headings_and_text, text_of
+from crawler_app.web.documents.text import headings_and_text, text_of
 from crawler_app.web.documents.tree import Tree, tree_of
 from crawler_app.web.documents.xhtml import is_xml
 from crawler_app.web.robots.directives import directives_in_meta
@@ -134,14 +124,13 @@ def parse_html(
     >>> parse_html(b"<nav>Home</nav><h1>Hi</h1><p>You", with_text=True).text
     'Hi You'
     """
-    asked = {
+    wanted = {
         "anchors": with_anchors,
         "assets": with_assets,
         "outline": with_outline,
         "metadata": with_metadata,
         "text": with_text,
     }
-    wanted = frozenset(part for part in asked if asked[part])
     for size in (len(body), *FIRST_BYTES):
         if size <= len(body):
             with contextlib.suppress(MemoryError):
@@ -151,50 +140,35 @@ def parse_html(
     return Page(is_partial=True)
 
 
-def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) -> Page:
+def _read(
+    body: bytes, content_type: str, wanted: Mapping[str, bool], agent: str
+) -> Page:
     markup, charset = decode_html(body, content_type)
     page = Page(charset=charset)
-    if "outline" in wanted:
+    if wanted["outline"]:
         page.outline = Outline(is_partial=True)
-    names = _names_for(wanted)
     xml = is_xml(content_type)
-    tree = tree_of(markup, names, is_xml=xml)
+    tree = tree_of(markup, is_xml=xml)
     page.is_partial = tree.is_partial
     try:
-        _read_page(page, tree, agent, with_anchors="anchors" in wanted)
-        if "assets" in wanted:
+        _read_page(page, tree, agent, with_anchors=wanted["anchors"])
+        if wanted["assets"]:
             page.assets = _sent_assets(assets_of(tree), charset)
-        if "outline" in wanted:
+        if wanted["outline"]:
             page.outline = outline_of_tree(tree, charset)
-        if "metadata" in wanted:
+        if wanted["metadata"]:
             page.metadata = metadata_of(tree)
-        if "text" in wanted:
+        if wanted["text"]:
             text = text_of(tree)
             if not text.strip() and _TEXT.search(markup):
                 # For example, the whole page is in a <nav>.
-                bare = tree_of(markup, names, is_xml=xml, scripting=False)
+                bare = tree_of(markup, is_xml=xml, scripting=False)
                 text = text_of(bare, is_bare=True)
             page.headings, page.text = headings_and_text(text)
     except (MemoryError, TimeoutError):
         # A sandbox interrupts what takes too long, and what is known by then counts.
         page.is_partial = True
     return page
-
-
-# The elements that are to be listed in the tree.
-_PAGE_NAMES = (*LINK_NAMES, "base", "head", "input", "link", "meta", "title")
-_NAMES = {
-    "anchors": (),
-    "assets": REFERRING,
-    "outline": OUTLINE_NAMES,
-    "metadata": METADATA_NAMES,
-    "text": TEXT_NAMES,
-}
-
-
-@functools.cache
-def _names_for(wanted: frozenset[str]) -> frozenset[str]:
-    return frozenset(_PAGE_NAMES).union(*(_NAMES[part] for part in wanted))
 
 
 def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> None:

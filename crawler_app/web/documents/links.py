@@ -15,7 +15,6 @@ from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
-    "LINK_NAMES",
     "MAX_LINKS",
     "Anchor",
     "anchors_of",
@@ -24,9 +23,6 @@ __all__ = [
     "prefixed_href",
     "text_of_link",
 ]
-
-# The elements that are to be listed in a tree.
-LINK_NAMES = ("a", "area", "iframe", "noscript")
 
 # A page that has more is read in part.
 MAX_LINKS = 100_000
@@ -58,14 +54,13 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     In document order, and then those in ``<noscript>`` elements and in ``srcdoc``.
 
     Args:
-        tree: One with the `LINK_NAMES`.
         depth: The number of pages that contain this one.
     """
     links = _links_in(tree)
     for noscript in tree.noscripts(("a", "area")):
         links += _links_in(noscript)
     for _, srcdoc in srcdocs_of(tree, depth):
-        links += links_of(tree_of(srcdoc, LINK_NAMES), depth + 1)
+        links += links_of(tree_of(srcdoc), depth + 1)
     return links
 
 

@@ -14,10 +14,7 @@ from turbohtml import Element
 from crawler_app.web.documents.references import Reference, Use
 from crawler_app.web.documents.tree import Tree
 
-__all__ = ["NAMED_NAMES", "urls_named_in"]
-
-# The elements that are to be listed in a tree.
-NAMED_NAMES = ("form", "meta", "script")
+__all__ = ["urls_named_in"]
 
 _PROPERTIES = frozenset(
     (
@@ -41,11 +38,8 @@ MAX_DEPTH = 32
 def urls_named_in(tree: Tree) -> Iterator[Reference]:
     """Yield the URLs that a page names, without those that it links to or loads.
 
-    Args:
-        tree: One with the `NAMED_NAMES`.
-
     >>> from crawler_app.web.documents.tree import tree_of
-    >>> tree = tree_of("<meta property=og:image content=a.png>", NAMED_NAMES)
+    >>> tree = tree_of("<meta property=og:image content=a.png>")
     >>> [each.value for each in urls_named_in(tree)]
     ['a.png']
     """

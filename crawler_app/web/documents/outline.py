@@ -16,7 +16,7 @@ from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
 from crawler_app.web.documents.links import MAX_LINKS, text_of_link
-from crawler_app.web.documents.named_urls import NAMED_NAMES, urls_named_in
+from crawler_app.web.documents.named_urls import urls_named_in
 from crawler_app.web.documents.non_html import SVG_TYPE, mentions_in_file
 from crawler_app.web.documents.references import (
     LOADED_USES,
@@ -38,7 +38,6 @@ from crawler_app.web.documents.tree import (
 from crawler_app.web.documents.xhtml import is_xml
 
 __all__ = [
-    "OUTLINE_NAMES",
     "Outline",
     "kind_of",
     "mentions_in_headers",
@@ -47,9 +46,6 @@ __all__ = [
     "upgraded",
     "words_of",
 ]
-
-# The elements that are to be listed in a tree.
-OUTLINE_NAMES = (*REFERRING, "noscript", *NAMED_NAMES)
 
 MAX_TEXT_CHARS = 80
 
@@ -103,17 +99,13 @@ def outline_of(body: bytes, content_type: str) -> Outline:
     """
     if is_html(content_type) or media_type(content_type) == SVG_TYPE:
         markup, charset = decode_html(body, content_type)
-        tree = tree_of(markup, OUTLINE_NAMES, is_xml=is_xml(content_type))
+        tree = tree_of(markup, is_xml=is_xml(content_type))
         return outline_of_tree(tree, charset)
     return Outline(mentions=mentions_in_file(body, content_type))
 
 
 def outline_of_tree(tree: Tree, charset: str) -> Outline:
-    """Return the outline of a page.
-
-    Args:
-        tree: One with the `OUTLINE_NAMES`.
-    """
+    """Return the outline of a page."""
     bases = []
     found = []
     for each in itertools.chain(references_of(tree), urls_named_in(tree)):
@@ -184,7 +176,7 @@ def _mention_of(
 def _ids_in(tree: Tree) -> list[str]:
     """Return what the fragment of a link to the page may name; nothing in shadow roots."""
     document = tree.roots[0]
-    names = [each.attr("name") for each in document.iter_elements("a")]
+    names = [each.attr("name") for each in document.find_all("a")]
     found = [each.attr("id") for each in document.select("[id]")]
     return list(dict.fromkeys(each for each in (*found, *names) if each is not None))
 

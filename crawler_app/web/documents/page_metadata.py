@@ -16,15 +16,10 @@ from crawler_app.web.documents.links import prefixed_href, text_of_link
 from crawler_app.web.documents.tree import Tree, is_within
 from crawler_app.web.robots.directives import directives_in_meta
 
-__all__ = ["METADATA_NAMES", "Alternate", "PageMetadata", "Picture", "metadata_of"]
+__all__ = ["Alternate", "PageMetadata", "Picture", "metadata_of"]
 
 # Their text takes the rest of a page that does not close them.
 _RAW_NAMES = ("title", "script", "style", "textarea")
-
-# The elements that are to be listed in a tree.
-METADATA_NAMES = (
-    *("a", "form", "h1", "html", "iframe", "img", "link", "meta", *_RAW_NAMES),
-)
 
 # Far more than a search engine shows.
 MAX_DESCRIPTION_CHARS = 1000
@@ -118,12 +113,9 @@ class PageMetadata:
 def metadata_of(tree: Tree) -> PageMetadata:
     """Return the metadata of a page.
 
-    Args:
-        tree: One with the `METADATA_NAMES`.
-
     >>> from crawler_app.web.documents.tree import tree_of
     >>> page = "<h1>A</h1><meta name=Robots content=noindex><img src=b alt=B>"
-    >>> metadata = metadata_of(tree_of(page, METADATA_NAMES))
+    >>> metadata = metadata_of(tree_of(page))
     >>> metadata.main_headings, sorted(metadata.robots), metadata.pictures
     (1, ['noindex'], [Picture(src='b', has_alt=True, has_size=False)])
     """

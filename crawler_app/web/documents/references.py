@@ -183,7 +183,7 @@ MAX_DEPTH = 3
 def assets_of(tree: Tree) -> list[Mention]:
     """Return what a browser loads for a page, and its frames, each once and without its place.
 
-    >>> tree = tree_of("<a href=b>B</a><img src=c><img src=c>", REFERRING)
+    >>> tree = tree_of("<a href=b>B</a><img src=c><img src=c>")
     >>> [(each.value, each.element) for each in assets_of(tree)]
     [('c', 'img')]
     """
@@ -203,7 +203,7 @@ def references_of(
     Empty ones too, and those to places in the page itself.
 
     Args:
-        names: Those of the elements, which must have been collected.
+        names: Those of the elements.
         depth: The number of pages that contain this one.
     """
     for name in names:
@@ -249,7 +249,7 @@ def _in_refresh(element: Element) -> Iterator[Reference]:
 
 def _in_srcdocs(tree: Tree, depth: int) -> Iterator[Reference]:
     for element, srcdoc in srcdocs_of(tree, depth):
-        for each in references_of(tree_of(srcdoc, REFERRING), REFERRING, depth + 1):
+        for each in references_of(tree_of(srcdoc), depth=depth + 1):
             if each.use is not Use.BASE:
                 yield Reference(element, each.value, each.use, "iframe", "srcdoc")
 

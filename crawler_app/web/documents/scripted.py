@@ -25,10 +25,10 @@ def is_made_by_script(tree: Tree) -> bool:
     """Return whether a page without links has scripts, and nothing to show without them.
 
     >>> from crawler_app.web.documents.tree import tree_of
-    >>> is_made_by_script(tree_of("<title>App</title><div></div><script src=a.js></script>", ()))
+    >>> is_made_by_script(tree_of("<title>App</title><div></div><script src=a.js></script>"))
     True
     >>> is_made_by_script(tree_of("<p>The offices are closed until the end of the month, and "
-    ...     "the phone is answered in the morning only.<script>count()</script>", ()))
+    ...     "the phone is answered in the morning only.<script>count()</script>"))
     False
     """
     document = tree.roots[0]

@@ -13,7 +13,7 @@ from turbohtml import Element, ShadowRoot, Text
 from crawler_app.base.models import MAX_TEXT_CHARS
 from crawler_app.web.documents.tree import MAX_STEPS, Tree, is_within
 
-__all__ = ["TEXT_NAMES", "headings_and_text", "text_of"]
+__all__ = ["headings_and_text", "text_of"]
 
 
 def _names(alternatives: str) -> tuple[str, ...]:
@@ -47,11 +47,8 @@ _BLOCKS = _names(
 _BREAKS = _names("hr|img|input")
 _HEADINGS = _names("h1|h2|h3|h4|h5|h6")
 
-# The elements that are to be listed in a tree.
-TEXT_NAMES = (
-    *("body", *_UNSEEN, *_BOXES, *_AROUND, *_PARTS),
-    *(*_BLOCKS, *_BREAKS, *_HEADINGS, "div", "p"),
-)
+# The elements that are changed in a tree.
+_CHANGED = (*_UNSEEN, *_BOXES, *_BLOCKS, *_BREAKS, *_HEADINGS, "div", "p")
 
 # Headings, headers and so on that are examined, of each name; people write fewer.
 MAX_EXAMINED = 10_000
@@ -87,7 +84,6 @@ def text_of(tree: Tree, *, is_bare: bool = False) -> str:
     """Return the text of a page, with marks around the headings; the tree is destroyed.
 
     Args:
-        tree: One with the `TEXT_NAMES`.
         is_bare: Whether to read the parts around the main text too; with a tree for
             browsers without scripts, ``<noscript>`` as well.
     """
@@ -96,29 +92,31 @@ def text_of(tree: Tree, *, is_bare: bool = False) -> str:
         return ""
     _show_shadow(tree)
     left_out = [] if is_bare else _parts_around(tree)
+    # Before they change: each change of the tree makes the parser index it again.
+    tags = {name: tree.tags(name) for name in _CHANGED}
     for name in _HEADINGS:
-        for element in tree.tags(name)[:MAX_EXAMINED]:
+        for element in tags[name][:MAX_EXAMINED]:
             element.insert(0, Text(_HEADING_START))
             element.append(Text(_HEADING_END))
     # The alternative text may be the only description of an image.
-    for element in tree.tags("img"):
+    for element in tags["img"]:
         if words := element.attr("alt"):
             element.insert_before(Text(f" {words}"))
     for names, name in ((_BLOCKS, "div"), (_BREAKS, "br")):
         for each in names:
-            for element in tree.tags(each):
+            for element in tags[each]:
                 element.tag = name
     # Now that it is known what is in them: a header may have its title in a <nav>.
     for element in left_out:
         _leave_out(element)
     for name in _BOXES:
-        for element in tree.tags(name):
+        for element in tags[name]:
             _leave_out(element)
     for name in _UNSEEN:
-        for element in tree.tags(name):
+        for element in tags[name]:
             element.decompose()
     for name in (*_BLOCKS, *_HEADINGS, "div", "p"):
-        for element in tree.tags(name):
+        for element in tags[name]:
             parent = element.parent
             if isinstance(parent, Element) and parent.tag not in _WITH_LINES:
                 element.insert_after(Text(" "))

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from turbohtml import Element, Node, parse
 
@@ -115,18 +115,16 @@ class Tree:
     Attributes:
         source: That of the page.
         roots: The document and the shadow roots in it.
-        elements_by_tag: The elements with the names that were asked for, in document order.
         is_partial: Whether the end of the page was left out.
     """
 
     source: str
     roots: list[Node]
-    elements_by_tag: dict[str, list[Element]]
     is_partial: bool = False
     _parsed: str = ""
     _source_at: Mapping[int, int] | None = None
     _parsed_at: int = 0
-    _lines: Lines | None = None
+    _lines: Lines | None = field(default=None, init=False)
 
     @property
     def is_xml(self) -> bool:
@@ -134,8 +132,10 @@ class Tree:
         return self._source_at is not None
 
     def tags(self, name: str) -> list[Element]:
-        """Return the elements with a name, which was asked for, in document order."""
-        return self.elements_by_tag[name]
+        """Return the elements with a name, in document order."""
+        if len(self.roots) == 1:
+            return self.roots[0].find_all(name)
+        return [each for root in self.roots for each in root.find_all(name)]
 
     def select(self, selector: str) -> Iterator[Element]:
         """Yield the elements that a selector selects."""
@@ -163,36 +163,27 @@ class Tree:
         return self._lines
 
     def noscripts(self, names: Iterable[str]) -> Iterator["Tree"]:
-        """Yield what is in each ``<noscript>``, if it has elements with some names.
-
-        Args:
-            names: Those of elements to be listed.
-        """
+        """Yield what is in each ``<noscript>``, if it has elements with some names."""
         is_in = _start_of_any(frozenset(names)).search
         for element in self.tags("noscript"):
             if is_in(text := element.text):
                 at = self._offset_of(element)
                 if tag := _START_TAG.match(self._parsed, at):
                     at = tag.end()
-                roots: list[Node] = [parse(text)]
-                found = _elements_by_tag(roots, names)
-                yield Tree(self.source, roots, found, False, text, self._source_at, at)
+                yield replace(self, roots=[parse(text)], _parsed=text, _parsed_at=at)
 
 
-def tree_of(
-    markup: str, names: Iterable[str], *, is_xml: bool = False, scripting: bool = True
-) -> Tree:
+def tree_of(markup: str, *, is_xml: bool = False, scripting: bool = True) -> Tree:
     """Return the tree of a page.
 
     Args:
-        names: Those of elements to be listed.
         is_xml: Whether to read it as XHTML, if it is well-formed.
         scripting: Whether to read it like a browser that runs scripts.
 
     Raises:
         MemoryError: the tree is too large for the memory.
 
-    >>> tree = tree_of("<NOSCRIPT><P>A</noscript><a href=b>B", ["a", "noscript"])
+    >>> tree = tree_of("<NOSCRIPT><P>A</noscript><a href=b>B")
     >>> [each.attr("href") for each in tree.tags("a")], tree.tags("noscript")[0].text
     (['b'], '<P>A')
     """
@@ -205,14 +196,10 @@ def tree_of(
     roots: list[Node] = [
         parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
     ]
-    found = _elements_by_tag(roots, (*names, "template"))
-    if found[
-        "template"
-    ]:  # a search of the source would take half the time of the parser
+    # A search of the source would take half the time of the parser.
+    if roots[0].find_all("template"):
         roots = _shown_roots(html, scripting)
-        found = _elements_by_tag(roots, names)
-    is_partial = len(markup) > MAX_CHARS
-    return Tree(source, roots, found, is_partial, html, source_at)
+    return Tree(source, roots, len(markup) > MAX_CHARS, html, source_at)
 
 
 def _shown_roots(html: str, scripting: bool) -> list[Node]:
@@ -223,16 +210,6 @@ def _shown_roots(html: str, scripting: bool) -> list[Node]:
         hosts = (each.shadow_root for each in root.iter_elements())
         roots += [shadow for shadow in hosts if shadow is not None]
     return roots
-
-
-def _elements_by_tag(
-    roots: Iterable[Node], names: Iterable[str]
-) -> dict[str, list[Element]]:
-    by_tag: dict[str, list[Element]] = {name: [] for name in names}
-    for root in roots:
-        for element in root.iter_elements(by_tag):
-            by_tag[element.tag].append(element)
-    return by_tag
 
 
 @functools.cache

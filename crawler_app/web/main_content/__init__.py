@@ -25,8 +25,6 @@ __all__ = ["main_content"]
 # With fewer characters than this to be seen, the text is probably elsewhere.
 MIN_CHARS = 200
 
-_NAMES = ("base", "body")
-
 # Formulas stay: they are no text, but content.
 _UNSEEN = ", ".join(UNSEEN - {"math"})
 
@@ -49,7 +47,7 @@ def main_content(
     >>> body.text
     'NewsIt is a long story, but this is all of it that will ever be told.'
     """
-    tree = tree_of(markup, _NAMES, is_xml=is_xml)
+    tree = tree_of(markup, is_xml=is_xml)
     base = next((each.attr("href") or "" for each in tree.tags("base")), "")
     body = next(iter(tree.tags("body")), None)
     if body is None:
@@ -59,7 +57,7 @@ def main_content(
     if page.blocks[0].all_chars < MIN_CHARS:
         pieces = embedded_text(tree.source)
         if not pieces:  # browsers without scripts may see more
-            tree = tree_of(markup, _NAMES, is_xml=is_xml, scripting=False)
+            tree = tree_of(markup, is_xml=is_xml, scripting=False)
             body = tree.tags("body")[0]
             body.strip_tags("noscript")
         for piece in pieces:

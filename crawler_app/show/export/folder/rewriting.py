@@ -20,7 +20,6 @@ from crawler_app.base.urls import join_or_nothing
 from crawler_app.web.documents.css import references_in_css
 from crawler_app.web.documents.references import (
     MAX_DEPTH,
-    REFERRING,
     Reference,
     Use,
     references_of,
@@ -82,9 +81,8 @@ def rewritten_page(
     '<a class=b href="c&amp;d">B</a>'
     """
     is_dos = "\r\n" in markup and markup.count("\r\n") == markup.count("\n")
-    names = (*REFERRING, *_ACTIONS)
     # Without scripts, what is in a <noscript> has its places too.
-    tree = tree_of(markup, names, is_xml=is_xml, scripting=False)
+    tree = tree_of(markup, is_xml=is_xml, scripting=False)
     edits = {edit.start: edit for edit in _edits(tree, url, refer, depth)}
     pieces: list[str] = []
     at = 0
