@@ -66,11 +66,11 @@ class BrowserRequests:
         headers = self._headers(request)
         request = dataclasses.replace(request, url=url, headers=headers)
         make = partial(self._exchange, request, on_wait)
-        is_shared = request.method == "GET" and request.kind != "Document"
-        if not is_shared or {"authorization", "range"} & headers.keys():
+        if request.method != "GET" or request.kind == "Document":
             return (yield from make())
-        # Where a server allows one origin only, the response to another differs.
-        key = (url, headers["origin"]) if "origin" in headers else url
+        # A server may answer by any header; what it sets for one visitor differs from tab to tab.
+        told = frozenset(each for each in headers.items() if each[0] != "Cookie")
+        key = url if self._is_asset(request) else (url, told)
         return (yield from self._kept.fetch(key, make))
 
     def _require_allowed(self, request: BrowserRequest, url: str) -> None:
@@ -123,8 +123,12 @@ class BrowserRequests:
             on_wait()
         return fetched
 
+    @staticmethod
+    def _is_asset(request: BrowserRequest) -> bool:
+        return request.kind in ASSET_KINDS and "origin" not in request.headers
+
     def _fetch_once(self, request: BrowserRequest) -> Subgenerator[Fetched]:
-        if request.kind in ASSET_KINDS and "origin" not in request.headers:
+        if self._is_asset(request):
             fetched, _ = yield from self._fetching.fetch_changed(request.url)
         else:
             fetched = yield from self._fetching.fetch(

@@ -5,7 +5,7 @@ workers, other pages of the tab.  `STORE` gives a page the localStorage of its u
 document.
 """
 
-__all__ = ["GUARD", "READER", "REST", "SCROLL", "STORE", "WORLD"]
+__all__ = ["GUARD", "LOST", "READER", "REST", "SCROLL", "SHOW", "STORE", "WORLD"]
 
 WORLD = "gencrawl"
 
@@ -53,9 +53,43 @@ READER = """(() => {
   let changesAt = 0;
   const expect = ms => { changesAt = Math.max(changesAt, performance.now() + ms); };
   document.addEventListener("gencrawl", ({detail}) => { if (detail <= limitMs) expect(detail); });
-  new MutationObserver(() => expect(0)).observe(document, {
-    subtree: true, childList: true, characterData: true,
-    attributes: true, attributeFilter: ["href", "src", "srcset"]});
+
+  // What a page has taken away since it was first moved: the rows of a list that are out of sight, or
+  // the last route.  As HTML, because a framework may use the same elements again.
+  const gone = new Map(), maxGone = 5000;
+  let isMoved = false;
+  const linksIn = element => [element, ...element.querySelectorAll("[href]")]
+    .map(each => each.getAttribute?.("href") ?? null);
+  const lose = element => {
+    const text = element.textContent, links = linksIn(element);
+    if (gone.size < maxGone) gone.set(text + links, {text, links, html: element.outerHTML});
+  };
+  const note = ({target, removedNodes, attributeName, oldValue}) => {
+    if (!document.body?.contains(target)) return;
+    for (const node of removedNodes) if (node.nodeType === Node.ELEMENT_NODE) lose(node);
+    if (attributeName !== "href" || oldValue === null) return;
+    const before = target.cloneNode();
+    before.setAttribute("href", oldValue);
+    lose(before);
+  };
+  new MutationObserver(records => {
+    expect(0);
+    if (isMoved) records.forEach(note);
+  }).observe(document, {
+    subtree: true, childList: true, characterData: true, attributeOldValue: true,
+    attributeFilter: ["href", "src", "srcset"]});
+
+  const lost = () => {
+    const text = document.body?.textContent, links = new Set(linksIn(document));
+    const isNew = each => !text?.includes(each.text) || each.links.some(link => !links.has(link));
+    return [...gone.values()].filter(isNew).map(each => each.html).join("");
+  };
+
+  const show = hash => {
+    isMoved = true;
+    expect(0);
+    location.hash = hash;
+  };
 
   const rest = async isOver => {
     const endsAt = performance.now() + (isOver ? 0 : limitMs);
@@ -73,6 +107,7 @@ READER = """(() => {
   });
 
   const scroll = async () => {
+    isMoved = true;
     const root = document.scrollingElement, height = root?.scrollHeight;
     // What a wheel would scroll: the page, or what fills the window in its place.
     const seenIn = tree => tree.elementFromPoint(innerWidth / 2, innerHeight / 2);
@@ -87,9 +122,15 @@ READER = """(() => {
     return Boolean(box) || root?.scrollHeight > height;
   };
 
-  globalThis.gencrawl = {rest, scroll};
+  globalThis.gencrawl = {lost, rest, scroll, show};
 })();"""
 
 # The document, once it has rested; at once if its time is over.
 REST = "gencrawl.rest({is_over:d})"
 SCROLL = "gencrawl.scroll()"
+
+# What it showed before it was scrolled or moved, and does not show now.
+LOST = "gencrawl.lost()"
+
+# Another route, in JSON: the part of the URL from the "#".
+SHOW = "gencrawl.show({hash})"

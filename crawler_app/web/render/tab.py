@@ -5,14 +5,18 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 """
 
 import base64
+import json
 import re
 import time
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.base.urls import join_or_nothing
 from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
@@ -20,8 +24,8 @@ from gencoro import gen
 
 __all__ = ["Tab"]
 
-# Of a page that is scrolled to its end, which may have none.
-MAX_SCREENS = 100
+# Screens of a page that is scrolled to its end, which may have none, and routes of one page.
+MAX_MOVES = 100
 
 # The window: 16 to 9, as that of browsertrix, whose thumbnails are of half this width too.
 WIDTH, HEIGHT = 1280, 720
@@ -31,6 +35,9 @@ SCREEN = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": Fa
 _NOSCRIPT = re.compile(
     r"(<(script|style|xmp)\b.*?</\2>|<!--.*?-->)|<noscript\b.*?</noscript>", re.DOTALL
 )
+
+# A link to a state that a script shows for what is after the "#": "#/about", or "#!about".
+_ROUTE = re.compile(r'\shref="([^"#]*)(#[/!][^"]*)"')
 
 # Set on each page, and on each frame and worker that has a process of its own.
 PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
@@ -122,9 +129,7 @@ class Tab:
             html = yield from self._read_settled(page)
             if self._config.screenshots:
                 page.pictures = yield from self._pictures()
-            if self._config.scroll:
-                yield from self._scroll(page)
-                html = yield from self._read_settled(page)
+            html = yield from self._read_moved(page, html)
         finally:
             self._page = None
             page.leave()
@@ -157,10 +162,37 @@ class Tab:
             if answer is not None:
                 return str(answer["outerHTML"])
 
+    def _read_moved(self, page: Rendering, html: str) -> Subgenerator[str]:
+        """Return the document with what it shows at its other routes, and further down."""
+        led_to, routes = page.led_to, ["#" + urlsplit(page.url).fragment]
+        for route in routes:  # which grow
+            if route is not routes[0]:
+                html = yield from self._read_route(page, route)
+            if self._config.scroll:
+                yield from self._scroll(page)
+                html = yield from self._read_settled(page)
+            found = dict.fromkeys(_routes_in(page.url, html))
+            routes += [each for each in found if each not in routes]
+            del routes[MAX_MOVES:]
+        if len(routes) > 1:
+            html = yield from self._read_route(page, routes[0])
+            page.led_to = led_to  # of the page, not of a route
+        elif not self._config.scroll:
+            return html
+        lost = yield from self._evaluated(page, page_script.LOST)
+        before, tag, after = html.rpartition("</body>")
+        return before + (lost["value"] if lost else "") + tag + after
+
+    def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
+        page.settling.extend(time.monotonic())
+        show = page_script.SHOW.format(hash=json.dumps(route))
+        yield from self._evaluated(page, show)
+        return (yield from self._read_settled(page))
+
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
         is_at_end, rest = False, page_script.REST.format(is_over=False)
-        for _ in range(MAX_SCREENS):
+        for _ in range(MAX_MOVES):
             was_at_end = is_at_end
             found = yield from self._evaluated(page, page_script.SCROLL)
             is_at_end = found is None or not found["value"]
@@ -273,3 +305,13 @@ class Tab:
         send("Fetch.enable", session, **PAUSE_ALL)
         send("Target.setAutoAttach", session, **ATTACH_ALL)
         send("Runtime.runIfWaitingForDebugger", session)
+
+
+def _routes_in(url: str, document: str) -> list[str]:
+    """Return the routes of a page to which its document links, from the "#" on."""
+    here = url.partition("#")[0]
+    return [
+        unescape(route)
+        for page, route in _ROUTE.findall(document)
+        if not page or join_or_nothing(here, unescape(page)) == here
+    ]

@@ -204,6 +204,9 @@ def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendere
     assert {f"/late{name}" for name in names} <= set(found.pages)
 
 
+# A link to another state of the page.
+OWN = ["/hash_routes"]
+
 # By name: the script of a page, the rest of its body, and the links that Chromium has then.
 DOCUMENTS = {
     "closed_shadow": (
@@ -240,6 +243,24 @@ DOCUMENTS = {
         document.body.innerHTML = "<a href=x>x</a>" """,
         "",
         ["/deep/er/x"],
+    ),
+    # Each route after a "#" is shown, also one that another links to, and the first again.
+    "hash_routes": (
+        """const draw = async () => {
+          const route = location.hash.slice(2) || "start", main = document.createElement("main");
+          if (route === "left") return location.href = "/elsewhere";
+          main.innerHTML = await (await fetch(`/route-${route}`)).text();
+          document.querySelector("main").replaceWith(main); };
+        onhashchange = draw; draw();""",
+        "<main></main>",
+        ["/at-start", *OWN, *OWN, "/at-one", *OWN, *OWN, "/at-two", *OWN],
+    ),
+    "data_by_header": (
+        """const ask = async headers => (await fetch("/by-header", {headers})).text();
+        ask({"X-Part": "1"}).then(() => ask({})).then(() => ask({"X-Part": "1"}))
+          .then(() => document.body.innerHTML = "<a href=/asked>x</a>")""",
+        "",
+        ["/asked"],
     ),
     "base": (
         "document.head.innerHTML = '<base href=/other/>'",
@@ -343,6 +364,12 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     site.answer("/reloaded", f"<body>{made}".encode(), needs_cookie="seen=1")
     for name, (script, body, _) in DOCUMENTS.items():
         answer_page(site, f"/{name}", script, body)
+    links = {"start": ("#/one", "#/left"), "one": ("#/two", "#/one"), "two": ("#/",)}
+    for name, hashes in links.items():
+        anchors = "".join(f"<a href={each}>x</a>" for each in hashes)
+        text = f"<h1>At {name}</h1><a href=/at-{name}>x</a>{anchors}"
+        site.answer(f"/route-{name}", text.encode())
+    site.answer("/by-header", b"")
     site.answer("/poll", b"")
     site.answer("/job", status=202, times=1)
     site.answer("/job", b"<a href=/ready>x</a>")
@@ -366,6 +393,8 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
         name: links for name, (_, _, links) in DOCUMENTS.items()
     }
     assert "render/cut" not in found.stats
+    assert "At two" in found.pages["/hash_routes"].text
+    assert site.paths.count("/by-header") == 2
     assert {"/frame", "/from-worker", "/from-frame"} <= set(site.paths)
     assert found.pages["/there"].title == "There"  # a redirect: of the same depth
 
@@ -380,6 +409,16 @@ FULL = {
         new IntersectionObserver(found => { if (found[0].isIntersecting) {
           for (let i = 0; i < 5; i++) more(); }}).observe(document.getElementById("end"));""",
         "<div id=list></div><p id=end>end",
+    ),
+    # Rows that are out of sight are not in the document; some elements are used again.
+    "virtual": (
+        """const row = i => `<a style="position: absolute; top: ${i * 100}px" href=/r${i}>row ${i}</a>`;
+        const draw = () => {
+          const start = Math.floor(scrollY / 100);
+          rows.innerHTML = Array.from({length: 8}, (_, i) => row(start + i)).join("");
+          document.querySelector("nav a").href = `/used-${start}`; };
+        onscroll = draw; draw();""",
+        "<nav><a>x</a></nav><div id=rows style='position: relative; height: 2800px'></div>",
     ),
     # What scrolls is not the page.
     "boxed": (
@@ -454,6 +493,8 @@ def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(full):
     _, found, _ = full
 
     assert len(found.links("/scrolled")) == 30
+    assert {f"/r{number}" for number in range(28)} <= set(found.links("/virtual"))
+    assert {"/used-0", "/used-7"} <= set(found.links("/virtual"))
     assert len(found.links("/boxed")) == 4
     assert len(found.links("/boxed_in_shadow")) == 4
 
