@@ -107,6 +107,15 @@ def open_database(
 
 def is_created(path: Path) -> bool:
     """Return whether a file is there with its tables: SQLite makes an empty one before."""
+    journal = path.with_name(f"{path.name}-journal")
+    if journal.exists() and not (refusal(path) or refusal(journal)):
+        # Its tables are being made, or were when their process was killed: then SQLite empties
+        # the file as soon as it is read.
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(_connect(path, "mode=rw", any_thread=False)) as db,
+        ):
+            db.execute("PRAGMA user_version")
     return path.exists() and not (path.is_file() and path.stat().st_size == 0)
 
 

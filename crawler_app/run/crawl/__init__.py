@@ -65,6 +65,7 @@ from collections.abc import (
     Generator,
     Iterator,
 )
+from operator import attrgetter
 from typing import Any
 
 from crawler_app.base.errors import (
@@ -348,7 +349,7 @@ class Crawl:
 
     def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]:
         """Return the URLs that have been under way longest, and for how many seconds."""
-        oldest = heapq.nsmallest(most, self._claims, key=_lease_ends_at)
+        oldest = heapq.nsmallest(most, self._claims, key=attrgetter("lease_ends_at"))
         return [(each.url, now - each.lease_ends_at + self._lease_s) for each in oldest]
 
     def under_way_by_host(self) -> collections.Counter[str]:
@@ -722,7 +723,3 @@ class Crawl:
             return
         if not self._parts.waits.are_over(claim.host):
             self._parts.walls.refusals.note_refused(claim.host, claim.url)
-
-
-def _lease_ends_at(claim: Claim) -> float:
-    return claim.lease_ends_at

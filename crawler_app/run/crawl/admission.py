@@ -18,7 +18,6 @@ from crawler_app.run.crawl.time_slice import TimeSlice
 from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.store.frontier import Frontier
 from crawler_app.web.documents.html import Page
-from gencoro import gen
 
 __all__ = ["Admission"]
 
@@ -175,8 +174,7 @@ class Admission:
             if time_slice.is_over():
                 self._frontier.add(candidates, via)
                 candidates.clear()
-                yield gen.moment
-                time_slice = TimeSlice()
+                yield from time_slice.rest()
         return candidates
 
     def check(

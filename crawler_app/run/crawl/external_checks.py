@@ -96,7 +96,7 @@ class ExternalChecker:
 
     def _show_places(self, url: str, fetched: Fetched) -> Subgenerator[None]:
         """Show the observer the ids on a page, if it wants them."""
-        if self._observer is None or not self._observer.wants_places(url):
+        if self._observer is None or not self._wants_places(url):
             return
         ids = None
         content_type = fetched.headers.get("Content-Type", "")

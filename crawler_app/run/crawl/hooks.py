@@ -97,9 +97,7 @@ class Hooks:
         time_slice = TimeSlice()
         for link in page.links:
             yield from self._call(self.on_link, link, page.url)
-            if time_slice.is_over():
-                yield gen.moment
-                time_slice = TimeSlice()
+            yield from time_slice.rest()
 
     def _call(
         self, hook: Callable[[Any], object], argument: object, url: str

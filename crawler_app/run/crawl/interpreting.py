@@ -60,7 +60,6 @@ from crawler_app.web.httpclient.response import REDIRECTS
 from crawler_app.web.robots.directives import directives_in_header
 from crawler_app.web.robots.rules import product_token
 from crawler_app.web.walls import is_wall
-from gencoro import gen
 from gencoro.locks import Semaphore
 
 if TYPE_CHECKING:
@@ -424,9 +423,7 @@ class Interpreter:
             target = join_or_nothing(base, anchor.href)
             if target:
                 links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
-            if time_slice.is_over():
-                yield gen.moment
-                time_slice = TimeSlice()
+            yield from time_slice.rest()
         return CrawledPage(
             claim.url, claim.depth, fetched, page.title, page.text, links
         )

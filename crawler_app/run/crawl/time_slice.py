@@ -3,12 +3,13 @@
 time_slice = TimeSlice()
 for link in links:
     ...
-    if time_slice.is_over():
-        yield gen.moment
-        time_slice = TimeSlice()
+    yield from time_slice.rest()
 """
 
 import time
+
+from crawler_app.base.subgenerator import Subgenerator
+from gencoro import gen
 
 __all__ = ["TimeSlice"]
 
@@ -25,3 +26,9 @@ class TimeSlice:
 
     def is_over(self) -> bool:
         return time.perf_counter() >= self._ends_at
+
+    def rest(self) -> Subgenerator[None]:
+        """Let the other URLs have their turn if the slice is over; then the next one begins."""
+        if self.is_over():
+            yield gen.moment
+            self._ends_at = time.perf_counter() + SLICE_S

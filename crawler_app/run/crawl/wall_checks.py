@@ -11,6 +11,7 @@ from typing import Any
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import Claim, Fetched, Outcome, State
 from crawler_app.base.reasons import Category, Reason, traits_of
+from crawler_app.base.shared_calls import SharedCalls
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.run.crawl.ending import Ending, Finish, Retry
 from crawler_app.run.crawl.fetching import Fetching
@@ -39,8 +40,7 @@ class WallChecker:
     def __init__(self, fetching: Fetching) -> None:
         self.refusals = Refusals()
         self._fetching = fetching
-        # Under way, by host.
-        self._probes: dict[str, gen.Future[None]] = {}
+        self._probes = SharedCalls[None]()
 
     def known(self, claim: Claim) -> Ending | None:
         """Return the ending of a URL whose host has closed; None if it is to be fetched."""
@@ -59,27 +59,21 @@ class WallChecker:
             return end
         if fetched.status not in REFUSALS and outcome.reason != Reason.BLOCKED:
             return end
-        yield from self._probe(claim, fetched.status)
+        status = fetched.status
+        yield self._probes.ask(claim.host, lambda: self._probe(claim, status))
         if not self.refusals.is_closed(claim.host) or outcome.reason == Reason.BLOCKED:
             return end
         is_limit = outcome.reason == Reason.RATE_LIMITED
         reason = Reason.RATE_LIMITED if is_limit else Reason.BLOCKED
         return Finish(replace(outcome, reason=reason))
 
-    def _probe(self, claim: Claim, status: int) -> Subgenerator[None]:
+    @gen.coroutine
+    def _probe(self, claim: Claim, status: int) -> Generator[Any, Any, None]:
         """Fetch a page again that the host gave before, if that decides."""
         host = claim.host
-        probe = self._probes.get(host)
-        if probe is None:
-            url = self.refusals.url_to_probe(host, claim.url, status)
-            if not url:
-                return
-            probe = self._probes[host] = self._fetch_known(host, url)
-            probe.add_done_callback(lambda _: self._probes.pop(host))
-        yield probe
-
-    @gen.coroutine
-    def _fetch_known(self, host: str, url: str) -> Generator[Any, Any, None]:
+        url = self.refusals.url_to_probe(host, claim.url, status)
+        if not url:
+            return
         try:
             fetched = yield from self._fetching.fetch(url, is_archived=False)
         except FetchError:

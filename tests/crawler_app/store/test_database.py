@@ -181,6 +181,24 @@ def test_file_is_created_once_it_has_its_tables(path):
     open_database(path, COOKBOOK, read_only=True).close()
 
 
+def test_file_whose_tables_were_half_made_is_not_created(path, tmp_path):
+    killed = tmp_path / "killed.sqlite3"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA cache_size = 1")  # pages are written before the commit
+        db.execute("BEGIN IMMEDIATE")
+        for number in range(20):
+            db.execute(f"CREATE TABLE t{number} (value)")
+        for suffix in ("", "-journal"):
+            shutil.copy(f"{path}{suffix}", f"{killed}{suffix}")
+    assert killed.stat().st_size
+
+    assert not is_created(killed)
+
+    with contextlib.closing(open_database(killed, COOKBOOK, read_only=False)) as db:
+        assert recipes(db) == []
+    assert is_created(killed)
+
+
 def test_tables_are_made_together_or_not_at_all(path, descriptors):
     torn = Schema("a book", 3, COOKBOOK.tables, "CREATE TABLE recipe (name); CREATE;")
 
