@@ -26,6 +26,7 @@ __all__ = [
     "Reference",
     "Use",
     "assets_of",
+    "is_script",
     "references_of",
     "refers_to_url",
     "refresh_in",
@@ -303,7 +304,7 @@ def _uses_of(element: Element, name: str) -> Mapping[str, Use]:
     if name == "link":
         return _uses_of_link(element)
     if name == "script":
-        return _SRC if _is_script(element) else _NOTHING
+        return _SRC if is_script(element) else _NOTHING
     if name == "input":
         is_image = (element.attr("type") or "").lower() == "image"
         return _SRC if is_image else _NOTHING
@@ -343,7 +344,8 @@ def _is_css(element: Element) -> bool:
     return media_type(element.attr("type") or "") in ("", "text/css")
 
 
-def _is_script(element: Element) -> bool:
+def is_script(element: Element) -> bool:
+    """Return whether a ``<script>`` is code, and not a block of data."""
     kind = element.attr("type")
     if kind is None and (language := element.attr("language")):
         kind = f"text/{language}"
