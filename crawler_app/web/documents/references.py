@@ -305,6 +305,8 @@ def _uses_of(element: Element, name: str) -> Mapping[str, Use]:
         return _uses_of_link(element)
     if name == "script":
         return _SRC if is_script(element) else _NOTHING
+    if name == "iframe" and element.attr("srcdoc") is not None:
+        return _NOTHING  # which takes the place of a `src`
     if name == "input":
         is_image = (element.attr("type") or "").lower() == "image"
         return _SRC if is_image else _NOTHING
