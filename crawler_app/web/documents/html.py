@@ -182,7 +182,7 @@ def _read(body: bytes, content_type: str, wanted: frozenset[str], agent: str) ->
 
 
 # The elements that are to be listed in the tree.
-_PAGE_NAMES = (*LINK_NAMES, "base", "head", "input", "link", "meta", "title")
+_PAGE_NAMES = (*LINK_NAMES, "head", "input", "link", "meta", "title")
 _NAMES = {
     "anchors": (),
     "assets": REFERRING,

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
-from crawler_app.web.documents.references import srcdocs_of
+from crawler_app.web.documents.references import seen_outside, srcdocs_of
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tree import Tree, tree_of
+from crawler_app.web.documents.tree import Tree
 
 __all__ = [
     "LINK_NAMES",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 # The elements that are to be listed in a tree.
-LINK_NAMES = ("a", "area", "iframe", "noscript")
+LINK_NAMES = ("a", "area", "base", "iframe", "noscript")
 
 # A page that has more is read in part.
 MAX_LINKS = 100_000
@@ -64,8 +64,9 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     links = _links_in(tree)
     if (noscripts := tree.noscripts(("a", "area"))) is not None:
         links += _links_in(noscripts)
-    for _, srcdoc in srcdocs_of(tree, depth):
-        links += links_of(tree_of(srcdoc, LINK_NAMES), depth + 1)
+    for _, inner in srcdocs_of(tree, depth, LINK_NAMES):
+        found = links_of(inner, depth + 1)
+        links += ((element, seen_outside(inner, href)) for element, href in found)
     return links
 
 

@@ -4,11 +4,13 @@ Pure.  As in a browser that runs scripts, nothing is loaded for a ``<noscript>``
 are some of the page's; nothing in a ``<template>`` counts, unless it is a shadow root.
 """
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from turbohtml import Element, Namespace
 
@@ -30,6 +32,7 @@ __all__ = [
     "references_of",
     "refers_to_url",
     "refresh_in",
+    "seen_outside",
     "srcdocs_of",
 ]
 
@@ -251,22 +254,45 @@ def _in_refresh(element: Element) -> Iterator[Reference]:
 
 
 def _in_srcdocs(tree: Tree, depth: int) -> Iterator[Reference]:
-    for element, srcdoc in srcdocs_of(tree, depth):
-        for each in references_of(tree_of(srcdoc, REFERRING), REFERRING, depth + 1):
+    for element, inner in srcdocs_of(tree, depth, REFERRING):
+        for each in references_of(inner, REFERRING, depth + 1):
             if each.use is not Use.BASE:
-                yield Reference(element, each.value, each.use, "iframe", "srcdoc")
+                value = seen_outside(inner, each.value)
+                yield Reference(element, value, each.use, "iframe", "srcdoc")
 
 
-def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, str]]:
+def srcdocs_of(
+    tree: Tree, depth: int, names: Iterable[str]
+) -> list[tuple[Element, Tree]]:
     """Return the pages in attributes of a page, within limits.
 
     Args:
         depth: The number of pages that contain this one.
+        names: Those of the elements that are to be listed in their trees.
     """
     frames = tree.tags("iframe") if depth < MAX_DEPTH else ()
     srcdocs = ((frame, frame.attr("srcdoc")) for frame in frames)
-    found = ((frame, srcdoc) for frame, srcdoc in srcdocs if srcdoc is not None)
+    found = (
+        (frame, tree_of(srcdoc, names))
+        for frame, srcdoc in srcdocs
+        if srcdoc is not None
+    )
     return list(itertools.islice(found, MAX_SRCDOCS))
+
+
+def seen_outside(inner: Tree, value: str) -> str:
+    """Return a reference of a page in an attribute as one of the page around it.
+
+    They differ if the inner page has a ``<base href>``.
+
+    Args:
+        inner: A tree with the ``<base>`` elements.
+    """
+    hrefs = (base.attr("href") for base in inner.tags("base"))
+    href = next((each for each in hrefs if each is not None), "")
+    with contextlib.suppress(ValueError):  # such as "http://["
+        return urljoin(href, value) if href else value
+    return value
 
 
 def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
