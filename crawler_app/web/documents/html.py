@@ -183,7 +183,6 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     page.is_partial |= len(distinct) > MAX_LINKS
     types = [(field.attr("type") or "").lower() for field in tree.tags("input")]
     page.passwords = types.count("password")
-    page.is_made_by_script = not page.links and is_made_by_script(tree)
     followed = [
         href
         for element, href in links
@@ -198,6 +197,8 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     page.title = _title(tree)
     if refreshes := [*filter(None, map(refresh_in, tree.tags("meta")))]:
         page.refresh = refresh_among(refreshes, charset)
+    leads_on = page.links or page.refresh is not None and page.refresh.reference
+    page.is_made_by_script = not leads_on and is_made_by_script(tree)
     _read_head(page, tree, agent)
     if with_anchors:
         page.anchors = anchors_of(links, charset)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
-from crawler_app.web.documents.references import srcdocs_of
+from crawler_app.web.documents.references import seen_outside, srcdocs_of
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tree import Tree, tree_of
+from crawler_app.web.documents.tree import Tree
 
 __all__ = [
     "MAX_LINKS",
@@ -59,8 +59,9 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     links = _links_in(tree)
     for noscript in tree.noscripts(("a", "area")):
         links += _links_in(noscript)
-    for _, srcdoc in srcdocs_of(tree, depth):
-        links += links_of(tree_of(srcdoc), depth + 1)
+    for _, inner in srcdocs_of(tree, depth):
+        found = links_of(inner, depth + 1)
+        links += ((element, seen_outside(inner, href)) for element, href in found)
     return links
 
 
