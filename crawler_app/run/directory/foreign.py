@@ -24,7 +24,7 @@ from crawler_app.base.errors import (
     UrlError,
 )
 from crawler_app.base.http_headers import is_html
-from crawler_app.base.models import Candidate, Fetched, Outcome, State, body_digest
+from crawler_app.base.models import Candidate, Fetched, Outcome, State, digest_of
 from crawler_app.base.progress import OnStep, megabytes, no_step
 from crawler_app.base.reasons import Reason, reason_of_status
 from crawler_app.base.urls import (
@@ -262,13 +262,13 @@ class _ForeignResponses:
 def _outcome_of(fetched: Fetched) -> Outcome:
     content_type = fetched.headers.get("Content-Type", "")
     status = fetched.status
-    if status >= 400:
-        return Outcome(State.FAILED, reason_of_status(status), status, content_type)
     outcome = Outcome(
         *(State.DONE, Reason.OK, status, content_type, len(fetched.body)),
-        digest=body_digest(fetched.body).hex(),
+        digest=digest_of(fetched.body),
     )
-    if status in REDIRECTS and "Location" in fetched.headers:
+    if status >= 400:
+        outcome.state, outcome.reason = State.FAILED, reason_of_status(status)
+    elif status in REDIRECTS and "Location" in fetched.headers:
         outcome.reason = Reason.REDIRECT
         outcome.redirect_to = redirect_target(fetched.url, fetched.headers["Location"])
     elif is_html(content_type):

@@ -287,6 +287,11 @@ def test_wacz_and_directory_say_the_same(gencrawl, crawl, tmp_path):
     one, other = ended.out.splitlines()[1:]
     assert one.partition(",")[2] == other.partition(",")[2]
     assert {one.partition(",")[0], other.partition(",")[0]} == {"crawl", "copy.wacz"}
+    responses = "SELECT url, status, bytes, digest FROM urls WHERE status IS NOT NULL"
+    statuses = f"SELECT DISTINCT status FROM ({responses}) ORDER BY 1"
+    assert gencrawl("sql", package, "-q", statuses).out.split()[1:] == ["200", "404"]
+    unlike = f"{responses} GROUP BY ALL HAVING count(*) = 1"
+    assert gencrawl("sql", crawl, package, "-q", unlike).out.splitlines()[1:] == []
 
 
 def test_revisit_has_the_body_of_the_record_it_refers_to(
