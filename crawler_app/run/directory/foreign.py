@@ -39,11 +39,12 @@ from crawler_app.run.directory.foreign_files import (
     Piece,
     fetched_at,
     fetched_from,
+    message_in,
     pieces_of,
 )
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl
 from crawler_app.run.directory.union import UnionIndex
-from crawler_app.store.archive.block import facts_of, split_block
+from crawler_app.store.archive.block import facts_of
 from crawler_app.store.archive.captures import RESPONSE, REVISIT, Capture
 from crawler_app.store.archive.gzip_members import Member, members_in
 from crawler_app.store.archive.totals import ArchiveSummary
@@ -59,7 +60,7 @@ __all__ = ["ForeignCrawl"]
 MAX_BODY_BYTES = CrawlConfig.max_body_bytes
 
 # Of records, and of captures.
-KINDS = {"response": RESPONSE, "revisit": REVISIT}
+KINDS = {"response": RESPONSE, "resource": RESPONSE, "revisit": REVISIT}
 
 
 class ForeignCrawl(StoredCrawl):
@@ -179,7 +180,7 @@ class _Content:
         # Old versions of wget write it in angle brackets.
         url = canonicalize(get("warc-target-uri", "").strip("<>"))
         at = int(datetime.datetime.fromisoformat(get("warc-date", "")).timestamp())
-        head, payload = split_block(record.block)
+        head, payload = message_in(record)
         facts = facts_of(head)
         digest = get("warc-payload-digest", "").rpartition(":")[2]
         kind = KINDS[record.kind]

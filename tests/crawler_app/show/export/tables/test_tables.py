@@ -405,6 +405,48 @@ def test_files_of_other_programs_are_read(gencrawl, tmp_path, name, content):
     assert answer(captures) == [f"3,{2 if name == 'w.wacz' else 1}"]
 
 
+def page(number):
+    return f"<title>T{number}</title><a href=/{number + 1}>Next page</a>".encode()
+
+
+def test_bodies_that_are_stored_as_they_came_or_decoded_are_read(gencrawl, tmp_path):
+    zipped = gzip.compress(page(2))
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(zipped), zipped)
+    coded = [("Content-Encoding", "gzip")]
+    framed = [*coded, ("Transfer-Encoding", "chunked")]
+    bodies = [(page(0), []), (gzip.compress(page(1)), coded), (chunked, framed)]
+    bodies += [(page(3), coded), (page(4), framed)]
+    site = "http://a.test/"
+    with (tmp_path / "w.warc.gz").open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        records = [
+            writer.create_warc_record(
+                *(f"{site}{number}", "response", io.BytesIO(body)),
+                http_headers=StatusAndHeaders(
+                    "200 OK", [("Content-Type", "text/html"), *fields], "HTTP/1.1"
+                ),
+            )
+            for number, (body, fields) in enumerate(bodies)
+        ]
+        # As warcit writes the files of a folder.
+        resource = (f"{site}5", "resource", io.BytesIO(page(5)))
+        records.append(
+            writer.create_warc_record(*resource, warc_content_type="text/html")
+        )
+        for record in records:
+            writer.write_record(record)
+            record.raw_stream.close()
+
+    ended = gencrawl(
+        *("sql", tmp_path / "w.warc.gz", "-q"),
+        "SELECT url, title, outlinks FROM pages ORDER BY url",
+    )
+
+    assert ended.out.splitlines()[1:] == [
+        f"{site}{number},T{number},1" for number in range(6)
+    ]
+
+
 def test_ctrl_c_ends_a_query(crawl):
     endless = "SELECT sum(a.range * b.range) FROM range(100000000) a, range(1000000) b"
     code = "from crawler_app.show.analysis import session as s\n" + (
