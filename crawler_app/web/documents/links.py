@@ -10,12 +10,11 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
-from crawler_app.web.documents.references import srcdocs_of
+from crawler_app.web.documents.references import MAX_LINKS, srcdocs_of
 from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
-    "MAX_LINKS",
     "Anchor",
     "anchors_of",
     "is_nofollow",
@@ -23,9 +22,6 @@ __all__ = [
     "prefixed_href",
     "text_of_link",
 ]
-
-# A page that has more is read in part.
-MAX_LINKS = 100_000
 
 MAX_TEXT_CHARS = 200
 

@@ -20,6 +20,7 @@ from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
     "LOADED_USES",
+    "MAX_LINKS",
     "REFERRING",
     "Mention",
     "Reference",
@@ -175,6 +176,9 @@ REFERRING = ("a", "area", "base", "meta", *_LOADING, *_WITH_BACKGROUND)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
 
+# A page that has more is read in part.
+MAX_LINKS = 100_000
+
 # Of pages in attributes of others.
 MAX_SRCDOCS = 100
 MAX_DEPTH = 3
@@ -207,7 +211,7 @@ def references_of(
         depth: The number of pages that contain this one.
     """
     for name in names:
-        for element in tree.tags(name):
+        for element in tree.tags(name)[:MAX_LINKS]:
             if name == "style":
                 yield from _in_style_sheet(element)
                 continue
