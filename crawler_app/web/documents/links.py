@@ -18,8 +18,8 @@ __all__ = [
     "Anchor",
     "anchors_of",
     "is_nofollow",
+    "links_in",
     "links_of",
-    "prefixed_href",
     "text_of_link",
 ]
 
@@ -52,31 +52,34 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     Args:
         depth: The number of pages that contain this one.
     """
-    links = _links_in(tree)
+    links = _links_of_piece(tree)
     for noscript in tree.noscripts(("a", "area")):
-        links += _links_in(noscript)
+        links += _links_of_piece(noscript)
     for _, srcdoc in srcdocs_of(tree, depth):
         links += links_of(tree_of(srcdoc), depth + 1)
     return links
 
 
-def _links_in(tree: Tree) -> list[tuple[Element, str]]:
-    elements: Iterable[Element] = tree.tags("a")
+def _links_of_piece(tree: Tree) -> list[tuple[Element, str]]:
+    elements = tree.tags("a")
     if areas := tree.tags("area"):
         elements = sorted((*elements, *areas), key=tree.offset_of)
+    return links_in(elements)
+
+
+def links_in(elements: Iterable[Element]) -> list[tuple[Element, str]]:
+    """Return those of some elements that have a target, with it as written.
+
+    In an ``<svg>`` it may be an ``xlink:href``, which browsers ignore in HTML.
+    """
     return [
         (element, href)
         for element in elements
         # Most have an `href`, and another call for each would cost too much.
         if (href := element.attr("href")) is not None
-        or (href := prefixed_href(element)) is not None
+        or element.namespace is Namespace.SVG
+        and (href := element.attr("xlink:href")) is not None
     ]
-
-
-def prefixed_href(element: Element) -> str | None:
-    """Return the ``xlink:href`` of a link in an ``<svg>``; browsers ignore it in HTML."""
-    is_svg = element.namespace is Namespace.SVG
-    return element.attr("xlink:href") if is_svg else None
 
 
 def anchors_of(links: list[tuple[Element, str]], charset: str) -> list[Anchor]:

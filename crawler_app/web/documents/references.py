@@ -172,7 +172,7 @@ _LOADING = (
 )
 
 # Elements with attributes that refer to something; any element may do so by its style.
-REFERRING = ("a", "area", "base", "meta", *_LOADING, *_WITH_BACKGROUND)
+REFERRING = ("a", "area", "base", "meta", *_LOADING)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
 
@@ -277,11 +277,10 @@ def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
             yield Reference(
                 element, found.value, Use.ASSET, element.tag, "style", found.at
             )
-    for name in _WITH_BACKGROUND:
-        for element in tree.tags(name):
-            value = element.attr("background")
-            if value is not None:
-                yield Reference(element, value, Use.ASSET, name, "background")
+    for element in tree.select("[background]"):
+        if element.tag in _WITH_BACKGROUND:
+            value = element.attr("background") or ""
+            yield Reference(element, value, Use.ASSET, element.tag, "background")
 
 
 def refresh_in(element: Element) -> str | None:
