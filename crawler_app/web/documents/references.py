@@ -22,6 +22,7 @@ from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
     "LOADED_USES",
+    "MAX_LINKS",
     "REFERRING",
     "Mention",
     "Reference",
@@ -175,9 +176,12 @@ _LOADING = (
 )
 
 # Elements with attributes that refer to something; any element may do so by its style.
-REFERRING = ("a", "area", "base", "meta", *_LOADING, *_WITH_BACKGROUND)
+REFERRING = ("a", "area", "base", "meta", *_LOADING)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
+
+# A page that has more is read in part.
+MAX_LINKS = 100_000
 
 # Of pages in attributes of others.
 MAX_SRCDOCS = 100
@@ -211,7 +215,7 @@ def references_of(
         depth: The number of pages that contain this one.
     """
     for name in names:
-        for element in tree.tags(name):
+        for element in tree.tags(name)[:MAX_LINKS]:
             if name == "style":
                 yield from _in_style_sheet(element)
                 continue
@@ -292,11 +296,10 @@ def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
             yield Reference(
                 element, found.value, Use.ASSET, element.tag, "style", found.at
             )
-    for name in _WITH_BACKGROUND:
-        for element in tree.tags(name):
-            value = element.attr("background")
-            if value is not None:
-                yield Reference(element, value, Use.ASSET, name, "background")
+    for element in tree.select("[background]"):
+        if element.tag in _WITH_BACKGROUND:
+            value = element.attr("background") or ""
+            yield Reference(element, value, Use.ASSET, element.tag, "background")
 
 
 def refresh_in(element: Element) -> str | None:

@@ -35,7 +35,7 @@ def is_made_by_script(tree: Tree) -> bool:
     document = tree.roots[0]
     if not any(map(is_script, document.iter_elements(("script",)))):
         return False
-    if any(True for root in tree.roots for _ in root.iter_elements(_SHOWN)):
+    if any(map(tree.tags, _SHOWN)):
         return False
     shown_bytes = 0
     for node in document.descendants:
