@@ -124,6 +124,11 @@ class _Converter:
             entities.Parse(_ENTITIES, True)
         return 1
 
+    def _note_place(self) -> None:
+        """Note where what is written next has its tag in the source."""
+        line = self._line_starts[self.parser.CurrentLineNumber - 1]
+        self.source_at[self._length] = line + self.parser.CurrentColumnNumber
+
     def _write(self, text: str) -> None:
         self.pieces.append(text)
         self._length += len(text)
@@ -131,8 +136,7 @@ class _Converter:
     def _start(self, full_name: str, attributes: list[str]) -> None:
         name = _html_name(full_name)
         self._open.append(name)
-        line = self._line_starts[self.parser.CurrentLineNumber - 1]
-        self.source_at[self._length] = line + self.parser.CurrentColumnNumber
+        self._note_place()
         values = zip(
             map(_attribute_name, attributes[::2]), attributes[1::2], strict=True
         )
@@ -149,7 +153,7 @@ class _Converter:
     def _instruction(self, target: str, data: str) -> None:
         """Write a style sheet that the page asks for before its root."""
         if target == "xml-stylesheet" and not self._open and "<" not in data:
-            self._bytes_at[self._length] = self.parser.CurrentByteIndex
+            self._note_place()
             self._write(f'<link rel="stylesheet" {data}>')
 
     def _text(self, text: str) -> None:
