@@ -28,6 +28,7 @@ from gencoro.yieldables import (
     DictOf,
     K,
     ListOf,
+    MultiFuture,
     QuietExceptions,
     Waitable,
     Yieldable,
@@ -182,6 +183,7 @@ def with_timeout(
     waited_for: Any = future
     if type(future) not in OUR_FUTURES:
         waited_for = convert_yielded(future)
+        result._has_made_list = isinstance(future, (list, dict))
     if waited_for.done():
         copy_outcome(waited_for, result)
     else:
@@ -203,6 +205,9 @@ class TimeLimit(Future[T]):
     # Set by `with_timeout`: an __init__ would cost a tenth of the whole call.
     _message: str | Callable[[], str] | None
     _quiet_exceptions: QuietExceptions
+
+    # Whether the other one is of a list or dict, and known to nobody else.
+    _has_made_list = False
 
     # Set while it waits.
     _future: "Future[T]"
@@ -255,6 +260,8 @@ class TimeLimit(Future[T]):
         future = self._end_wait()
         if future is not None:
             future.remove_done_callback(self._take_outcome)
+            if self._has_made_list and isinstance(future, MultiFuture):
+                future.leave()
         return super().cancel(msg)
 
 

@@ -307,6 +307,9 @@ def test_run_sync_leaves_nothing_behind(new, script):
 WAYS_TO_GIVE_UP = {
     "with_timeout": lambda shared: gen.with_timeout(SOON, shared),
     "with_timeout, cancelled": lambda shared: gen.with_timeout(MUCH_LATER, shared),
+    "with_timeout of a list, cancelled": lambda shared: gen.with_timeout(
+        MUCH_LATER, [_done(shared), shared, _done(shared)]
+    ),
     "WaitIterator": lambda shared: gen.WaitIterator(gen.sleep(0.1), shared).next(),
     "WaitIterator, cancelled": lambda shared: gen.WaitIterator(shared).next(),
     "WaitIterator, too late": lambda shared: gen.with_timeout(
@@ -316,6 +319,12 @@ WAYS_TO_GIVE_UP = {
     "shield": asyncio.shield,
 }
 SOON, MUCH_LATER = timedelta(seconds=0.1), timedelta(hours=1)
+
+
+def _done(shared):
+    done = shared.get_loop().create_future()
+    done.set_result(None)
+    return done
 
 
 def _chained(shared):
