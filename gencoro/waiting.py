@@ -222,17 +222,29 @@ class TimeLimit(Future[T]):
         future = self._end_wait()
         if future is None:
             return
-        future.remove_done_callback(self._take_outcome)
+        left = self._leave(future)
         if not self.done():
             self.set_exception(_timeout_error(self._message))
         # mypy takes no NamedTuple for a callable.
         log: Any = _LateErrors(self._quiet_exceptions)
-        # One log for all time-outs of a Future, in no context: it must not keep one.
-        future.remove_done_callback(log)
-        if future.done():
-            log(future)
-        else:
-            future.add_done_callback(log, context=_NO_CONTEXT)
+        for late in left:
+            # One log for all time-outs of a Future, in no context: it must not keep one.
+            late.remove_done_callback(log)
+            if late.done():
+                log(late)
+            else:
+                late.add_done_callback(log, context=_NO_CONTEXT)
+
+    def _leave(self, future: "Future[Any]") -> "list[Future[Any]]":
+        """Take this off the other Future; return that, or what a list leaves behind."""
+        future.remove_done_callback(self._take_outcome)
+        if (
+            self._has_made_list
+            and isinstance(future, MultiFuture)
+            and not future.done()
+        ):
+            return future.leave()
+        return [future]
 
     def _take_outcome(self, future: "Future[T]") -> None:
         if self._end_wait() is None:
@@ -259,9 +271,7 @@ class TimeLimit(Future[T]):
     def cancel(self, msg: Any = None) -> bool:
         future = self._end_wait()
         if future is not None:
-            future.remove_done_callback(self._take_outcome)
-            if self._has_made_list and isinstance(future, MultiFuture):
-                future.leave()
+            self._leave(future)
         return super().cancel(msg)
 
 

@@ -300,14 +300,15 @@ class MultiFuture(Future[T]):
                 return
         self._settle()
 
-    def leave(self) -> None:
-        """Stay unfinished: nobody waits for the list any more."""
-        if not self.done():
-            # The children behind this one are done.
-            awaited = self.children[len(self._unchecked)]
-            awaited.remove_done_callback(self._wait_for_next)
-            # The loop may be about to call us, if that one is done too.
-            self.children = self._unchecked = []
+    def leave(self) -> "list[Future[Any]]":
+        """Stay unfinished: nobody waits for the list any more.  Return its children."""
+        children = self.children
+        # Those behind this one are done.
+        awaited = children[len(self._unchecked)]
+        awaited.remove_done_callback(self._wait_for_next)
+        # The loop may be about to call us, if that one is done too.
+        self.children = self._unchecked = []
+        return children
 
     def _settle(self) -> None:
         """Take the results of the children, or the first error."""

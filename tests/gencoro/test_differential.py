@@ -2,7 +2,7 @@
 
 What differs by design is in one table, `BY_DESIGN`; each entry has a program that
 shows the difference, and that `programs` never writes, except for the turn in which a list
-is done.
+is done or an error in it is logged.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import pytest
 import tornado.gen
 
 from gencoro import gen
+from gencoro.waiting import TimeLimit
 from gencoro.yieldables import MultiFuture
 from tests.helpers.gencoro.comparing import compare_random
 from tests.helpers.gencoro.playing import play
@@ -34,9 +35,10 @@ def test_a_random_program_does_the_same_on_both(pytestconfig):
 
 
 def _played_as_in_tornado(program):
-    """Perform a program with lists that are done in the same turn as Tornado's."""
+    """Perform a program with lists that are done, and whose errors are logged, as Tornado's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MultiFuture, "wait_for", _wait_for_each)
+        patch.setattr(TimeLimit, "_leave", _stay)
         return play(program, gen)
 
 
@@ -55,6 +57,12 @@ def _wait_for_each(multi, children):
             child.add_done_callback(end, context=multi._context)
     if not unfinished:
         multi._settle()
+
+
+def _stay(limit, future):
+    """Let a list stay on its children after a time-out, as Tornado does."""
+    future.remove_done_callback(limit._take_outcome)
+    return [future]
 
 
 class Difference(NamedTuple):
@@ -110,6 +118,27 @@ BY_DESIGN = [
         """,
         ours="[0, 2]",
         theirs="pending",
+    ),
+    Difference(
+        what="an error in a list after a time-out",
+        why="it is logged at once; Tornado waits for all of the list, and so is kept by a child "
+        "that never ends",
+        body="""
+            import logging
+            errors, handler = [], logging.Handler()
+            handler.emit = errors.append
+            logger = logging.getLogger("tornado.application")
+            logger.addHandler(handler)
+            never = asyncio.get_running_loop().create_future()
+            try:
+                yield timeout(1, [late_failure(2, 0), never])
+            except gen.TimeoutError:
+                yield sleep(2)
+            logger.removeHandler(handler)
+            trace("seen", len(errors))
+        """,
+        ours="1",
+        theirs="0",
     ),
     Difference(
         what="with_timeout of None or moment",

@@ -307,8 +307,11 @@ def test_run_sync_leaves_nothing_behind(new, script):
 WAYS_TO_GIVE_UP = {
     "with_timeout": lambda shared: gen.with_timeout(SOON, shared),
     "with_timeout, cancelled": lambda shared: gen.with_timeout(MUCH_LATER, shared),
-    "with_timeout of a list, cancelled": lambda shared: gen.with_timeout(
-        MUCH_LATER, [_done(shared), shared, _done(shared)]
+    "with_timeout of a list": lambda shared: gen.with_timeout(
+        SOON, [_done(shared), shared, _done(shared)]
+    ),
+    "with_timeout of a dict, cancelled": lambda shared: gen.with_timeout(
+        MUCH_LATER, {"shared": shared, "done": _done(shared)}
     ),
     "WaitIterator": lambda shared: gen.WaitIterator(gen.sleep(0.1), shared).next(),
     "WaitIterator, cancelled": lambda shared: gen.WaitIterator(shared).next(),

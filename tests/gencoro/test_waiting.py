@@ -36,6 +36,34 @@ def test_quiet_error_after_the_time_out_is_not_logged(run, caplog):
     assert caplog.records == []
 
 
+def test_errors_in_a_list_are_logged_after_the_time_out(run, caplog):
+    async def main():
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(
+                timedelta(seconds=1),
+                [pending(), fail_after(2), after(3, 42), fail_after(0.5)],
+            )
+        logged = [len(caplog.records)]
+        await asyncio.sleep(5)
+        return [*logged, len(caplog.records)]
+
+    assert run(main) == [1, 2]
+    assert all("after timeout" in record.getMessage() for record in caplog.records)
+
+
+def test_list_whose_last_child_ends_as_the_time_runs_out_is_silent(run, caplog):
+    async def main():
+        loop, child = asyncio.get_running_loop(), pending()
+        loop.call_later(1, child.set_result, None)
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), [after(2, 42), child])
+        await asyncio.sleep(5)
+
+    run(main)
+
+    assert caplog.records == []
+
+
 def test_wait_that_then_ends_by_its_own_limit_is_not_logged(run, caplog):
     async def main():
         with pytest.raises(TimeoutError):
