@@ -107,8 +107,11 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 def _run(args: argparse.Namespace, of_program: list[str]) -> int:
     from gencoro.compat.run_program import run_module, run_script
 
-    if args.record is not None and not _record(args.record):
-        return FAILED
+    if args.record is not None:
+        from gencoro.recording import try_start
+
+        if not try_start(args.record):
+            return FAILED
     if args.module is not None:
         run_module(args.module, of_program)
     elif os.path.exists(args.file):
@@ -117,19 +120,6 @@ def _run(args: argparse.Namespace, of_program: list[str]) -> int:
         print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
         return MISUSED
     return 0
-
-
-def _record(path: str) -> bool:
-    """Record what the program does; return False, with a message, if that fails."""
-    from gencoro.evidence import EvidenceError
-    from gencoro.recording import start
-
-    try:
-        start(path)
-    except (EvidenceError, OSError) as exc:
-        print(f"gencoro run: --record: {exc}", file=sys.stderr)
-        return False
-    return True
 
 
 def _parser(own: list[str]) -> argparse.ArgumentParser:

@@ -22,6 +22,7 @@ __all__ = [
     "is_disk_fault",
     "is_locked",
     "is_private",
+    "line_of",
     "open_regular",
     "read_limited",
     "refusal",
@@ -32,6 +33,9 @@ __all__ = [
 # The disk is full or fails, so another directory on it would not help either.
 DISK_FAULTS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
+
+# Of a line that the crawler has written.
+MAX_LINE_CHARS = 200
 
 # Of SQLite's files.
 LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -97,6 +101,17 @@ def read_limited(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     if len(octets) > max_bytes:
         raise OSError(errno.EFBIG, f"it has more than {max_bytes} bytes", str(path))
     return octets
+
+
+def line_of(path: Path) -> str:
+    """Return the only line of a file of ours; empty if it cannot be read."""
+    try:
+        with open(
+            path, encoding="ascii", errors="replace", opener=open_regular
+        ) as file:
+            return file.readline(MAX_LINE_CHARS).strip()
+    except OSError:
+        return ""
 
 
 def is_private(path: str | os.PathLike[str]) -> bool:

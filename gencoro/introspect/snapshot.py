@@ -7,18 +7,17 @@ Rule: only reads.
 """
 
 import asyncio
-import contextlib
-import gc
 import json
 import math
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from traceback import format_exc
 from types import FrameType
 from typing import Any, NamedTuple
 
+from gencoro.interpreter import without_garbage_collection
 from gencoro.introspect.drawing import draw, printable
 from gencoro.introspect.graph import Node
 from gencoro.introspect.survey import Survey
@@ -155,25 +154,11 @@ def answer_to(limit: int, budget_s: float, frame: FrameType) -> str:
     '{"process": '
     """
     try:
-        with _without_collections():
+        # It would run finalizers of the program, and take as long as everything else.
+        with without_garbage_collection():
             return json.dumps(take_snapshot(frame, limit, budget_s).document())
     except Exception:  # a bug of ours: report it instead of raising it
         return json.dumps({"error": format_exc()})
-
-
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
-    """Keep the garbage collector from running because of what is created here.
-
-    It would run finalizers of the program, and take as long as everything else.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def title_of(loop: asyncio.AbstractEventLoop) -> str:

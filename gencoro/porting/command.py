@@ -4,19 +4,18 @@ Rule: without ``--write`` nothing is changed.  Used by `gencoro.__main__`.
 """
 
 import argparse
-import contextlib
 import fnmatch
-import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gencoro.compat.doctor.files import Sources, read_sources, replace_files
 from gencoro.compat.doctor.program import Module
 from gencoro.compat.doctor.targets import BadTarget
 from gencoro.errors import GencoroError
 from gencoro.evidence import Evidence, EvidenceError
+from gencoro.interpreter import recursion_limit, without_garbage_collection
 from gencoro.porting.config import BadConfig, find_config
 from gencoro.porting.conversion import Conversion, convert
 from gencoro.porting.decisions import Finding, Options
@@ -128,7 +127,8 @@ def convert_files(args: argparse.Namespace) -> int:
         print(f"convert: {exc}", file=sys.stderr)
         return MISUSED
     try:
-        with _room_for_trees():
+        # Trees are deep, and very many objects, all in use.
+        with recursion_limit(RECURSION_LIMIT), without_garbage_collection():
             conversion = _converted(args, sources, options, evidence)
         if args.write or args.interactive:
             replace_files(sources.by_file, conversion.sources)
@@ -201,20 +201,6 @@ def _converted(
         Finding("unreadable", path, 1, why) for path, why in sources.unread.items()
     ]
     return conversion._replace(sources=formatted, listed=[*unread, *conversion.listed])
-
-
-@contextlib.contextmanager
-def _room_for_trees() -> Iterator[None]:
-    """Let trees be deep, and leave the garbage: they are very many objects, all in use."""
-    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-        if was_enabled:
-            gc.enable()
 
 
 def _show(args: argparse.Namespace, sources: Sources, conversion: Conversion) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gencoro import __version__
+from gencoro.compat.doctor.findings import counted
 from gencoro.porting.conversion import Conversion
 from gencoro.porting.coroutines import GEN_TEST
 from gencoro.porting.decisions import Decision, Finding
@@ -135,16 +136,16 @@ def summary_of(conversion: Conversion) -> str:
     others = [d for d in conversion.decisions if d not in tests]
     lines = [*_summary_of("coroutine", others), *_summary_of("test", tests)]
     lines = lines or ["no coroutines found\n"]
-    end = f"{_counted(len(conversion.sources), 'file')} changed"
+    end = f"{counted(len(conversion.sources), 'file')} changed"
     if conversion.fixes:
-        end += f", {_counted(len(conversion.fixes), 'other edit')}"
+        end += f", {counted(len(conversion.fixes), 'other edit')}"
     listed = len({(f.reason, f.file, f.line, f.text) for f in conversion.all_listed})
     if listed:
-        end += f"; {_counted(listed, 'place')} to look at"
+        end += f"; {counted(listed, 'place')} to look at"
     lines.append(end + "\n")
     if conversion.engines:
         lines.append(
-            f"{_counted(conversion.engines, 'function')} in callback style (gen.engine): "
+            f"{counted(conversion.engines, 'function')} in callback style (gen.engine): "
             "see `python -m gencoro doctor`\n"
         )
     return "".join(lines)
@@ -157,14 +158,10 @@ def _summary_of(noun: str, decisions: list[Decision]) -> Iterator[str]:
     left = [d.stays[0] for d in decisions if d.stays]
     bare = total - len(left)
     share = f"{100 * bare // total} %"
-    yield f"{_counted(total, noun)}: {bare} bare async def ({share}), {len(left)} left\n"
+    yield f"{counted(total, noun)}: {bare} bare async def ({share}), {len(left)} left\n"
     counts = collections.Counter(_reason(finding).title for finding in left)
     for title, count in counts.most_common():
         yield f"  {count:>5} {title}\n"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def json_of(before: Mapping[str, bytes], conversion: Conversion) -> str:

@@ -112,9 +112,6 @@ _HARMLESS_DECORATORS = frozenset(
         "unittest.skipUnless",
     ]
 )
-_CONTEXT_MANAGERS = frozenset(
-    {"contextlib.asynccontextmanager", "contextlib.contextmanager"}
-)
 
 
 class Use(NamedTuple):

@@ -27,7 +27,7 @@ from gencoro.evidence import EvidenceError
 from gencoro.recording.appending import Recording
 from gencoro.recording.recorder import Recorder
 
-__all__ = ["start", "start_in_child"]
+__all__ = ["start", "try_start"]
 
 
 def start(path: str) -> None:
@@ -53,12 +53,14 @@ def start(path: str) -> None:
     run_children_alike(path)
 
 
-def start_in_child(path: str) -> None:
-    """Record this process; if that is not possible, say so and let it run."""
+def try_start(path: str) -> bool:
+    """Record this process; if that is not possible, say so and return False."""
     try:
         start(path)
     except (EvidenceError, OSError) as exc:
         print(f"gencoro run: --record: {exc}", file=sys.stderr)
+        return False
+    return True
 
 
 _recorder: Recorder | None = None

@@ -47,7 +47,12 @@ from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError, SearchIndexError
 from crawler_app.base.ownership import is_signature, signature_of
 from crawler_app.base.postgres_driver import postgres_module
-from crawler_app.base.safe_files import create_text, open_regular, replace_text
+from crawler_app.base.safe_files import (
+    create_text,
+    line_of,
+    open_regular,
+    replace_text,
+)
 from crawler_app.base.storage.objects import is_url
 from crawler_app.base.text.formatting import error_words
 from crawler_app.run.directory.lock import LOCK_NAME, DirectoryLock, not_writable
@@ -84,9 +89,6 @@ _PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
 
 # A hundred thousand start URLs; the file may come from another person.
 MAX_CONFIG_CHARS = 16 * 2**20
-
-# More than a UUID has, or a time.
-MAX_KEY_CHARS = 100
 
 # Accessible to the owner only.
 SECRET_DIRECTORY_MODE = 0o700
@@ -239,7 +241,7 @@ class CrawlDirectory(StoredCrawl):
         flags = [
             f for name, f in settings_to_trust(config).items() if name not in given
         ]
-        signature = self._line_of(SIGNATURE_NAME)
+        signature = line_of(self.path / SIGNATURE_NAME)
         if flags and not is_signature(signature, signed_settings(config)):
             raise ConfigError(
                 f"{self.path} was not made by you on this machine, and its {CONFIG_NAME} "
@@ -322,19 +324,8 @@ class CrawlDirectory(StoredCrawl):
     def store_key(self) -> str:
         """Return the UUID of the directory for a frontier on a server; empty if it has none."""
         try:
-            return str(uuid.UUID(self._line_of(STORE_NAME)))
+            return str(uuid.UUID(line_of(self.path / STORE_NAME)))
         except ValueError:
-            return ""
-
-    def _line_of(self, name: str) -> str:
-        """Return the only line of a file; empty if it cannot be read."""
-        path = self.path / name
-        try:
-            with open(
-                path, encoding="ascii", errors="replace", opener=open_regular
-            ) as file:
-                return file.readline(MAX_KEY_CHARS).strip()
-        except OSError:
             return ""
 
     def make_store_key(self) -> str:
@@ -356,9 +347,9 @@ class CrawlDirectory(StoredCrawl):
                 cannot be written.
             StorageError: the disk is full, or has failed.
         """
-        if not self._line_of(CRAWL_ID_NAME):
+        if not line_of(self.path / CRAWL_ID_NAME):
             self._write_line(CRAWL_ID_NAME, crawl_id)
-        if self._line_of(CRAWL_ID_NAME) != crawl_id:
+        if line_of(self.path / CRAWL_ID_NAME) != crawl_id:
             raise ConfigError(
                 f"{self.path} holds an earlier crawl of this name, which was deleted on the "
                 "server; choose another directory"

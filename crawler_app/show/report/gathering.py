@@ -260,7 +260,6 @@ def _add_links(
     report.unread_places = tables.unread_places()
     report.pages_with_broken_links += len(set(_first_pages(report)))
     _compare_broken(report)
-    report.broken.sort(key=lambda each: (-each.reach, -len(each.links), each.url))
 
 
 def _compare_broken(report: Report) -> None:

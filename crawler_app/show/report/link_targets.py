@@ -96,8 +96,8 @@ class LinkTargets:
     def add_links(self, tables: TempTables, report: Report) -> None:
         """Add their links to the broken URLs, and the other subjects with theirs to a report.
 
-        A URL to which only malformed references lead is not a broken one, too.  Each list of the
-        others begins with the largest reach.
+        A URL to which only malformed references lead is not a broken one, too.  Each list begins
+        with the largest reach, and does not depend on the order in which pages were fetched.
         """
         counts_by_subject = tables.link_counts()
         subjects: list[Broken | FaultyTarget] = [*self._broken]
@@ -115,10 +115,15 @@ class LinkTargets:
             each.links = Links(tables, subject, counts.links)
             if isinstance(each, FaultyTarget) and counts.links:
                 listed[each.kind].append(each)
-        report.broken = [
+        broken = (
             each
             for subject, each in enumerate(self._broken)
             if each.links or each.is_seed or subject not in self.malformed
-        ]
+        )
+        report.broken = sorted(broken, key=_order)
         for found in listed.values():
-            found.sort(key=lambda each: -each.reach)
+            found.sort(key=_order)
+
+
+def _order(subject: Broken | FaultyTarget) -> tuple[int, int, str]:
+    return -subject.reach, -len(subject.links), subject.url

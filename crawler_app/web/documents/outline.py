@@ -3,10 +3,9 @@
 Pure.  Plain values, which are quickly sent between processes.
 """
 
-import functools
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -30,12 +29,7 @@ from crawler_app.web.documents.references import (
 )
 from crawler_app.web.documents.refresh import parse_refresh
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tree import (
-    ATTRIBUTES,
-    SPACE,
-    Tree,
-    tree_of,
-)
+from crawler_app.web.documents.tree import START_TAG, Tree, attribute_finder, tree_of
 from crawler_app.web.documents.xhtml import is_xml
 
 __all__ = [
@@ -161,8 +155,13 @@ def _mention_of(
     """Return the offset of a reference, by which it is sorted, and the rest of a mention."""
     element, value, use, name, attribute, offset = reference
     at = tree.offset_of(element)
-    if found := _before(attribute)(tree.source, at):
-        at = found.end() + (0 if attribute == "srcdoc" else offset)
+    if not attribute:
+        tag = START_TAG.match(tree.source, at)
+        at = tag.end() + offset if tag else at
+    elif (found := attribute_finder(attribute)(tree.source, at)) and found[
+        "quote"
+    ] is not None:
+        at = found.end("quote") + (0 if attribute == "srcdoc" else offset)
     is_link = name in ("a", "area") and attribute in ("href", "xlink:href")
     text = text_of_link(element)[: 4 * MAX_TEXT_CHARS] if is_link else ""
     # "/page" that MyST could not resolve is "#/page" in a link of docutils' class.
@@ -180,23 +179,6 @@ def _ids_in(tree: Tree) -> list[str]:
     names = [each.attr("name") for each in document.find_all("a")]
     found = [each.attr("id") for each in document.select("[id]")]
     return list(dict.fromkeys(each for each in (*found, *names) if each is not None))
-
-
-@functools.cache
-def _before(attribute: str) -> Callable[[str, int], re.Match[str] | None]:
-    """Return what matches a start tag up to the value of an attribute.
-
-    Without an attribute, up to its end.
-    """
-    if not attribute:
-        return re.compile(f"<[^{SPACE}/>]*+{ATTRIBUTES}>").match
-    name = f"{attribute}(?=[{SPACE}/>=])"
-    return re.compile(
-        rf"<[^{SPACE}/>]*+(?:[{SPACE}/]++|(?!{name})[^{SPACE}/>][^{SPACE}/>=]*+"
-        rf"""(?:[{SPACE}]*+=[{SPACE}]*+(?:"[^"]*+"|'[^']*+'|[^{SPACE}>"'][^{SPACE}>]*+))?+"""
-        rf"""|(?!))*+{name}[{SPACE}]*+=[{SPACE}]*+["']?""",
-        re.IGNORECASE,
-    ).match
 
 
 def words_of(mention: Mention) -> str:

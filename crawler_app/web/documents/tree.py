@@ -13,7 +13,7 @@ import itertools
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from turbohtml import Element, Node, parse
@@ -21,11 +21,12 @@ from turbohtml import Element, Node, parse
 from crawler_app.web.documents.xhtml import html_of_xhtml
 
 __all__ = [
-    "ATTRIBUTES",
     "MAX_CHARS",
     "SPACE",
+    "START_TAG",
     "Lines",
     "Tree",
+    "attribute_finder",
     "is_within",
     "tree_of",
 ]
@@ -36,19 +37,21 @@ MAX_CHARS = 16 * 1024 * 1024
 # White space in HTML, for a character class.
 SPACE = r"\t\n\f\r "
 
-# Up to the ">" of a tag, or the end of the page (WHATWG HTML, 13.2.5.32 to 40).
+# One attribute, whose value may have no end (WHATWG HTML, 13.2.5.32 to 40).
 # A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
 # where its last try failed (python/cpython#106052).
-ATTRIBUTES = (
-    rf"(?:[{SPACE}/]++|[^{SPACE}/>][^{SPACE}/>=]*+(?:[{SPACE}]*+=[{SPACE}]*+"
-    rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{SPACE}>"'][^{SPACE}>]*+|(?!))?+"""
-    rf"|(?!))?+|(?!))*+"
+_ATTRIBUTE = (
+    rf"[^{SPACE}/>][^{SPACE}/>=]*+(?:[{SPACE}]*+=[{SPACE}]*+"
+    rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{SPACE}>"'][^{SPACE}>]*+|(?!))?+|(?!))?+"""
 )
+# Up to the ">" of a tag, or the end of the page.
+_ATTRIBUTES = rf"(?:[{SPACE}/]++|{_ATTRIBUTE}|(?!))*+"
+START_TAG = re.compile(rf"<[^{SPACE}/>]*+{_ATTRIBUTES}>")
 
 # Browsers have one of each, and add the attributes of all others to it.
 MAX_ROOT_TAGS = 4
 MAX_ROOT_CHARS = 16 * 1024
-_ROOT_TAG = re.compile(rf"<(?:html|body){ATTRIBUTES}", re.IGNORECASE)
+_ROOT_TAG = re.compile(rf"<(?:html|body){_ATTRIBUTES}", re.IGNORECASE)
 
 # Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
 MAX_REOPENED = 500_000
@@ -83,7 +86,6 @@ _NOTABLE = re.compile(
 _CLOSED = re.compile(
     rf"""(\sshadowrootmode[{SPACE}]*+=[{SPACE}]*+)(["']?)closed\2""", re.IGNORECASE
 )
-_START_TAG = re.compile(rf"<[^{SPACE}/>]*+{ATTRIBUTES}>")
 
 # Ancestors examined: those that matter to an element are near it, and pages may be deep.
 MAX_STEPS = 32
@@ -168,7 +170,7 @@ class Tree:
         for element in self.tags("noscript"):
             if is_in(text := element.text):
                 at = self._offset_of(element)
-                if tag := _START_TAG.match(self._parsed, at):
+                if tag := START_TAG.match(self._parsed, at):
                     at = tag.end()
                 yield replace(self, roots=[parse(text)], _parsed=text, _parsed_at=at)
 
@@ -260,6 +262,26 @@ def _kind_of(tag: re.Match[str]) -> str | int:
 def _is_short(root_tag: re.Match[str]) -> bool:
     whole = _ROOT_TAG.match(root_tag.string, root_tag.start())
     return whole is not None and len(whole[0]) <= MAX_ROOT_CHARS
+
+
+@functools.cache
+def attribute_finder(name: str) -> Callable[[str, int], re.Match[str] | None]:
+    """Return what finds an attribute in the start tag at an offset; the first of several counts.
+
+    The groups of the match are the attribute with the space before it, its ``name``, and the
+    ``quote`` before its value: empty without quotes, None without a value.
+
+    >>> found = attribute_finder("href")("<a id=b HREF = 'c'>", 0)
+    >>> found[1], found["name"], found["quote"]
+    (" HREF = 'c'", 'HREF', "'")
+    """
+    name = f"{name}(?=[{SPACE}/>=])"
+    return re.compile(
+        rf"<[^{SPACE}/>]*+(?:[{SPACE}/]*+(?!{name}){_ATTRIBUTE}|(?!))*+"
+        rf"""([{SPACE}/]*+(?P<name>{name})(?:[{SPACE}]*+=[{SPACE}]*+(?P<quote>["']?)"""
+        rf"""(?:(?<=")[^"]*+"|(?<=')[^']*+'|(?<!["'])[^{SPACE}>]*+))?)""",
+        re.IGNORECASE,
+    ).match
 
 
 def is_within(node: Node, names: Container[str]) -> bool:

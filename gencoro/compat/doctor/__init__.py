@@ -34,16 +34,16 @@ Inside::
     parsing      parses sources, also of older Pythons
 """
 
-import contextlib
 import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from gencoro.compat.doctor.findings import Findings, Name, Place, json_of, text_of
 from gencoro.compat.doctor.scan import Scanner, without_modern
 from gencoro.compat.doctor.targets import BadTarget, files_of
 from gencoro.compat.doctor.uses import Use
+from gencoro.interpreter import recursion_limit, without_garbage_collection
 
 __all__ = ["ALL_SERVED", "BAD_TARGET", "NOT_SERVED", "doctor"]
 
@@ -55,7 +55,7 @@ BAD_TARGET = 2
 # The recursion limit while sources are scanned.
 DEEPEST = 20_000
 
-# After how many files garbage is collected.
+# After how many files garbage is collected: each makes very many objects.
 FILES_PER_COLLECTION = 200
 
 
@@ -79,8 +79,8 @@ def doctor(
     parsed; and 2 if there is no such target, with a message on standard error.
     """
     try:
-        with _deep_calls(), _rare_garbage_collection() as collect:
-            findings = _find(list(files_of(target)), collect)
+        with recursion_limit(DEEPEST), without_garbage_collection():
+            findings = _find(list(files_of(target)))
     except BadTarget as exc:
         print(f"doctor: {exc}", file=sys.stderr)
         return BAD_TARGET
@@ -94,36 +94,13 @@ def doctor(
     return ALL_SERVED if findings.are_all_served else NOT_SERVED
 
 
-@contextlib.contextmanager
-def _deep_calls() -> Iterator[None]:
-    """Allow deep recursion, for deeply nested sources, which Python itself accepts."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(DEEPEST, before))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
-
-
-@contextlib.contextmanager
-def _rare_garbage_collection() -> Iterator[Callable[[], object]]:
-    """Collect garbage only on request, because each file makes very many objects."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield gc.collect
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _find(files: Sequence[str], collect: Callable[[], object]) -> Findings:
+def _find(files: Sequence[str]) -> Findings:
     scanner = Scanner(files)
     uses: dict[Use, list[Place]] = {}
     unreadable = []
     for count, file in enumerate(files, 1):
         if count % FILES_PER_COLLECTION == 0:
-            collect()
+            gc.collect()
         try:
             with open(file, "rb") as opened:
                 found = scanner.scan(opened.read(), file)

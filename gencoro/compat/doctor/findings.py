@@ -13,7 +13,7 @@ from gencoro.compat.doctor.removed import ASYNC
 from gencoro.compat.doctor.threads import ON_THREAD
 from gencoro.compat.doctor.uses import Use
 
-__all__ = ["Findings", "Name", "Place", "json_of", "text_of"]
+__all__ = ["Findings", "Name", "Place", "counted", "json_of", "text_of"]
 
 # How many places of a name are shown, unless all are requested.
 FEW = 3
@@ -146,7 +146,7 @@ def text_of(findings: Findings, show_all: bool) -> str:
 
 
 def _lines_of(name: Name, show_all: bool) -> Iterator[str]:
-    yield f"{name.title}  ({name.versions}, {_counted(len(name.places), 'use')})"
+    yield f"{name.title}  ({name.versions}, {counted(len(name.places), 'use')})"
     for text in filter(
         None, (name.instead, name.use.note, name.by_hand, name.conversion)
     ):
@@ -159,17 +159,17 @@ def _lines_of(name: Name, show_all: bool) -> Iterator[str]:
 
 
 def _summary(findings: Findings) -> str:
-    files = _counted(findings.files, "file")
+    files = counted(findings.files, "file")
     if not findings.names:
         summary = f"{files}: no legacy names found"
     else:
         uses = sum(len(name.places) for name in findings.names)
-        names = _counted(len(findings.names), "legacy name")
-        summary = f"{files}, {names} in {_counted(uses, 'place')}"
+        names = counted(len(findings.names), "legacy name")
+        summary = f"{files}, {names} in {counted(uses, 'place')}"
         count = len(findings.unserved)
         summary += f": {count} not served" if count else ": all are served"
     if findings.unreadable:
-        summary += f"; {_counted(len(findings.unreadable), 'file')} not checked"
+        summary += f"; {counted(len(findings.unreadable), 'file')} not checked"
     return summary
 
 
@@ -196,10 +196,10 @@ def json_of(findings: Findings) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return a count and its noun, in the plural if needed.
 
-    >>> _counted(1, "use"), _counted(2, "use")
+    >>> counted(1, "use"), counted(2, "use")
     ('1 use', '2 uses')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -8,11 +8,12 @@ Pure.  Used by the other modules of the doctor and by the converter.
 
 import ast
 import contextlib
-import gc
 import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+
+from gencoro.interpreter import without_garbage_collection
 
 __all__ = ["DEFS", "TOO_DEEP", "all_statements", "parse", "parse_older", "statements"]
 
@@ -58,7 +59,9 @@ def parse(source: str | bytes) -> ast.Module:
     Raises:
         SyntaxError: the source is not valid for this Python.
     """
-    with warnings.catch_warnings(), _no_garbage_collection():
+    # On Python 3.11, `ast.parse` raises SystemError if a finalizer that runs meanwhile calls
+    # it too (python/cpython#106905), and formatting a traceback does.
+    with warnings.catch_warnings(), without_garbage_collection():
         warnings.simplefilter("ignore")
         try:
             module = ast.parse(source)
@@ -112,22 +115,6 @@ def _is_python_2(error: SyntaxError) -> bool:
         return True
     line = error.text or ""
     return any(pattern.search(line) for pattern in _LINES_OF_PYTHON_2)
-
-
-@contextlib.contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep finalizers from running.
-
-    On Python 3.11, `ast.parse` raises SystemError if a finalizer that runs meanwhile calls
-    it too (python/cpython#106905), and formatting a traceback does.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _refuse_comma_for_as(module: ast.Module) -> None:

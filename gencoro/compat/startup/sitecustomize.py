@@ -66,7 +66,7 @@ def _start_after(loader: Any) -> None:
         del loader.exec_module
         plain(module)
         if PATH:
-            importlib.import_module("gencoro.recording").start_in_child(PATH)
+            importlib.import_module("gencoro.recording").try_start(PATH)
         elif "gencoro.compat" not in sys.modules:  # which installs it by itself
             importlib.import_module("gencoro.compat").install()
 

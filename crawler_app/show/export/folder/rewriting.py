@@ -26,7 +26,7 @@ from crawler_app.web.documents.references import (
     refresh_in,
 )
 from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.tree import SPACE, Tree, tree_of
+from crawler_app.web.documents.tree import START_TAG, Tree, attribute_finder, tree_of
 
 __all__ = ["Refer", "rewritten_css", "rewritten_page"]
 
@@ -34,13 +34,6 @@ __all__ = ["Refer", "rewritten_css", "rewritten_page"]
 # instead, or None to leave it.
 Refer = Callable[[str, str], str | None]
 _Replace = Callable[[str], str | None]
-
-_TAG_NAME = re.compile(rf"<[^{SPACE}/>]+")
-_ATTRIBUTE = re.compile(
-    rf"""[{SPACE}/]*(?P<name>=?[^{SPACE}/>=]+)"""
-    rf"""(?:[{SPACE}]*=[{SPACE}]*(?P<value>"[^"]*"|'[^']*'|[^{SPACE}>"'][^{SPACE}>]*|(?=>)))?"""
-)
-_TAG_END = re.compile(rf"[{SPACE}/]*>")
 
 _IN_STRING = re.compile(r"""(?:[^"'\\\n\r\f]|\\(?:\r\n|[\s\S]))*""")
 _IN_URL = re.compile(r"""(?:[^)\\\s"'(]|\\(?:[0-9a-fA-F]{1,6}\s?|[^\n\r\f]))*""")
@@ -51,15 +44,6 @@ _NOT_IN_SRCSET = re.compile(r"[\s,()]")
 _ACTIONS = {"form": "action", "button": "formaction", "input": "formaction"}
 
 _SRCSETS = ("srcset", "imagesrcset")
-
-
-class _Attribute(NamedTuple):
-    """An attribute in the source: with the white space before it, up to its end."""
-
-    name: str
-    before: int
-    start: int
-    end: int
 
 
 class _Edit(NamedTuple):
@@ -132,7 +116,9 @@ def _edits(tree: Tree, url: str, refer: Refer, depth: int) -> Iterator[_Edit]:
         yield from _edits_of(tree, element, attribute, found, replace, depth)
     for element in tree.tags("meta"):
         if (element.attr("http-equiv") or "").lower() == "content-security-policy":
-            yield from _emptied(tree, tree.offset_of(element), "content")
+            at = tree.offset_of(element)
+            if policy := attribute_finder("content")(tree.source, at):
+                yield _Edit(policy.start("name"), policy.end(), 'content=""')
 
 
 def _edits_of(
@@ -144,27 +130,28 @@ def _edits_of(
     depth: int,
 ) -> Iterator[_Edit]:
     """Yield the edits of an attribute or a style sheet, for the references found in it."""
-    attributes, end = _attributes_at(tree.source, tree.offset_of(element))
+    at = tree.offset_of(element)
     if not name:
-        text = element.text
+        tag, text = START_TAG.match(tree.source, at), element.text
         new = rewritten_css(text, replace)
-        if new is not None and tree.source.startswith(text, end):
-            yield _Edit(end, end + len(text), new)
+        if tag and new is not None and tree.source.startswith(text, tag.end()):
+            yield _Edit(tag.end(), tag.end() + len(text), new)
         return
-    place, value = attributes.get(name.lower()), element.attr(name)
+    place, value = attribute_finder(name)(tree.source, at), element.attr(name)
     if place is None or value is None:
         return
     if element.tag == "base":
-        yield _Edit(place.before, place.end, "")
+        yield _Edit(*place.span(1), "")
         return
     new = _new_value(element, name, value, found, replace, depth)
     if new is None or new == value:
         return
-    yield _Edit(place.start, place.end, f'{place.name}="{html.escape(new)}"')
+    edited = f'{place["name"]}="{html.escape(new)}"'
+    yield _Edit(place.start("name"), place.end(), edited)
     if "://" not in new:
         for other in ("integrity", "crossorigin"):
-            if other in attributes:
-                yield _Edit(attributes[other].before, attributes[other].end, "")
+            if useless := attribute_finder(other)(tree.source, at):
+                yield _Edit(*useless.span(1), "")
 
 
 def _new_value(
@@ -210,33 +197,6 @@ def _rewritten_refresh(element: Element, replace: _Replace) -> str | None:
     if refresh is None or new is None:
         return None
     return f"{refresh.after_s}; url='{_escaped(_NOT_IN_CSS, new)}'"
-
-
-def _emptied(tree: Tree, at: int, name: str) -> Iterator[_Edit]:
-    attributes, _ = _attributes_at(tree.source, at)
-    if name in attributes:
-        yield _Edit(attributes[name].start, attributes[name].end, f'{name}=""')
-
-
-def _attributes_at(source: str, at: int) -> tuple[dict[str, _Attribute], int]:
-    """Return the attributes of the start tag at an offset, and where the tag ends.
-
-    Nothing where no tag begins: browsers add elements that the source leaves out.
-    """
-    found: dict[str, _Attribute] = {}
-    name = _TAG_NAME.match(source, at)
-    if name is None:
-        return found, at
-    at = name.end()
-    while (attribute := _ATTRIBUTE.match(source, at)) is not None:
-        start, end = attribute.start("name"), attribute.end()
-        # The first of several counts.
-        found.setdefault(
-            attribute["name"].lower(), _Attribute(attribute["name"], at, start, end)
-        )
-        at = end
-    tag_end = _TAG_END.match(source, at)
-    return found, tag_end.end() if tag_end else at
 
 
 def _escaped(illegal: re.Pattern[str], reference: str) -> str:

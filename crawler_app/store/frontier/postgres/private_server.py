@@ -26,7 +26,7 @@ from urllib.parse import quote
 
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.ownership import is_signature, signature_of
-from crawler_app.base.safe_files import open_regular
+from crawler_app.base.safe_files import line_of
 from crawler_app.base.text.formatting import error_words
 from crawler_app.store.frontier.postgres import server_program
 from crawler_app.store.frontier.postgres.install import MIN_MAJOR
@@ -36,7 +36,6 @@ __all__ = ["DATA_NAME", "PrivateLocation"]
 
 DATA_NAME = "postgres"
 KEY_NAME = "gencrawl-key"
-MAX_KEY_CHARS = 200
 LOCK_NAME = "postgres.lock"
 START_NAME = "postgres.start"
 LOG_NAME = "postgres.log"
@@ -274,13 +273,7 @@ def _sign(data: Path) -> None:
 def _require_own(data: Path) -> None:
     """Raise ConfigError unless this user has made the data here."""
     path = data / KEY_NAME
-    try:
-        with open(
-            path, encoding="ascii", errors="replace", opener=open_regular
-        ) as file:
-            name, _, signature = file.readline(MAX_KEY_CHARS).strip().partition(" ")
-    except OSError:
-        name = signature = ""
+    name, _, signature = line_of(path).partition(" ")
     if name and is_signature(signature, name):
         return
     name = secrets.token_hex()

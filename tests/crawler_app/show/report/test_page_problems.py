@@ -238,6 +238,14 @@ def test_malformed_references_are_listed_with_their_places(crawl):
     assert "http://a.test/b,1,y,/c d,,,malformed" in rows.getvalue()
 
 
+def test_order_of_references_does_not_depend_on_the_order_of_pages(crawl):
+    crawl.page("/", "<a href=#z>1</a><a href=#y>2</a><a href=#z>3</a><a href=#x>4</a>")
+
+    report = crawl.report()
+
+    assert [each.url for each in report.fragments] == ["#z", "#x", "#y"]
+
+
 def test_url_of_malformed_references_alone_is_not_broken_too(crawl):
     crawl.page("/", "<a href=www.b.test/>x</a><a href=www.c.test/>x</a>")
     crawl.page("/c", "<a href=/www.c.test/>x</a>")

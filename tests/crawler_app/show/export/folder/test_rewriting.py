@@ -22,6 +22,7 @@ def refer(base, reference):
     [
         ("<a  HREF = x&amp;y \t>A", '<a  HREF="../d/x&amp;y" \t>A'),
         ("<a title='>' href='/x'>A", "<a title='>' href=\"../x\">A"),
+        ("<a = href=x>A", '<a = href="../d/x">A'),
         ("<a href=mailto:a@b.c><a name=x><a href>", None),
         ("<!-- <a href=x> --><script>'<a href=x>'</script>", None),
         ("<a href=//b.test/x>", '<a href="http://b.test/x">'),
