@@ -73,6 +73,12 @@ class BrowserRequests:
         key = url if self._is_asset(request) else (url, told)
         return (yield from self._kept.fetch(key, make))
 
+    def may_show(self, url: str) -> bool:
+        """Return whether a state of a page may be shown, by its URL with what is after the "#"."""
+        path = url.replace("#!", "").replace("#", "")
+        ends_session = self._config.is_logged_in and logs_out(path)
+        return not (ends_session or self._scope.excludes(url))
+
     def _require_allowed(self, request: BrowserRequest, url: str) -> None:
         is_safe = request.method in SAFE_METHODS
         if not is_safe and not self._config.render_post:

@@ -62,9 +62,9 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         self._fetching = fetching
         self._observer = observer
         self.choice = RenderChoice(is_always=config.render == "always")
-        self._requests = BrowserRequests(context, fetching, permission)
+        own = self._requests = BrowserRequests(context, fetching, permission)
         storage = json.dumps(fetching.storage)
-        self._pool = BrowserPool(config, self._requests.fetch, storage)
+        self._pool = BrowserPool(config, own.fetch, own.may_show, storage)
 
     def __exit__(self, *exc_info: object) -> None:
         self._pool.close()

@@ -33,14 +33,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Turned off; the last two are popups of an address bar that is not there, and would be two
 # processes for each context.
 FEATURES = (
-    *(
-        "BackForwardCache",
-        "MediaRouter",
-        "OptimizationHints",
-        "Prerender2",
-        "Translate",
-    ),
-    *("WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
+    *("BackForwardCache", "MediaRouter", "OptimizationHints", "Prerender2"),
+    *("Translate", "WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
 )
 
 FLAGS = (
@@ -60,6 +54,8 @@ FLAGS = (
     "--disable-breakpad",
     "--disable-component-update",
     "--disable-extensions",
+    # If it were a process of its own and ended, pages would miss what they have asked for, untold.
+    "--enable-features=NetworkServiceInProcess2",
     "--disable-features=" + ",".join(FEATURES),
     # Without a network of its own it needs no more; with one, nothing is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND",

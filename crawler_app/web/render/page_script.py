@@ -48,7 +48,7 @@ for (const [name, value] of {items}[location.origin] ?? [])
 
 # A mutation of another attribute, such as a style, changes nothing that we read.
 READER = """(() => {
-  // A page that has asked for all may still change, or wait for a timer, for so long.
+  // A page that has asked for all may still change, or wait for a timer or an animation, for so long.
   const quietMs = 500, limitMs = 3000;
   let changesAt = 0;
   const expect = ms => { changesAt = Math.max(changesAt, performance.now() + ms); };
@@ -94,6 +94,10 @@ READER = """(() => {
   const rest = async isOver => {
     const endsAt = performance.now() + (isOver ? 0 : limitMs);
     for (;;) {
+      for (const each of document.getAnimations()) {
+        const leftMs = each.effect?.getComputedTiming().endTime - each.currentTime;
+        if (each.playState === "running" && leftMs <= limitMs) expect(leftMs);
+      }
       const leftMs = Math.min(changesAt + quietMs, endsAt) - performance.now();
       if (leftMs <= 0) return document;
       await new Promise(resolve => setTimeout(resolve, leftMs));

@@ -7,7 +7,7 @@ has a browser to itself the next time: those beside it may have held it up.
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
@@ -49,6 +49,7 @@ class BrowserPool:
 
     Args:
         fetch: Makes the requests of the pages.
+        may_show: Whether a route may be shown, by its URL.
         storage: The names and values in the localStorage of origins, as JSON.
 
     Raises:
@@ -56,10 +57,14 @@ class BrowserPool:
     """
 
     def __init__(
-        self, config: CrawlConfig, fetch: FetchForBrowser, storage: str
+        self,
+        config: CrawlConfig,
+        fetch: FetchForBrowser,
+        may_show: Callable[[str], bool],
+        storage: str,
     ) -> None:
         self._program = chromium_path()
-        self._of_tabs = config, fetch, storage
+        self._of_tabs = config, fetch, may_show, storage
         self._seats = [_Seat() for _ in range(config.browsers)]
         # First come, first served: who needs a whole browser is not passed by others.
         self._turn = Lock()

@@ -8,6 +8,7 @@ import base64
 import json
 import re
 import time
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,7 +38,7 @@ _NOSCRIPT = re.compile(
 )
 
 # A link to a state that a script shows for what is after the "#": "#/about", or "#!about".
-_ROUTE = re.compile(r'\shref="([^"#]*)(#[/!][^"]*)"')
+_ROUTE = re.compile(r'\shref="([^"#]*)(#[/!][^"]+)"')
 
 # Set on each page, and on each frame and worker that has a process of its own.
 PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
@@ -65,6 +66,7 @@ class Tab:
         devtools: DevTools,
         config: CrawlConfig,
         fetch: FetchForBrowser,
+        may_show: Callable[[str], bool],
         storage: str,
     ) -> None:
         self.pages = 0
@@ -72,6 +74,7 @@ class Tab:
         self._devtools = devtools
         self._config = config
         self._fetch = fetch
+        self._may_show = may_show
         self._reader = page_script.READER + page_script.STORE.format(items=storage)
         self._session = self._target = self._context = ""
         # Of the world in which we read the page; 0 while it has none.
@@ -171,7 +174,7 @@ class Tab:
             if self._config.scroll:
                 yield from self._scroll(page)
                 html = yield from self._read_settled(page)
-            found = dict.fromkeys(_routes_in(page.url, html))
+            found = dict.fromkeys(self._routes_in(page.url, html))
             routes += [each for each in found if each not in routes]
             del routes[MAX_MOVES:]
         if len(routes) > 1:
@@ -182,6 +185,18 @@ class Tab:
         lost = yield from self._evaluated(page, page_script.LOST)
         before, tag, after = html.rpartition("</body>")
         return before + (lost["value"] if lost else "") + tag + after
+
+    def _routes_in(self, url: str, document: str) -> list[str]:
+        """Return the routes of a page to which its document links, from the "#" on."""
+        here = url.partition("#")[0]
+        links = dict.fromkeys(_ROUTE.findall(document))
+        pairs = [(unescape(page), unescape(route)) for page, route in links]
+        return [
+            route
+            for page, route in pairs
+            if not page or join_or_nothing(here, page) == here
+            if self._may_show(here + route)
+        ]
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
         page.settling.extend(time.monotonic())
@@ -305,13 +320,3 @@ class Tab:
         send("Fetch.enable", session, **PAUSE_ALL)
         send("Target.setAutoAttach", session, **ATTACH_ALL)
         send("Runtime.runIfWaitingForDebugger", session)
-
-
-def _routes_in(url: str, document: str) -> list[str]:
-    """Return the routes of a page to which its document links, from the "#" on."""
-    here = url.partition("#")[0]
-    return [
-        unescape(route)
-        for page, route in _ROUTE.findall(document)
-        if not page or join_or_nothing(here, unescape(page)) == here
-    ]

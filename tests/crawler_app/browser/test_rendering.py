@@ -18,7 +18,7 @@ from warcio import ArchiveIterator
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawler import Crawler
-from crawler_app.web.render import browser, devtools, pool, settling, tab
+from crawler_app.web.render import browser, devtools, loading, pool, settling, tab
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.site import Site
@@ -244,6 +244,15 @@ DOCUMENTS = {
         "",
         ["/deep/er/x"],
     ),
+    # One that is paused, or goes on for ever, is not waited for.
+    "animated": (
+        """const [one, two] = document.querySelectorAll("p");
+        const fade = (element, options) => element.animate({opacity: [0, 1]}, options);
+        fade(one, {duration: 500, iterations: Infinity}); fade(one, 800).pause();
+        fade(two, 1200).onfinish = () => { two.innerHTML = "<a href=/faded>x</a>" };""",
+        "<p>x<p>y",
+        ["/faded"],
+    ),
     # Each route after a "#" is shown, also one that another links to, and the first again.
     "hash_routes": (
         """const draw = async () => {
@@ -253,7 +262,7 @@ DOCUMENTS = {
           document.querySelector("main").replaceWith(main); };
         onhashchange = draw; draw();""",
         "<main></main>",
-        ["/at-start", *OWN, *OWN, "/at-one", *OWN, *OWN, "/at-two", *OWN],
+        ["/at-start", *OWN, *OWN, *OWN, "/at-one", *OWN, *OWN, "/at-two", *OWN],
     ),
     "data_by_header": (
         """const ask = async headers => (await fetch("/by-header", {headers})).text();
@@ -364,7 +373,11 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     site.answer("/reloaded", f"<body>{made}".encode(), needs_cookie="seen=1")
     for name, (script, body, _) in DOCUMENTS.items():
         answer_page(site, f"/{name}", script, body)
-    links = {"start": ("#/one", "#/left"), "one": ("#/two", "#/one"), "two": ("#/",)}
+    links = {
+        "start": ("#/one", "#/left", "#!/excluded"),
+        "one": ("#/two", "#/one"),
+        "two": ("#/",),
+    }
     for name, hashes in links.items():
         anchors = "".join(f"<a href={each}>x</a>" for each in hashes)
         text = f"<h1>At {name}</h1><a href=/at-{name}>x</a>{anchors}"
@@ -387,13 +400,14 @@ def test_documents_are_read_as_their_scripts_leave_them(site, rendered):
     answer_page(site, "/elsewhere", "location.href = '/there'", "<p>wait")
     site.page("/there", title="There")
 
-    found = rendered(*DOCUMENTS, "elsewhere", max_depth=0)
+    found = rendered(*DOCUMENTS, "elsewhere", max_depth=0, exclude=("#!/excluded",))
 
     assert {name: found.links(f"/{name}") for name in DOCUMENTS} == {
         name: links for name, (_, _, links) in DOCUMENTS.items()
     }
     assert "render/cut" not in found.stats
     assert "At two" in found.pages["/hash_routes"].text
+    assert "/route-/excluded" not in site.paths
     assert site.paths.count("/by-header") == 2
     assert {"/frame", "/from-worker", "/from-frame"} <= set(site.paths)
     assert found.pages["/there"].title == "There"  # a redirect: of the same depth
@@ -669,10 +683,9 @@ def descendants(pid):
     """Return the processes that a process has started, and theirs."""
     found = []
     with contextlib.suppress(OSError):  # it has ended
-        for child in (
-            pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        ):
-            found += [int(child), *descendants(int(child))]
+        for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in children.read_text().split():
+                found += [int(child), *descendants(int(child))]
     return found
 
 
@@ -746,6 +759,25 @@ def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
     assert len(killed) == 2
     assert len(found.pages) == 3
     assert not found.summary.failed
+
+
+def test_no_part_of_a_browser_takes_data_with_it_when_it_ends(
+    site, rendered, monkeypatch
+):
+    app(site, {"/": []})
+    answer = loading.Rendering.answer
+
+    def kill_and_answer(self, params, session):
+        if params["request"]["url"].endswith("/app.js"):
+            for pid in descendants(os.getpid()):
+                command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                if b"--utility-sub-type=network" in command:
+                    os.kill(pid, signal.SIGKILL)
+        answer(self, params, session)
+
+    monkeypatch.setattr(loading.Rendering, "answer", kill_and_answer)
+
+    assert rendered().pages["/"].title == "Page /"
 
 
 def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
