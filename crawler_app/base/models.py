@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crawler_app.base.reasons import AnyReason, Reason
 
 __all__ = [
+    "DIGEST_BYTES",
     "MAX_TEXT_CHARS",
     "REACHES",
     "Candidate",
@@ -26,11 +27,16 @@ __all__ = [
     "State",
     "UrlRecord",
     "body_digest",
+    "digest_of",
 ]
 
 # Of the text of one page.  The longest articles of Wikipedia have about as much; longer pages
 # are logs or dumps.
 MAX_TEXT_CHARS = 200_000
+
+# Of the digests in tables.  At eight bytes, two different pages among a million share a digest
+# in one crawl of forty million.
+DIGEST_BYTES = 8
 
 # How far a crawl may go from its seeds; `crawler_app.run.crawl.scope` explains each value.
 REACHES = ("host", "domain", "prefix", "any")
@@ -200,6 +206,11 @@ def body_digest(body: bytes) -> bytes:
     Not the SHA-1 of an archive: two documents with the same SHA-1 can be made (SHAttered, 2017).
     """
     return hashlib.blake2b(body, digest_size=16).digest()
+
+
+def digest_of(body: bytes) -> str:
+    """Return the digest of a body that is in tables; equal for equal bodies."""
+    return body_digest(body)[:DIGEST_BYTES].hex()
 
 
 @dataclass(slots=True, frozen=True)

@@ -12,12 +12,12 @@ from typing import TypeAlias
 from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import retry_after_s
 from crawler_app.base.models import (
+    DIGEST_BYTES,
     Candidate,
     CrawledPage,
     Fetched,
     Outcome,
     State,
-    body_digest,
 )
 from crawler_app.base.reasons import (
     AnyReason,
@@ -34,7 +34,6 @@ __all__ = [
     "PutBack",
     "Respell",
     "Retry",
-    "digest_of",
     "failed",
     "internal_error",
     "of_error",
@@ -44,10 +43,6 @@ __all__ = [
     "robots_unreachable",
     "skipped",
 ]
-
-# At eight bytes, two different pages among a million share a digest in one crawl of forty
-# million.
-DIGEST_BYTES = 8
 
 
 @dataclass(slots=True, frozen=True)
@@ -118,11 +113,6 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
         digest=fetched.digest()[:DIGEST_BYTES].hex(),
         note="; ".join(fetched.notes),
     )
-
-
-def digest_of(body: bytes) -> str:
-    """Return a digest of a body; equal for equal bodies."""
-    return body_digest(body)[:DIGEST_BYTES].hex()
 
 
 def of_error(exc: FetchError) -> Retry | Finish:

@@ -11,11 +11,10 @@ from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import TypeAlias
 
-from crawler_app.base.models import Fetched, Outcome
+from crawler_app.base.models import Fetched, Outcome, digest_of
 from crawler_app.base.reasons import Reason
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import join_or_nothing
-from crawler_app.run.crawl import ending
 from crawler_app.run.crawl.browser_requests import BrowserRequests
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.run.crawl.fetching import Fetching
@@ -129,7 +128,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         was_empty = texts[0] < NEARLY_EMPTY_CHARS
         self.choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
-        outcome.digest = ending.digest_of(read.encode("utf-8", "replace"))
+        outcome.digest = digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED
 
 

@@ -24,7 +24,7 @@ from crawler_app.base.errors import (
     UrlError,
 )
 from crawler_app.base.http_headers import is_html
-from crawler_app.base.models import Candidate, Fetched, Outcome, State, body_digest
+from crawler_app.base.models import Candidate, Fetched, Outcome, State, digest_of
 from crawler_app.base.progress import OnStep, megabytes, no_step
 from crawler_app.base.reasons import Reason, reason_of_status
 from crawler_app.base.urls import (
@@ -39,11 +39,12 @@ from crawler_app.run.directory.foreign_files import (
     Piece,
     fetched_at,
     fetched_from,
+    message_in,
     pieces_of,
 )
 from crawler_app.run.directory.stored import CrawlSizes, StoredCrawl
 from crawler_app.run.directory.union import UnionIndex
-from crawler_app.store.archive.block import facts_of, split_block
+from crawler_app.store.archive.block import facts_of
 from crawler_app.store.archive.captures import RESPONSE, REVISIT, Capture
 from crawler_app.store.archive.gzip_members import Member, members_in
 from crawler_app.store.archive.totals import ArchiveSummary
@@ -59,7 +60,7 @@ __all__ = ["ForeignCrawl"]
 MAX_BODY_BYTES = CrawlConfig.max_body_bytes
 
 # Of records, and of captures.
-KINDS = {"response": RESPONSE, "revisit": REVISIT}
+KINDS = {"response": RESPONSE, "resource": RESPONSE, "revisit": REVISIT}
 
 
 class ForeignCrawl(StoredCrawl):
@@ -179,7 +180,7 @@ class _Content:
         # Old versions of wget write it in angle brackets.
         url = canonicalize(get("warc-target-uri", "").strip("<>"))
         at = int(datetime.datetime.fromisoformat(get("warc-date", "")).timestamp())
-        head, payload = split_block(record.block)
+        head, payload = message_in(record)
         facts = facts_of(head)
         digest = get("warc-payload-digest", "").rpartition(":")[2]
         kind = KINDS[record.kind]
@@ -262,13 +263,13 @@ class _ForeignResponses:
 def _outcome_of(fetched: Fetched) -> Outcome:
     content_type = fetched.headers.get("Content-Type", "")
     status = fetched.status
-    if status >= 400:
-        return Outcome(State.FAILED, reason_of_status(status), status, content_type)
     outcome = Outcome(
         *(State.DONE, Reason.OK, status, content_type, len(fetched.body)),
-        digest=body_digest(fetched.body).hex(),
+        digest=digest_of(fetched.body),
     )
-    if status in REDIRECTS and "Location" in fetched.headers:
+    if status >= 400:
+        outcome.state, outcome.reason = State.FAILED, reason_of_status(status)
+    elif status in REDIRECTS and "Location" in fetched.headers:
         outcome.reason = Reason.REDIRECT
         outcome.redirect_to = redirect_target(fetched.url, fetched.headers["Location"])
     elif is_html(content_type):

@@ -6,19 +6,24 @@ import zipfile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from crawler_app.base.errors import ConfigError
+from crawler_app.base.errors import ArchiveError, ConfigError
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.block import facts_of, split_block
 from crawler_app.store.archive.gzip_members import read_member
+from crawler_app.store.archive.record import Record
 from crawler_app.store.archive.replay import decoded_body, headers_of
 
-__all__ = ["Piece", "fetched_at", "fetched_from", "pieces_of"]
+__all__ = ["Piece", "fetched_at", "fetched_from", "message_in", "pieces_of"]
 
 # Of the name of a file.
 SUFFIXES = (".warc.gz", ".wacz")
 
 # In a zip file, before the name of an entry: its length, and that of another field.
 _LOCAL_HEADER = struct.Struct("<26xHH")
+
+# In the beginning of whatever is compressed, and in no text.
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+MAX_TEXT_START = 64
 
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]*\r\n")
 
@@ -72,8 +77,23 @@ def fetched_at(file: BinaryIO, offset: int, url: str, max_body_bytes: int) -> Fe
     Raises:
         ArchiveError: it is damaged, or too large.
     """
-    block = read_member(file, offset).record.block
-    return fetched_from(url, *split_block(block), max_body_bytes)
+    record = read_member(file, offset).record
+    return fetched_from(url, *message_in(record), max_body_bytes)
+
+
+def message_in(record: Record) -> tuple[bytes, bytes]:
+    """Return the head and the payload of a record.
+
+    The head of a resource, which no server has sent, is made.
+
+    Raises:
+        ArchiveError: no blank line ends the head.
+    """
+    if record.kind != "resource":
+        return split_block(record.block)
+    content_type = record.fields.get("content-type", "")
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n"
+    return head.encode("latin-1", "replace"), record.block
 
 
 def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> Fetched:
@@ -85,8 +105,13 @@ def fetched_from(url: str, head: bytes, payload: bytes, max_body_bytes: int) -> 
     facts = facts_of(head)
     if facts.is_chunked:
         payload = _dechunked(payload)
-    body = decoded_body(payload, facts.content_encoding, max_body_bytes)
-    # Some programs store the decoded body with the head as it was.
+    try:
+        body = decoded_body(payload, facts.content_encoding, max_body_bytes)
+    except ArchiveError:
+        if _CONTROLS.search(payload, 0, MAX_TEXT_START):
+            raise
+        # Some programs store the decoded body with the head as it was.
+        body = decoded_body(payload, "", max_body_bytes)
     octets = payload if body is None else body
     return Fetched(url, facts.status, headers_of(head), octets, 0.0)
 

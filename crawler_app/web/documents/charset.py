@@ -7,6 +7,7 @@ most like.
 """
 
 import codecs
+import contextlib
 import functools
 import re
 
@@ -45,6 +46,9 @@ _LABELS = {
     "GB18030": "gbk",
     "ISO-8859-8": "windows-1255",
 }
+
+# WHATWG Encoding, 10.1: GBK is decoded as gb18030, which contains it.
+_DECODERS = {"gbk": "gb18030"}
 
 _NAME_BY_BOM = {
     codecs.BOM_UTF8: "utf-8",
@@ -102,8 +106,35 @@ def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
             return body.removeprefix(codecs.BOM_UTF8).decode("utf-8"), "utf-8"
         except UnicodeDecodeError:
             name = name or _detected(body)
-    text, encoding = webencodings.decode(body, name, errors="replace")
-    return text, encoding.name
+    errors = _EUC_JP_ERRORS if name == "euc-jp" else "replace"
+    text, _ = webencodings.decode(body, _DECODERS.get(name, name), errors)
+    return text, name
+
+
+_EUC_JP_ERRORS = f"{__name__}.euc_jp"
+
+
+def _in_shift_jis(error: UnicodeError) -> tuple[str, int]:
+    """Return a character of EUC-JP that browsers know and Python does not, such as "①".
+
+    Both charsets have the same rows (WHATWG Encoding, 12.1 and 12.3), and Windows' Shift_JIS
+    knows all characters in them.
+
+    >>> decode_html(b"\\xad\\xa1", "text/html; charset=euc-jp")[0]
+    '①'
+    """
+    assert isinstance(error, UnicodeDecodeError)
+    pair = error.object[error.start : error.start + 2]
+    if len(pair) == 2 and all(0xA0 < each < 0xFF for each in pair):
+        row, cell = pair[0] - 0xA0, pair[1] - 0xA0
+        lead = (row + 1) // 2 + (0x80 if row < 63 else 0xC0)
+        trail = cell + (0x3F + (cell > 63) if row % 2 else 0x9E)
+        with contextlib.suppress(UnicodeDecodeError):
+            return bytes((lead, trail)).decode("cp932"), error.start + 2
+    return "\ufffd", error.end
+
+
+codecs.register_error(_EUC_JP_ERRORS, _in_shift_jis)
 
 
 def _detected(body: bytes) -> str:

@@ -15,16 +15,15 @@ from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.links import (
-    MAX_LINKS,
-    Anchor,
-    anchors_of,
-    is_nofollow,
-    links_of,
-)
+from crawler_app.web.documents.links import Anchor, anchors_of, is_nofollow, links_of
 from crawler_app.web.documents.outline import Outline, outline_of_tree
 from crawler_app.web.documents.page_metadata import PageMetadata, metadata_of
-from crawler_app.web.documents.references import Mention, assets_of, refresh_in
+from crawler_app.web.documents.references import (
+    MAX_LINKS,
+    Mention,
+    assets_of,
+    refresh_in,
+)
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.scripted import is_made_by_script
 from crawler_app.web.documents.sent_links import as_sent
@@ -183,7 +182,6 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     page.is_partial |= len(distinct) > MAX_LINKS
     types = [(field.attr("type") or "").lower() for field in tree.tags("input")]
     page.passwords = types.count("password")
-    page.is_made_by_script = not page.links and is_made_by_script(tree)
     followed = [
         href
         for element, href in links
@@ -198,6 +196,8 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     page.title = _title(tree)
     if refreshes := [*filter(None, map(refresh_in, tree.tags("meta")))]:
         page.refresh = refresh_among(refreshes, charset)
+    leads_on = page.links or page.refresh is not None and page.refresh.reference
+    page.is_made_by_script = not leads_on and is_made_by_script(tree)
     _read_head(page, tree, agent)
     if with_anchors:
         page.anchors = anchors_of(links, charset)

@@ -10,22 +10,18 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
-from crawler_app.web.documents.references import srcdocs_of
+from crawler_app.web.documents.references import MAX_LINKS, seen_outside, srcdocs_of
 from crawler_app.web.documents.sent_links import as_sent
-from crawler_app.web.documents.tree import Tree, tree_of
+from crawler_app.web.documents.tree import Tree
 
 __all__ = [
-    "MAX_LINKS",
     "Anchor",
     "anchors_of",
     "is_nofollow",
+    "links_in",
     "links_of",
-    "prefixed_href",
     "text_of_link",
 ]
-
-# A page that has more is read in part.
-MAX_LINKS = 100_000
 
 MAX_TEXT_CHARS = 200
 
@@ -56,31 +52,35 @@ def links_of(tree: Tree, depth: int = 0) -> list[tuple[Element, str]]:
     Args:
         depth: The number of pages that contain this one.
     """
-    links = _links_in(tree)
+    links = _links_of_piece(tree)
     for noscript in tree.noscripts(("a", "area")):
-        links += _links_in(noscript)
-    for _, srcdoc in srcdocs_of(tree, depth):
-        links += links_of(tree_of(srcdoc), depth + 1)
+        links += _links_of_piece(noscript)
+    for _, inner in srcdocs_of(tree, depth):
+        found = links_of(inner, depth + 1)
+        links += ((element, seen_outside(inner, href)) for element, href in found)
     return links
 
 
-def _links_in(tree: Tree) -> list[tuple[Element, str]]:
-    elements: Iterable[Element] = tree.tags("a")
+def _links_of_piece(tree: Tree) -> list[tuple[Element, str]]:
+    elements = tree.tags("a")
     if areas := tree.tags("area"):
         elements = sorted((*elements, *areas), key=tree.offset_of)
+    return links_in(elements)
+
+
+def links_in(elements: Iterable[Element]) -> list[tuple[Element, str]]:
+    """Return those of some elements that have a target, with it as written.
+
+    In an ``<svg>`` it may be an ``xlink:href``, which browsers ignore in HTML.
+    """
     return [
         (element, href)
         for element in elements
         # Most have an `href`, and another call for each would cost too much.
         if (href := element.attr("href")) is not None
-        or (href := prefixed_href(element)) is not None
+        or element.namespace is Namespace.SVG
+        and (href := element.attr("xlink:href")) is not None
     ]
-
-
-def prefixed_href(element: Element) -> str | None:
-    """Return the ``xlink:href`` of a link in an ``<svg>``; browsers ignore it in HTML."""
-    is_svg = element.namespace is Namespace.SVG
-    return element.attr("xlink:href") if is_svg else None
 
 
 def anchors_of(links: list[tuple[Element, str]], charset: str) -> list[Anchor]:

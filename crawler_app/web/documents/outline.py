@@ -15,11 +15,12 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
 from crawler_app.web.documents.charset import decode_html
-from crawler_app.web.documents.links import MAX_LINKS, text_of_link
+from crawler_app.web.documents.links import text_of_link
 from crawler_app.web.documents.named_urls import urls_named_in
 from crawler_app.web.documents.non_html import SVG_TYPE, mentions_in_file
 from crawler_app.web.documents.references import (
     LOADED_USES,
+    MAX_LINKS,
     REFERRING,
     Mention,
     Reference,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
-from crawler_app.web.documents.links import prefixed_href, text_of_link
+from crawler_app.web.documents.links import links_in, text_of_link
 from crawler_app.web.documents.tree import Tree, is_within
 from crawler_app.web.robots.directives import directives_in_meta
 
@@ -195,12 +195,7 @@ def _read_links(metadata: PageMetadata, tree: Tree) -> None:
 
 
 def _read_anchors(metadata: PageMetadata, tree: Tree) -> None:
-    for element in tree.tags("a"):
-        href = element.attr("href")
-        if href is None:
-            href = prefixed_href(element)
-        if href is None:
-            continue
+    for element, href in links_in(tree.tags("a")):
         text = href.strip()
         if not text or text[:11].lower() == "javascript:":
             metadata.scripted_links += 1

@@ -4,11 +4,13 @@ Pure.  As in a browser that runs scripts, nothing is loaded for a ``<noscript>``
 are some of the page's; nothing in a ``<template>`` counts, unless it is a shadow root.
 """
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
+from urllib.parse import urljoin
 
 from turbohtml import Element, Namespace
 
@@ -20,14 +22,17 @@ from crawler_app.web.documents.tree import Tree, tree_of
 
 __all__ = [
     "LOADED_USES",
+    "MAX_LINKS",
     "REFERRING",
     "Mention",
     "Reference",
     "Use",
     "assets_of",
+    "is_script",
     "references_of",
     "refers_to_url",
     "refresh_in",
+    "seen_outside",
     "srcdocs_of",
 ]
 
@@ -171,9 +176,12 @@ _LOADING = (
 )
 
 # Elements with attributes that refer to something; any element may do so by its style.
-REFERRING = ("a", "area", "base", "meta", *_LOADING, *_WITH_BACKGROUND)
+REFERRING = ("a", "area", "base", "meta", *_LOADING)
 
 LOADED_USES = frozenset((Use.FRAME, Use.ASSET))
+
+# A page that has more is read in part.
+MAX_LINKS = 100_000
 
 # Of pages in attributes of others.
 MAX_SRCDOCS = 100
@@ -207,7 +215,7 @@ def references_of(
         depth: The number of pages that contain this one.
     """
     for name in names:
-        for element in tree.tags(name):
+        for element in tree.tags(name)[:MAX_LINKS]:
             if name == "style":
                 yield from _in_style_sheet(element)
                 continue
@@ -248,13 +256,14 @@ def _in_refresh(element: Element) -> Iterator[Reference]:
 
 
 def _in_srcdocs(tree: Tree, depth: int) -> Iterator[Reference]:
-    for element, srcdoc in srcdocs_of(tree, depth):
-        for each in references_of(tree_of(srcdoc), depth=depth + 1):
+    for element, inner in srcdocs_of(tree, depth):
+        for each in references_of(inner, depth=depth + 1):
             if each.use is not Use.BASE:
-                yield Reference(element, each.value, each.use, "iframe", "srcdoc")
+                value = seen_outside(inner, each.value)
+                yield Reference(element, value, each.use, "iframe", "srcdoc")
 
 
-def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, str]]:
+def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, Tree]]:
     """Return the pages in attributes of a page, within limits.
 
     Args:
@@ -262,8 +271,22 @@ def srcdocs_of(tree: Tree, depth: int) -> list[tuple[Element, str]]:
     """
     frames = tree.tags("iframe") if depth < MAX_DEPTH else ()
     srcdocs = ((frame, frame.attr("srcdoc")) for frame in frames)
-    found = ((frame, srcdoc) for frame, srcdoc in srcdocs if srcdoc is not None)
+    found = (
+        (frame, tree_of(srcdoc)) for frame, srcdoc in srcdocs if srcdoc is not None
+    )
     return list(itertools.islice(found, MAX_SRCDOCS))
+
+
+def seen_outside(inner: Tree, value: str) -> str:
+    """Return a reference of a page in an attribute as one of the page around it.
+
+    They differ if the inner page has a ``<base href>``.
+    """
+    hrefs = (base.attr("href") for base in inner.tags("base"))
+    href = next((each for each in hrefs if each is not None), "")
+    with contextlib.suppress(ValueError):  # such as "http://["
+        return urljoin(href, value) if href else value
+    return value
 
 
 def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
@@ -273,11 +296,10 @@ def _in_other_attributes(tree: Tree) -> Iterator[Reference]:
             yield Reference(
                 element, found.value, Use.ASSET, element.tag, "style", found.at
             )
-    for name in _WITH_BACKGROUND:
-        for element in tree.tags(name):
-            value = element.attr("background")
-            if value is not None:
-                yield Reference(element, value, Use.ASSET, name, "background")
+    for element in tree.select("[background]"):
+        if element.tag in _WITH_BACKGROUND:
+            value = element.attr("background") or ""
+            yield Reference(element, value, Use.ASSET, element.tag, "background")
 
 
 def refresh_in(element: Element) -> str | None:
@@ -301,7 +323,9 @@ def _uses_of(element: Element, name: str) -> Mapping[str, Use]:
     if name == "link":
         return _uses_of_link(element)
     if name == "script":
-        return _SRC if _is_script(element) else _NOTHING
+        return _SRC if is_script(element) else _NOTHING
+    if name == "iframe" and element.attr("srcdoc") is not None:
+        return _NOTHING  # which takes the place of a `src`
     if name == "input":
         is_image = (element.attr("type") or "").lower() == "image"
         return _SRC if is_image else _NOTHING
@@ -341,7 +365,8 @@ def _is_css(element: Element) -> bool:
     return media_type(element.attr("type") or "") in ("", "text/css")
 
 
-def _is_script(element: Element) -> bool:
+def is_script(element: Element) -> bool:
+    """Return whether a ``<script>`` is code, and not a block of data."""
     kind = element.attr("type")
     if kind is None and (language := element.attr("language")):
         kind = f"text/{language}"

@@ -5,6 +5,7 @@ Pure.
 
 from turbohtml import Text
 
+from crawler_app.web.documents.references import is_script
 from crawler_app.web.documents.tree import Tree, is_within
 
 __all__ = ["is_made_by_script"]
@@ -32,9 +33,9 @@ def is_made_by_script(tree: Tree) -> bool:
     False
     """
     document = tree.roots[0]
-    if document.find("script") is None:
+    if not any(map(is_script, document.iter_elements(("script",)))):
         return False
-    if any(True for root in tree.roots for _ in root.iter_elements(_SHOWN)):
+    if any(map(tree.tags, _SHOWN)):
         return False
     shown_bytes = 0
     for node in document.descendants:

@@ -88,22 +88,23 @@ def html_of_xhtml(source: str) -> tuple[str, Mapping[int, int]] | None:
     >>> html_of_xhtml(f'<html xmlns="{_NAMESPACE}"><a href="b"/></html>')
     ('<html><a href="b"></a></html>', {0: 0, 6: 43})
     """
-    converter = _Converter()
-    octets = source.encode("utf-8", "replace")
+    converter = _Converter(source)
     try:
-        converter.parser.Parse(octets, True)
+        converter.parser.Parse(source.encode("utf-8", "replace"), True)
     except expat.ExpatError:
         return None
-    return "".join(converter.pieces), converter.source_at(octets)
+    return "".join(converter.pieces), converter.source_at
 
 
 class _Converter:
     """Writes HTML from the events of an XML parser."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         self.pieces: list[str] = []
+        # The offsets in the source, in characters, by those in the HTML.
+        self.source_at: dict[int, int] = {}
+        self._line_starts = [0, *(end.end() for end in re.finditer("\n", source))]
         self._length = 0
-        self._bytes_at: dict[int, int] = {}
         self._open: list[str] = []
         self.parser = parser = expat.ParserCreate("utf-8", " ")
         parser.ordered_attributes = True
@@ -116,16 +117,6 @@ class _Converter:
         parser.UseForeignDTD(True)
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
         parser.ExternalEntityRefHandler = self._external
-
-    def source_at(self, octets: bytes) -> dict[int, int]:
-        """Return the offsets in the source, in characters, by those in the HTML."""
-        if octets.isascii():
-            return self._bytes_at
-        found, last, at = {}, 0, 0
-        for offset, byte in self._bytes_at.items():
-            at += len(octets[last:byte].decode("utf-8", "replace"))
-            found[offset], last = at, byte
-        return found
 
     def _external(self, context: str | None, *_ids: str | None) -> int:
         if context is None:  # not an entity of the page's own
@@ -140,7 +131,8 @@ class _Converter:
     def _start(self, full_name: str, attributes: list[str]) -> None:
         name = _html_name(full_name)
         self._open.append(name)
-        self._bytes_at[self._length] = self.parser.CurrentByteIndex
+        line = self._line_starts[self.parser.CurrentLineNumber - 1]
+        self.source_at[self._length] = line + self.parser.CurrentColumnNumber
         values = zip(
             map(_attribute_name, attributes[::2]), attributes[1::2], strict=True
         )

@@ -31,16 +31,18 @@ logger = logging.getLogger(__name__)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 # Turned off; the last two are popups of an address bar that is not there, and would be two
-# processes for each context.
+# processes for each context.  A spare renderer is started for a page that may come, in each.
 FEATURES = (
     *("BackForwardCache", "MediaRouter", "OptimizationHints", "Prerender2"),
-    *("Translate", "WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
+    *("SpareRendererForSitePerProcess", "Translate"),
+    *("WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
 )
 
 FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
+    "--no-startup-window",  # its process would show nothing
     "--disable-gpu",
     "--disable-dev-shm-usage",  # 64 MB in a container
     "--mute-audio",
@@ -194,7 +196,7 @@ def _launched(program: str, way: Way) -> Subgenerator[Browser]:
     home = tempfile.mkdtemp(prefix="gencrawl-chromium-")
     ours, theirs = socket.socketpair()
     profile = f"--user-data-dir={home}"
-    command = [program, *FLAGS, *flags, profile, "about:blank"]
+    command = [program, *FLAGS, *flags, profile]
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", launcher.__file__, mode, home, *command],

@@ -703,7 +703,7 @@ def browsers():
 def shorten_limits(monkeypatch, *names):
     """Give some pages less time than others, which may need theirs on a busy machine."""
     render, ask = tab.Tab.render, tab.Tab._ask
-    limits = {True: (2.0, datetime.timedelta(seconds=4))}
+    limits = {True: (1.0, datetime.timedelta(seconds=2))}
     limits[False] = settling.LIMIT_S, devtools.COMMAND_TIMEOUT
 
     def limit(url):

@@ -106,7 +106,12 @@ def restored(markdown: str, texts: Sequence[str]) -> str:
         texts: What `prepare` has returned; a mark of the page itself has none.
     """
     markdown = _BEFORE_MEANING.sub(": ", _AFTER_TERM.sub("\n", markdown))
-    return _RAW.sub(lambda mark: "".join(texts[int(mark[1]) :][:1]), markdown)
+
+    def text_of(mark: re.Match[str]) -> str:
+        number = int(mark[1])
+        return texts[number] if number < len(texts) else ""
+
+    return _RAW.sub(text_of, markdown)
 
 
 def _formula(source: str) -> str:

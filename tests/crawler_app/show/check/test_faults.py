@@ -141,7 +141,7 @@ FINE = [
     '<a href="/to-there">x</a> <a href="/to-there#place">x</a> <a href=" /there ">x</a>',
     "<a href=/there?a&amp;copy=1>x</a> <a href=/there?a&copy=1>x</a>",
     "<base href=/deep/><a href=../there>x</a> <a href=page>x</a>",
-    "<iframe srcdoc='<a href=/there>x</a>'></iframe> <object data=/there></object>",
+    "<iframe src=/gone srcdoc='<a href=/there>x</a>'></iframe> <object data=/there></object>",
 ]
 
 

@@ -160,6 +160,7 @@ def test_charset_detection_takes_linear_time(part):
         ("euc-jp", "euc-jp", JAPANESE),
         ("iso-2022-jp", "iso-2022-jp", JAPANESE),
         ("gb18030", "gb18030", JAPANESE),
+        ("gb2312", "gb18030", "价格：€ 㐀"),
         ("iso-8859-1", "cp1252", "“café” €"),
         ("utf-16le", "utf-16-le", JAPANESE),
     ],
@@ -168,6 +169,14 @@ def test_page_in_a_declared_charset(label, codec, text):
     decoded, _ = decode_html(text.encode(codec), f"text/html; charset={label}")
 
     assert decoded == text
+
+
+def test_characters_that_windows_added_to_euc_jp():
+    text, name = decode_html(
+        b"<p>\xad\xa1\xad\xb7\xad\xea\xfc\xe2 \xad \xa1", "text/html; charset=euc-jp"
+    )
+
+    assert (text, name) == ("<p>①Ⅲ㈱髙 \ufffd \ufffd", "euc-jp")
 
 
 @given(

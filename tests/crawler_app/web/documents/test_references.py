@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
+from crawler_app.web.documents import references
 from crawler_app.web.documents.html import parse_html
 from crawler_app.web.documents.outline import outline_of
 from crawler_app.web.documents.references import Use
@@ -168,6 +169,13 @@ def test_ids_are_possible_targets_of_fragments():
     )
 
     assert outline_of(markup.encode(), "text/html").ids == ["a&b", "c"]
+
+
+@pytest.mark.parametrize("piece", ["<a href=x>", "<area href=x>", "<img src=x>"])
+def test_references_of_one_kind_are_limited(piece, monkeypatch):
+    monkeypatch.setattr(references, "MAX_LINKS", 2)
+
+    assert len(mentions_in(piece * 3)) == 2
 
 
 @pytest.mark.parametrize(

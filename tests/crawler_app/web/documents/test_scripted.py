@@ -10,6 +10,7 @@ SHELLS = [
     f"<body><noscript>You need to enable JavaScript to run this app.</noscript>{SCRIPT}",
     f"<app-root>Loading&hellip;</app-root>{SCRIPT}",
     "<div id=__nuxt></div><script>window.data = 'a long text about telescopes' * 9",
+    "<meta http-equiv=refresh content=60><script type=module src=/app.js></script>",
     f"<!-- {'words ' * 90} --><SCRIPT>x</SCRIPT><svg><text>spinning wheel</svg>",
 ]
 PAGES = [
@@ -18,6 +19,8 @@ PAGES = [
     f"<img src=/photo.jpg>{SCRIPT}",
     f"<form><input name=q></form>{SCRIPT}",
     f"<iframe src=/a></iframe>{SCRIPT}",
+    "<div id=root></div><script type=application/ld+json>{}</script>",
+    f"<meta http-equiv=refresh content='0; url=/a'>{SCRIPT}",
 ]
 
 

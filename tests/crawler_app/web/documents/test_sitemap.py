@@ -344,6 +344,12 @@ def test_entries_after_an_error_are_found(fault, found, distance):
     )
 
 
+def test_line_that_is_not_utf_8_is_lost():
+    found = parse_sitemap(b"http://a.test/0\nhttp://a.test/\xff\nhttp://a.test/1\n")
+
+    assert found == Sitemap(pages(2), is_cut=True)
+
+
 def test_truncated_document_is_partial():
     assert parse_sitemap(f"<urlset>{entries(3)}".encode()) == Sitemap(
         pages(3), is_cut=True

@@ -130,6 +130,17 @@ def test_page_in_a_page_has_links_too():
     assert parse_html(f'<iframe srcdoc="{escaped}">'.encode()).links == ["x", "y"]
 
 
+@pytest.mark.parametrize("base", ["/b/", "http://other.test/"])
+def test_page_in_a_page_has_a_base_of_its_own(base):
+    inner = f"<base target=x><base href={base}><a href=x>X</a><img src=y><a href=http://[>Z</a>"
+
+    page = parse_html(f'<iframe srcdoc="{inner}"></iframe><a href=x>X</a>'.encode())
+    loaded = parse_html(f'<iframe srcdoc="{inner}">'.encode(), with_assets=True).assets
+
+    assert page.links == ["x", f"{base}x", "http://["]
+    assert [each.value for each in loaded] == [f"{base}y"]
+
+
 PIECES = (
     "<a href=1>|</a>|<p>|</p>|<table>|<tr>|<td>|</table>|<b a=1>|</b>|<div>|</div>|<svg>"
     "|</svg>|<foreignObject>|<math>|<mi>|<select>|<option>|<template>|</template>"

@@ -123,4 +123,6 @@ def test_footnotes_by_the_thousand_take_little_time():
     text = markdown(f"<p>{marks}<ol>{notes}</ol>")
 
     assert text.endswith("[^20000]: n")
-    assert time.process_time() - began < 5  # not a minute
+    assert (
+        time.process_time() - began < 2
+    )  # 0.2, or 3.5 with a copy of the rest for each

@@ -287,6 +287,11 @@ def test_wacz_and_directory_say_the_same(gencrawl, crawl, tmp_path):
     one, other = ended.out.splitlines()[1:]
     assert one.partition(",")[2] == other.partition(",")[2]
     assert {one.partition(",")[0], other.partition(",")[0]} == {"crawl", "copy.wacz"}
+    responses = "SELECT url, status, bytes, digest FROM urls WHERE status IS NOT NULL"
+    statuses = f"SELECT DISTINCT status FROM ({responses}) ORDER BY 1"
+    assert gencrawl("sql", package, "-q", statuses).out.split()[1:] == ["200", "404"]
+    unlike = f"{responses} GROUP BY ALL HAVING count(*) = 1"
+    assert gencrawl("sql", crawl, package, "-q", unlike).out.splitlines()[1:] == []
 
 
 def test_revisit_has_the_body_of_the_record_it_refers_to(
@@ -398,6 +403,48 @@ def test_files_of_other_programs_are_read(gencrawl, tmp_path, name, content):
     ]
     captures = "SELECT count(*), count(DISTINCT warc_filename) FROM captures"
     assert answer(captures) == [f"3,{2 if name == 'w.wacz' else 1}"]
+
+
+def page(number):
+    return f"<title>T{number}</title><a href=/{number + 1}>Next page</a>".encode()
+
+
+def test_bodies_that_are_stored_as_they_came_or_decoded_are_read(gencrawl, tmp_path):
+    zipped = gzip.compress(page(2))
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(zipped), zipped)
+    coded = [("Content-Encoding", "gzip")]
+    framed = [*coded, ("Transfer-Encoding", "chunked")]
+    bodies = [(page(0), []), (gzip.compress(page(1)), coded), (chunked, framed)]
+    bodies += [(page(3), coded), (page(4), framed)]
+    site = "http://a.test/"
+    with (tmp_path / "w.warc.gz").open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        records = [
+            writer.create_warc_record(
+                *(f"{site}{number}", "response", io.BytesIO(body)),
+                http_headers=StatusAndHeaders(
+                    "200 OK", [("Content-Type", "text/html"), *fields], "HTTP/1.1"
+                ),
+            )
+            for number, (body, fields) in enumerate(bodies)
+        ]
+        # As warcit writes the files of a folder.
+        resource = (f"{site}5", "resource", io.BytesIO(page(5)))
+        records.append(
+            writer.create_warc_record(*resource, warc_content_type="text/html")
+        )
+        for record in records:
+            writer.write_record(record)
+            record.raw_stream.close()
+
+    ended = gencrawl(
+        *("sql", tmp_path / "w.warc.gz", "-q"),
+        "SELECT url, title, outlinks FROM pages ORDER BY url",
+    )
+
+    assert ended.out.splitlines()[1:] == [
+        f"{site}{number},T{number},1" for number in range(6)
+    ]
 
 
 def test_ctrl_c_ends_a_query(crawl):
