@@ -24,7 +24,8 @@ PIECE_BYTES = 3 * 2**17
 # A command that takes longer has met a script that never ends, or a browser that is stuck.
 COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 
-OnEvent: TypeAlias = Callable[[str, dict[str, Any]], None]
+# Called with the method, the parameters and the session of an event.
+OnEvent: TypeAlias = Callable[[str, dict[str, Any], str], None]
 
 
 class RenderError(FetchError):
@@ -57,7 +58,7 @@ class DevTools(asyncio.Protocol):
         self._is_paused = False
 
     def listen(self, session: str, on_event: OnEvent) -> None:
-        """Call a function with each event of a session, by method and parameters, until it ends."""
+        """Call a function with each event of a session until that ends."""
         self._on_event_by_session[session] = on_event
 
     def send(
@@ -74,7 +75,7 @@ class DevTools(asyncio.Protocol):
         """
         answer: gen.Future[dict[str, Any]] = gen.Future()
         # Its failure need not matter, such as that of a command to a closed frame.
-        answer.add_done_callback(_retrieve)
+        answer.add_done_callback(lambda _: answer.cancelled() or answer.exception())
         if self.is_lost:
             answer.set_exception(BrowserGoneError("the browser has ended"))
             return answer
@@ -144,8 +145,8 @@ class DevTools(asyncio.Protocol):
         for answer in answers.values():
             if not answer.done():
                 answer.set_exception(BrowserGoneError("the browser has ended"))
-        for on_event in list(self._on_event_by_session.values()):
-            on_event("Inspector.detached", {})
+        for session, on_event in list(self._on_event_by_session.items()):
+            on_event("Inspector.detached", {}, session)
 
     def data_received(self, data: bytes) -> None:
         if b"\0" not in data:
@@ -162,9 +163,9 @@ class DevTools(asyncio.Protocol):
             method, params = message["method"], message["params"]
             if method == "Target.detachedFromTarget":
                 self._on_event_by_session.pop(params["sessionId"], None)
-            on_event = self._on_event_by_session.get(message.get("sessionId", ""))
-            if on_event is not None:
-                on_event(method, params)
+            session = message.get("sessionId", "")
+            if session in self._on_event_by_session:
+                self._on_event_by_session[session](method, params, session)
             return
         answer = self._answer_by_number.pop(number)
         if answer.cancelled():
@@ -183,8 +184,3 @@ def _pieces(message: bytes, body: bytes) -> Iterator[bytes]:
             yield b64encode(body[at : at + PIECE_BYTES])
         message = b'"}}'
     yield message + b"\0"
-
-
-def _retrieve(answer: "gen.Future[Any]") -> None:
-    if not answer.cancelled():
-        answer.exception()

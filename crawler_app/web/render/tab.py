@@ -81,8 +81,7 @@ class Tab:
         self._world = 0
         self._page: Rendering | None = None
 
-    def open(self) -> Subgenerator[None]:
-        """Open the tab in the browser."""
+    def _open(self) -> Subgenerator[None]:
         ask = self._devtools.ask
         created = yield ask("Target.createBrowserContext")
         self._context = created["browserContextId"]
@@ -121,6 +120,8 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
+        if not self.pages:
+            yield from self._open()
         page = self._page = Rendering(
             fetched, self._target, self._devtools, self._fetch
         )
@@ -151,8 +152,7 @@ class Tab:
             yield from page.settle()
             before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
-            rest = page_script.REST.format(is_over=is_over)
-            document = yield from self._evaluated(page, rest)
+            document = yield from self._call(page, "rest", is_over)
             if document is None or not (is_over or settling.new_requests == before):
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
@@ -182,7 +182,7 @@ class Tab:
             page.led_to = led_to  # of the page, not of a route
         elif not self._config.scroll:
             return html
-        lost = yield from self._evaluated(page, page_script.LOST)
+        lost = yield from self._call(page, "lost")
         before, tag, after = html.rpartition("</body>")
         return before + (lost["value"] if lost else "") + tag + after
 
@@ -200,22 +200,21 @@ class Tab:
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
         page.settling.extend(time.monotonic())
-        show = page_script.SHOW.format(hash=json.dumps(route))
-        yield from self._evaluated(page, show)
+        yield from self._call(page, "show", route)
         return (yield from self._read_settled(page))
 
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        is_at_end, rest = False, page_script.REST.format(is_over=False)
+        is_at_end = False
         for _ in range(MAX_MOVES):
             was_at_end = is_at_end
-            found = yield from self._evaluated(page, page_script.SCROLL)
+            found = yield from self._call(page, "scroll")
             is_at_end = found is None or not found["value"]
             if is_at_end and was_at_end or page.settling.is_over(time.monotonic()):
                 return
             if is_at_end:
                 yield from page.settle()
-                yield from self._evaluated(page, rest)
+                yield from self._call(page, "rest", False)
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -223,28 +222,23 @@ class Tab:
         for name, scale in (("view", 1), ("thumbnail", 0.5)):
             clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
             shot = {"format": "webp", "clip": clip}
-            try:
-                answer = yield self._ask(
-                    "Page.captureScreenshot", if_late=RenderError, **shot
-                )
-                taken[name] = base64.b64decode(answer["data"])
-            except BrowserGoneError:
-                raise
-            except RenderError:
+            answer = yield from self._answer("Page.captureScreenshot", **shot)
+            if answer is None:
                 break
+            taken[name] = base64.b64decode(answer["data"])
         return taken
 
-    def _evaluated(
-        self, page: Rendering, expression: str
+    def _call(
+        self, page: Rendering, function: str, *args: str | bool
     ) -> Subgenerator[dict[str, Any] | None]:
-        """Evaluate an expression in our world; None if the document has changed."""
+        """Call a function of our script; return None if the document has changed."""
         if not self._world:
             # It is made before any script, so there is no document, or it is a picture.
             raise page.error or RenderError("the browser shows no document")
         answer = yield from self._asked(
             page,
             "Runtime.evaluate",
-            expression=expression,
+            expression=f"gencrawl.{function}({', '.join(map(json.dumps, args))})",
             contextId=self._world,
             awaitPromise=True,
         )
@@ -257,6 +251,15 @@ class Tab:
     ) -> Subgenerator[dict[str, Any] | None]:
         """Return the result of a command; None if the document has changed meanwhile."""
         world = self._world
+        answer = yield from self._answer(method, **params)
+        if answer is None and (page.error is not None or self._world == world):
+            raise page.error or RenderError("its scripts did not let it be read")
+        return answer
+
+    def _answer(
+        self, method: str, **params: Any
+    ) -> Subgenerator[dict[str, Any] | None]:
+        """Return the result of a command; None if the page does not let it have one."""
         try:
             # The browser is well: this page has a script that does not end.
             answer: dict[str, Any] = yield self._ask(
@@ -265,9 +268,6 @@ class Tab:
         except BrowserGoneError:
             raise
         except RenderError:
-            if page.error is not None or self._world == world:
-                error = RenderError("its scripts did not let it be read")
-                raise page.error or error from None
             return None
         return answer
 
@@ -276,8 +276,7 @@ class Tab:
 
     # -- events ---------------------------------------------------------------------------
 
-    def _on_event(self, method: str, params: dict[str, Any], session: str = "") -> None:
-        session = session or self._session
+    def _on_event(self, method: str, params: dict[str, Any], session: str) -> None:
         page = self._page
         if method == "Fetch.requestPaused":
             if page is None:  # of a page that was left
@@ -308,9 +307,7 @@ class Tab:
     def _attach(self, params: dict[str, Any]) -> None:
         """Pause the requests of a frame or a worker with a process of its own, too."""
         session, send = params["sessionId"], self._devtools.send
-        self._devtools.listen(
-            session, lambda method, more: self._on_event(method, more, session)
-        )
+        self._devtools.listen(session, self._on_event)
         if params["targetInfo"]["type"] in ("page", "service_worker"):
             # A window, or what would answer instead of the site: it never begins.
             send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
