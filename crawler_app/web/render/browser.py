@@ -102,8 +102,7 @@ class Browser:
     @property
     def is_usable(self) -> bool:
         """Whether it may render another page."""
-        is_running = self.process.poll() is None
-        return is_running and not self.is_broken and not self.devtools.is_lost
+        return not (self.is_broken or self.devtools.is_lost)
 
     def end(self) -> None:
         """Begin to end its processes."""

@@ -10,6 +10,7 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import decoded_fields
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.problems import ScriptProblem, problem_of, request_problem
 from crawler_app.web.render.requests import BrowserRequest
@@ -51,6 +52,7 @@ class Rendering:
         html: The document when it was done; shadow trees are templates in it.
         is_cut: Whether it was not done at its limit.
         pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
+        world: The id of that in which the page is read; 0 while it has none.
         chromium_s: CPU time of the browser since the last page was done.
     """
 
@@ -62,6 +64,7 @@ class Rendering:
         self.led_to = self.html = ""
         self.is_cut = False
         self.pictures: dict[str, bytes] = {}
+        self.world = 0
         self.chromium_s = 0.0
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
@@ -103,6 +106,11 @@ class Rendering:
             if params["frame"]["id"] == self._frame:
                 self._document = params["frame"]["loaderId"]
                 self.url = params["frame"]["url"]
+        elif method == "Runtime.executionContextCreated":
+            context = params["context"]
+            frame = context.get("auxData", {}).get("frameId")
+            if frame == self._frame and context["name"] == page_script.WORLD:
+                self.world = context["id"]
         elif method == "Page.navigatedWithinDocument":
             if params["frameId"] == self._frame:
                 self.url = params["url"]

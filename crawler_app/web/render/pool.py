@@ -48,8 +48,7 @@ class BrowserPool:
 
     Args:
         fetch: Makes the requests of the pages.
-        may_show: Whether a route may be shown, by its URL.
-        storage: The names and values in the localStorage of origins, as JSON.
+        may_show, storage: Of each `Tab`.
 
     Raises:
         ConfigError: Chromium is not installed.

@@ -9,8 +9,9 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from html import unescape
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from crawler_app.base.config import CrawlConfig
@@ -41,7 +42,6 @@ _NOSCRIPT = re.compile(
 _ROUTE = re.compile(r'\shref="([^"#]*)(#[/!][^"]+)"')
 
 # Set on each page, and on each frame and worker that has a process of its own.
-PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
 ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 ATTACH_ALL: dict[str, Any] = {
     "autoAttach": True,
@@ -49,11 +49,16 @@ ATTACH_ALL: dict[str, Any] = {
     "flatten": True,
 }
 
+# The result of a command, or None.
+Answer: TypeAlias = Subgenerator[dict[str, Any] | None]
 
+
+@dataclass(slots=True, eq=False)
 class Tab:
     """One tab, in a browser context of its own.
 
     Args:
+        may_show: Whether a route may be shown, by its URL.
         storage: The names and values in the localStorage of origins, as JSON.
 
     Attributes:
@@ -61,28 +66,21 @@ class Tab:
         is_worn: Whether to render no more: dialogs of one page hold up the next.
     """
 
-    def __init__(
-        self,
-        devtools: DevTools,
-        config: CrawlConfig,
-        fetch: FetchForBrowser,
-        may_show: Callable[[str], bool],
-        storage: str,
-    ) -> None:
-        self.pages = 0
-        self.is_worn = False
-        self._devtools = devtools
-        self._config = config
-        self._fetch = fetch
-        self._may_show = may_show
-        self._reader = page_script.READER + page_script.STORE.format(items=storage)
-        self._session = self._target = self._context = ""
-        # Of the world in which we read the page; 0 while it has none.
-        self._world = 0
-        self._page: Rendering | None = None
+    devtools: DevTools
+    config: CrawlConfig
+    fetch: FetchForBrowser
+    may_show: Callable[[str], bool]
+    storage: str
+    pages: int = 0
+    is_worn: bool = False
+    _session: str = ""
+    _target: str = ""
+    _context: str = ""
+    _page: Rendering | None = None
 
     def _open(self) -> Subgenerator[None]:
-        ask = self._devtools.ask
+        ask = self.devtools.ask
+        reader = page_script.READER + page_script.STORE.format(items=self.storage)
         created = yield ask("Target.createBrowserContext")
         self._context = created["browserContextId"]
         where: dict[str, Any] = {"browserContextId": self._context}
@@ -92,25 +90,25 @@ class Tab:
             "Target.attachToTarget", targetId=self._target, flatten=True
         )
         self._session = attached["sessionId"]
-        self._devtools.listen(self._session, self._on_event)
+        self.devtools.listen(self._session, self._on_event)
         commands = [
             ask("Browser.setDownloadBehavior", behavior="deny", **where),
             self._ask("Page.enable"),
             self._ask("Page.setLifecycleEventsEnabled", enabled=True),
             self._ask("Runtime.enable"),
             self._ask(ADD_SCRIPT, source=page_script.GUARD),
-            self._ask(ADD_SCRIPT, source=self._reader, worldName=page_script.WORLD),
+            self._ask(ADD_SCRIPT, source=reader, worldName=page_script.WORLD),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
             self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
-            self._ask("Fetch.enable", **PAUSE_ALL),
+            self._ask("Fetch.enable"),  # without patterns: pause all requests
         ]
         yield gen.multi(commands, quiet_exceptions=FetchError)
 
     def close(self) -> None:
         """Close the tab, and forget what its pages have stored."""
         if self._context:
-            self._devtools.send(
+            self.devtools.send(
                 "Target.disposeBrowserContext", browserContextId=self._context
             )
 
@@ -122,16 +120,14 @@ class Tab:
         """
         if not self.pages:
             yield from self._open()
-        page = self._page = Rendering(
-            fetched, self._target, self._devtools, self._fetch
-        )
+        page = self._page = Rendering(fetched, self._target, self.devtools, self.fetch)
         self.pages += 1
         try:
             done = yield self._ask("Page.navigate", url=fetched.url)
             if "errorText" in done and not page.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
             html = yield from self._read_settled(page)
-            if self._config.screenshots:
+            if self.config.screenshots:
                 page.pictures = yield from self._pictures()
             html = yield from self._read_moved(page, html)
         finally:
@@ -143,7 +139,7 @@ class Tab:
 
     def rest(self) -> None:
         """Leave the page, whose scripts would go on."""
-        self._devtools.send("Page.navigate", self._session, url="about:blank")
+        self.devtools.send("Page.navigate", self._session, url="about:blank")
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
@@ -171,7 +167,7 @@ class Tab:
         for route in routes:  # which grow
             if route is not routes[0]:
                 html = yield from self._read_route(page, route)
-            if self._config.scroll:
+            if self.config.scroll:
                 yield from self._scroll(page)
                 html = yield from self._read_settled(page)
             found = dict.fromkeys(self._routes_in(page.url, html))
@@ -180,7 +176,7 @@ class Tab:
         if len(routes) > 1:
             html = yield from self._read_route(page, routes[0])
             page.led_to = led_to  # of the page, not of a route
-        elif not self._config.scroll:
+        elif not self.config.scroll:
             return html
         lost = yield from self._call(page, "lost")
         before, tag, after = html.rpartition("</body>")
@@ -195,7 +191,7 @@ class Tab:
             route
             for page, route in pairs
             if not page or join_or_nothing(here, page) == here
-            if self._may_show(here + route)
+            if self.may_show(here + route)
         ]
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
@@ -228,37 +224,31 @@ class Tab:
             taken[name] = base64.b64decode(answer["data"])
         return taken
 
-    def _call(
-        self, page: Rendering, function: str, *args: str | bool
-    ) -> Subgenerator[dict[str, Any] | None]:
+    def _call(self, page: Rendering, function: str, *args: str | bool) -> Answer:
         """Call a function of our script; return None if the document has changed."""
-        if not self._world:
+        if not page.world:
             # It is made before any script, so there is no document, or it is a picture.
             raise page.error or RenderError("the browser shows no document")
         answer = yield from self._asked(
             page,
             "Runtime.evaluate",
             expression=f"gencrawl.{function}({', '.join(map(json.dumps, args))})",
-            contextId=self._world,
+            contextId=page.world,
             awaitPromise=True,
         )
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
         return None if answer is None else answer["result"]
 
-    def _asked(
-        self, page: Rendering, method: str, **params: Any
-    ) -> Subgenerator[dict[str, Any] | None]:
+    def _asked(self, page: Rendering, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the document has changed meanwhile."""
-        world = self._world
+        world = page.world
         answer = yield from self._answer(method, **params)
-        if answer is None and (page.error is not None or self._world == world):
+        if answer is None and (page.error is not None or page.world == world):
             raise page.error or RenderError("its scripts did not let it be read")
         return answer
 
-    def _answer(
-        self, method: str, **params: Any
-    ) -> Subgenerator[dict[str, Any] | None]:
+    def _answer(self, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the page does not let it have one."""
         try:
             # The browser is well: this page has a script that does not end.
@@ -272,7 +262,7 @@ class Tab:
         return answer
 
     def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
-        return self._devtools.ask(method, self._session, **params)
+        return self.devtools.ask(method, self._session, **params)
 
     # -- events ---------------------------------------------------------------------------
 
@@ -280,7 +270,7 @@ class Tab:
         page = self._page
         if method == "Fetch.requestPaused":
             if page is None:  # of a page that was left
-                refuse(self._devtools, params, session)
+                refuse(self.devtools, params, session)
             else:
                 page.answer(params, session)
         elif method == "Target.attachedToTarget":
@@ -289,31 +279,24 @@ class Tab:
             # "Leave this page?" is the only question with one right answer.
             self.is_worn = True
             accept = params["type"] == "beforeunload"
-            self._devtools.send("Page.handleJavaScriptDialog", session, accept=accept)
+            self.devtools.send("Page.handleJavaScriptDialog", session, accept=accept)
         elif page is None:
             return
-        elif method == "Runtime.executionContextCreated":
-            self._note_world(params["context"])
         elif method == "Runtime.executionContextsCleared" and session == self._session:
-            self._world = 0
+            page.world = 0
         else:
             page.note_event(method, params)
 
-    def _note_world(self, context: dict[str, Any]) -> None:
-        is_ours = context["name"] == page_script.WORLD
-        if is_ours and context.get("auxData", {}).get("frameId") == self._target:
-            self._world = context["id"]
-
     def _attach(self, params: dict[str, Any]) -> None:
         """Pause the requests of a frame or a worker with a process of its own, too."""
-        session, send = params["sessionId"], self._devtools.send
-        self._devtools.listen(session, self._on_event)
+        session, send = params["sessionId"], self.devtools.send
+        self.devtools.listen(session, self._on_event)
         if params["targetInfo"]["type"] in ("page", "service_worker"):
             # A window, or what would answer instead of the site: it never begins.
             send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
         send("Runtime.enable", session)
         send(ADD_SCRIPT, session, source=page_script.GUARD)
-        send("Fetch.enable", session, **PAUSE_ALL)
+        send("Fetch.enable", session)
         send("Target.setAutoAttach", session, **ATTACH_ALL)
         send("Runtime.runIfWaitingForDebugger", session)
