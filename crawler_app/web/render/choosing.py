@@ -63,9 +63,6 @@ def shape_of(url: str) -> str:
 class RenderChoice:
     """Decides page by page, and learns from each that was rendered.
 
-    Args:
-        is_always: Whether each page is rendered.
-
     >>> choice = RenderChoice()
     >>> choice.wants("http://a.test/", text_chars=0)
     True
@@ -76,8 +73,7 @@ class RenderChoice:
     False
     """
 
-    def __init__(self, *, is_always: bool = False) -> None:
-        self._is_always = is_always
+    def __init__(self) -> None:
         self._pages_by_host: Counter[str] = Counter()
         # Of each host and each shape: empty pages that stayed so, and samples taken; those of a
         # host only unless they have gained something.
@@ -94,7 +90,7 @@ class RenderChoice:
         """
         host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
-        if self._is_always or shape in self._gaining_shapes:
+        if shape in self._gaining_shapes:
             return True
         is_empty = text_chars < NEARLY_EMPTY_CHARS
         if is_empty and self._vain[shape] < SAMPLES_PER_SHAPE:

@@ -91,17 +91,13 @@ class DevTools(asyncio.Protocol):
 
     @gen.coroutine
     def ask(
-        self,
-        method: str,
-        session: str = "",
-        *,
-        if_late: type[RenderError] = BrowserGoneError,
-        **params: Any,
+        self, method: str, session: str = "", **params: Any
     ) -> Generator[Any, Any, dict[str, Any]]:
         """Send a command as `send` does, and wait for its result.
 
         Raises:
-            RenderError: also if it takes too long; of the class `if_late`.
+            BrowserGoneError: also if it takes too long.
+            RenderError: the command failed.
         """
         answer = self.send(method, session, **params)
         try:
@@ -109,7 +105,7 @@ class DevTools(asyncio.Protocol):
                 COMMAND_TIMEOUT, answer, quiet_exceptions=FetchError
             )
         except gen.TimeoutError:
-            raise if_late("the browser does not answer") from None
+            raise BrowserGoneError("the browser does not answer") from None
         return result
 
     def _write_on(self) -> None:

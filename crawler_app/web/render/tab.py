@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import unescape
 from typing import Any, TypeAlias
@@ -20,7 +20,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.web.render import page_script
-from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
+from crawler_app.web.render.devtools import DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
 from gencoro import gen
 
@@ -182,17 +182,14 @@ class Tab:
         before, tag, after = html.rpartition("</body>")
         return before + (lost["value"] if lost else "") + tag + after
 
-    def _routes_in(self, url: str, document: str) -> list[str]:
-        """Return the routes of a page to which its document links, from the "#" on."""
+    def _routes_in(self, url: str, document: str) -> Iterator[str]:
+        """Yield the routes of a page to which its document links, from the "#" on."""
         here = url.partition("#")[0]
-        links = dict.fromkeys(_ROUTE.findall(document))
-        pairs = [(unescape(page), unescape(route)) for page, route in links]
-        return [
-            route
-            for page, route in pairs
-            if not page or join_or_nothing(here, page) == here
-            if self.may_show(here + route)
-        ]
+        for link in dict.fromkeys(_ROUTE.findall(document)):
+            page, route = map(unescape, link)
+            is_here = not page or join_or_nothing(here, page) == here
+            if is_here and self.may_show(here + route):
+                yield route
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
         page.settling.extend(time.monotonic())
@@ -251,13 +248,11 @@ class Tab:
     def _answer(self, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the page does not let it have one."""
         try:
-            # The browser is well: this page has a script that does not end.
-            answer: dict[str, Any] = yield self._ask(
-                method, if_late=RenderError, **params
-            )
-        except BrowserGoneError:
-            raise
+            answer: dict[str, Any] = yield self._ask(method, **params)
         except RenderError:
+            if self.devtools.is_lost:
+                raise
+            # The browser is well, even if this is late: a script of the page does not end.
             return None
         return answer
 
