@@ -52,7 +52,7 @@ class DevTools(asyncio.Protocol):
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
         self._on_event_by_session: dict[str, OnEvent] = {}
-        self._received: list[bytes] = []
+        self._received = bytearray()
         # Messages, each in pieces.
         self._unwritten: deque[Iterator[bytes]] = deque()
         self._is_paused = False
@@ -145,13 +145,11 @@ class DevTools(asyncio.Protocol):
             on_event("Inspector.detached", {}, session)
 
     def data_received(self, data: bytes) -> None:
-        if b"\0" not in data:
-            self._received.append(data)
-            return
-        *messages, rest = b"".join([*self._received, data]).split(b"\0")
-        self._received = [rest]
-        for message in messages:
-            self._take(json.loads(message.decode("utf-8", "surrogatepass")))
+        self._received += data
+        if b"\0" in data:
+            *messages, self._received = self._received.split(b"\0")
+            for message in messages:
+                self._take(json.loads(message.decode("utf-8", "surrogatepass")))
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")

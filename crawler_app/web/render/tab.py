@@ -146,10 +146,10 @@ class Tab:
         settling = page.settling
         while True:
             yield from page.settle()
-            before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
             document = yield from self._call(page, "rest", is_over)
-            if document is None or not (is_over or settling.new_requests == before):
+            # What it has asked for meanwhile may change it.
+            if document is None or settling.wait_s(time.monotonic()) > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
             answer = yield from self._asked(
