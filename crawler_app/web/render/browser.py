@@ -99,11 +99,6 @@ class Browser:
     is_broken: bool = False
     _cpu_s_by_pid: dict[int, float] = field(default_factory=dict)
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether it may render another page."""
-        return not (self.is_broken or self.devtools.is_lost)
-
     def end(self) -> None:
         """Begin to end its processes."""
         self.devtools.close()

@@ -78,6 +78,7 @@ class Rendering:
         self._fetch = fetch
         self._navigations = 0
         self._answers: set[gen.Future[None]] = set()
+        # URLs, the time of day left aside.
         self._asked: set[str] = set()
 
     def settle(self) -> Subgenerator[None]:
@@ -145,7 +146,9 @@ class Rendering:
     def _serve(
         self, request: BrowserRequest, params: dict[str, Any], session: str
     ) -> Generator[Any, Any, None]:
-        is_new, fetched, error = self._is_new(request), None, ""
+        url, fetched, error = _TIME.sub("", request.url), None, ""
+        is_new = url not in self._asked or request.method != "GET"
+        self._asked.add(url)
         self.settling.begin_request(is_new=is_new)
         try:
             fetched = yield from self._response(request, params["frameId"])
@@ -170,12 +173,6 @@ class Rendering:
             if fetched.status >= 400:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
-
-    def _is_new(self, request: BrowserRequest) -> bool:
-        """Return whether the page asks for this the first time, the time of day left aside."""
-        known, url = len(self._asked), _TIME.sub("", request.url)
-        self._asked.add(url)
-        return len(self._asked) > known or request.method != "GET"
 
     def _response(
         self, request: BrowserRequest, frame: str

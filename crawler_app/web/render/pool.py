@@ -130,6 +130,8 @@ class BrowserPool:
         """Render a page in a tab, which is closed if the page fails."""
         tab = tabs.pop() if tabs else Tab(browser.devtools, *self._of_tabs)
         try:
+            if not tab.pages:
+                yield from tab.open()
             rendering: Rendering = yield from tab.render(fetched)
             rendering.chromium_s = yield from browser.spent_s()
         except BaseException:
@@ -149,7 +151,7 @@ class BrowserPool:
         with (yield seat.lock.acquire()):
             old = seat.browser
             if old is not None:
-                if old.is_usable:
+                if not old.is_broken and not old.devtools.is_lost:
                     return old
                 old.end()
                 yield asyncio.get_running_loop().run_in_executor(None, old.wait)

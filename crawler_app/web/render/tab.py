@@ -78,7 +78,8 @@ class Tab:
     _context: str = ""
     _page: Rendering | None = None
 
-    def _open(self) -> Subgenerator[None]:
+    def open(self) -> Subgenerator[None]:
+        """Open the tab in the browser."""
         ask = self.devtools.ask
         reader = page_script.READER + page_script.STORE.format(items=self.storage)
         created = yield ask("Target.createBrowserContext")
@@ -118,8 +119,6 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        if not self.pages:
-            yield from self._open()
         page = self._page = Rendering(fetched, self._target, self.devtools, self.fetch)
         self.pages += 1
         try:
