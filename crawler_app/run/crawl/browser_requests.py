@@ -98,12 +98,12 @@ class BrowserRequests:
         return FetchError(reason, text or meaning_of(reason))
 
     def _headers(self, request: BrowserRequest) -> dict[str, str]:
-        """Return the headers of a request, with the cookies that a script has set.
+        """Return the headers of a request, of its cookies only those that a script has set.
 
         The crawl itself has those of servers, which may be newer there.
         """
         headers = dict(request.headers)
-        pairs = map(str.strip, request.cookie.split(";"))
+        pairs = map(str.strip, headers.pop("cookie", "").split(";"))
         own = [pair for pair in pairs if pair and pair not in self._served_cookies]
         if own and self._config.cookies:
             headers["Cookie"] = "; ".join(own)

@@ -43,7 +43,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         observer: Notified of what the scripts of pages get wrong; None for none.
 
     Attributes:
-        choice: Which pages are rendered.
+        choice: Which pages are rendered, unless all are.
 
     Raises:
         ConfigError: Chromium is not installed.
@@ -60,7 +60,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         self._context = context
         self._fetching = fetching
         self._observer = observer
-        self.choice = RenderChoice(is_always=config.render == "always")
+        self.choice = RenderChoice()
         own = self._requests = BrowserRequests(context, fetching, permission)
         storage = json.dumps(fetching.storage)
         self._pool = BrowserPool(config, own.fetch, own.may_show, storage)
@@ -81,8 +81,9 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         Raises:
             FetchError: it cannot be rendered.
         """
-        if not has_scripts(fetched.body) or not self.choice.wants(
-            fetched.url, len(page.text)
+        is_always = self._context.config.render == "always"
+        if not has_scripts(fetched.body) or not (
+            is_always or self.choice.wants(fetched.url, len(page.text))
         ):
             return page
         self._requests.note_cookies(fetched)

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -79,50 +80,40 @@ START_TIMEOUT = datetime.timedelta(seconds=30)
 END_TIMEOUT_S = 10.0
 
 
+@dataclass(slots=True, eq=False)
 class Browser:
     """A browser that has started.
 
     Attributes:
+        process: Its launcher.
         devtools: The connection to it.
         way: How it was started.
+        home: The directory of its files.
         is_broken: Whether it is to be replaced.
     """
 
-    def __init__(
-        self,
-        process: "subprocess.Popen[bytes]",
-        devtools: DevTools,
-        way: Way,
-        home: str,
-    ) -> None:
-        self.devtools = devtools
-        self.way = way
-        self.is_broken = False
-        self._process = process
-        self._home = home
-        self._cpu_s_by_pid: dict[int, float] = {}
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether it may render another page."""
-        is_running = self._process.poll() is None
-        return is_running and not self.is_broken and not self.devtools.is_lost
+    process: "subprocess.Popen[bytes]"
+    devtools: DevTools
+    way: Way
+    home: str
+    is_broken: bool = False
+    _cpu_s_by_pid: dict[int, float] = field(default_factory=dict)
 
     def end(self) -> None:
         """Begin to end its processes."""
         self.devtools.close()
-        assert self._process.stdout is not None
-        self._process.stdout.close()  # which the launcher waits for
+        assert self.process.stdout is not None
+        self.process.stdout.close()  # which the launcher waits for
 
     def wait(self) -> None:
         """Wait until its processes have ended, which takes a tenth of a second."""
         try:
-            self._process.wait(END_TIMEOUT_S)
+            self.process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
         # The launcher has removed it, unless it was killed.
-        shutil.rmtree(self._home, ignore_errors=True)
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def memory_bytes(self) -> int:
         """Return how much memory its processes had for themselves, of those known to `spent_s`."""

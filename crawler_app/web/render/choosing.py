@@ -63,9 +63,6 @@ def shape_of(url: str) -> str:
 class RenderChoice:
     """Decides page by page, and learns from each that was rendered.
 
-    Args:
-        is_always: Whether each page is rendered.
-
     >>> choice = RenderChoice()
     >>> choice.wants("http://a.test/", text_chars=0)
     True
@@ -76,19 +73,14 @@ class RenderChoice:
     False
     """
 
-    def __init__(self, *, is_always: bool = False) -> None:
-        self._is_always = is_always
+    def __init__(self) -> None:
         self._pages_by_host: Counter[str] = Counter()
-        # Empty pages that stayed so, for each host.
-        self._vain_by_host: Counter[str] = Counter()
-        # Samples taken, for each host and each shape, unless they have gained something.
-        self._samples_by_host: Counter[str] = Counter()
-        self._samples_by_shape: Counter[str] = Counter()
+        # Of each host and each shape: empty pages that stayed so, and samples taken; those of a
+        # host only unless they have gained something.
+        self._vain: Counter[str] = Counter()
+        self._samples: Counter[str] = Counter()
         self._gaining_shapes: set[str] = set()
         self._unrendered_by_shape: dict[str, list[str]] = {}
-        self._missed: list[str] = []
-        # Shapes of pages that are empty, and stay so.
-        self._empty_shapes: Counter[str] = Counter()
 
     def wants(self, url: str, text_chars: int) -> bool:
         """Return whether to render a page that has scripts.
@@ -98,17 +90,15 @@ class RenderChoice:
         """
         host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
-        if self._is_always or shape in self._gaining_shapes:
+        if shape in self._gaining_shapes:
             return True
         is_empty = text_chars < NEARLY_EMPTY_CHARS
-        if is_empty and self._empty_shapes[shape] < SAMPLES_PER_SHAPE:
+        if is_empty and self._vain[shape] < SAMPLES_PER_SHAPE:
             return True
-        of_shapes, of_hosts = self._samples_by_shape, self._samples_by_host
         in_vain = self._pages_by_host[host] // PAGES_PER_SAMPLE
-        allowed = max(1, in_vain - self._vain_by_host[host])
-        if of_shapes[shape] < SAMPLES_PER_SHAPE and of_hosts[host] < allowed:
-            of_shapes[shape] += 1
-            of_hosts[host] += 1
+        allowed = max(1, in_vain - self._vain[host])
+        if self._samples[shape] < SAMPLES_PER_SHAPE and self._samples[host] < allowed:
+            self._samples.update((host, shape))
             return True
         unrendered = self._unrendered_by_shape.setdefault(shape, [])
         if len(unrendered) < MAX_UNRENDERED:
@@ -121,20 +111,18 @@ class RenderChoice:
         Args:
             was_empty: Whether it was rendered because it is nearly empty.
         """
-        shape = shape_of(url)
+        host, shape = host_of(url), shape_of(url)
         if has_gained:
             self._gaining_shapes.add(shape)
-            self._missed += self._unrendered_by_shape.pop(shape, ())
-            if not was_empty:
-                self._samples_by_host[host_of(url)] -= 1
+            self._samples[host] -= not was_empty
         elif was_empty:
-            self._empty_shapes[shape] += 1
-            self._vain_by_host[host_of(url)] += 1
+            self._vain.update((host, shape))
 
     def take_missed(self) -> list[str]:
         """Return the pages that were not rendered before their shape was known to need it.
 
         Each is returned once.
         """
-        missed, self._missed = self._missed, []
-        return missed
+        by_shape = self._unrendered_by_shape
+        shapes = [shape for shape in by_shape if shape in self._gaining_shapes]
+        return [url for shape in shapes for url in by_shape.pop(shape)]

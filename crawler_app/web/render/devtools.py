@@ -24,7 +24,8 @@ PIECE_BYTES = 3 * 2**17
 # A command that takes longer has met a script that never ends, or a browser that is stuck.
 COMMAND_TIMEOUT = datetime.timedelta(seconds=15)
 
-OnEvent: TypeAlias = Callable[[str, dict[str, Any]], None]
+# Called with the method, the parameters and the session of an event.
+OnEvent: TypeAlias = Callable[[str, dict[str, Any], str], None]
 
 
 class RenderError(FetchError):
@@ -51,13 +52,13 @@ class DevTools(asyncio.Protocol):
         self._numbers = itertools.count(1)
         self._answer_by_number: dict[int, gen.Future[dict[str, Any]]] = {}
         self._on_event_by_session: dict[str, OnEvent] = {}
-        self._received: list[bytes] = []
+        self._received = bytearray()
         # Messages, each in pieces.
         self._unwritten: deque[Iterator[bytes]] = deque()
         self._is_paused = False
 
     def listen(self, session: str, on_event: OnEvent) -> None:
-        """Call a function with each event of a session, by method and parameters, until it ends."""
+        """Call a function with each event of a session until that ends."""
         self._on_event_by_session[session] = on_event
 
     def send(
@@ -74,7 +75,7 @@ class DevTools(asyncio.Protocol):
         """
         answer: gen.Future[dict[str, Any]] = gen.Future()
         # Its failure need not matter, such as that of a command to a closed frame.
-        answer.add_done_callback(_retrieve)
+        answer.add_done_callback(lambda _: answer.cancelled() or answer.exception())
         if self.is_lost:
             answer.set_exception(BrowserGoneError("the browser has ended"))
             return answer
@@ -90,17 +91,13 @@ class DevTools(asyncio.Protocol):
 
     @gen.coroutine
     def ask(
-        self,
-        method: str,
-        session: str = "",
-        *,
-        if_late: type[RenderError] = BrowserGoneError,
-        **params: Any,
+        self, method: str, session: str = "", **params: Any
     ) -> Generator[Any, Any, dict[str, Any]]:
         """Send a command as `send` does, and wait for its result.
 
         Raises:
-            RenderError: also if it takes too long; of the class `if_late`.
+            BrowserGoneError: also if it takes too long.
+            RenderError: the command failed.
         """
         answer = self.send(method, session, **params)
         try:
@@ -108,7 +105,7 @@ class DevTools(asyncio.Protocol):
                 COMMAND_TIMEOUT, answer, quiet_exceptions=FetchError
             )
         except gen.TimeoutError:
-            raise if_late("the browser does not answer") from None
+            raise BrowserGoneError("the browser does not answer") from None
         return result
 
     def _write_on(self) -> None:
@@ -144,17 +141,15 @@ class DevTools(asyncio.Protocol):
         for answer in answers.values():
             if not answer.done():
                 answer.set_exception(BrowserGoneError("the browser has ended"))
-        for on_event in list(self._on_event_by_session.values()):
-            on_event("Inspector.detached", {})
+        for session, on_event in list(self._on_event_by_session.items()):
+            on_event("Inspector.detached", {}, session)
 
     def data_received(self, data: bytes) -> None:
-        if b"\0" not in data:
-            self._received.append(data)
-            return
-        *messages, rest = b"".join([*self._received, data]).split(b"\0")
-        self._received = [rest]
-        for message in messages:
-            self._take(json.loads(message.decode("utf-8", "surrogatepass")))
+        self._received += data
+        if b"\0" in data:
+            *messages, self._received = self._received.split(b"\0")
+            for message in messages:
+                self._take(json.loads(message.decode("utf-8", "surrogatepass")))
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")
@@ -162,9 +157,9 @@ class DevTools(asyncio.Protocol):
             method, params = message["method"], message["params"]
             if method == "Target.detachedFromTarget":
                 self._on_event_by_session.pop(params["sessionId"], None)
-            on_event = self._on_event_by_session.get(message.get("sessionId", ""))
-            if on_event is not None:
-                on_event(method, params)
+            session = message.get("sessionId", "")
+            if session in self._on_event_by_session:
+                self._on_event_by_session[session](method, params, session)
             return
         answer = self._answer_by_number.pop(number)
         if answer.cancelled():
@@ -183,8 +178,3 @@ def _pieces(message: bytes, body: bytes) -> Iterator[bytes]:
             yield b64encode(body[at : at + PIECE_BYTES])
         message = b'"}}'
     yield message + b"\0"
-
-
-def _retrieve(answer: "gen.Future[Any]") -> None:
-    if not answer.cancelled():
-        answer.exception()

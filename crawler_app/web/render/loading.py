@@ -10,6 +10,7 @@ from crawler_app.base.errors import FetchError
 from crawler_app.base.http_headers import decoded_fields
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
+from crawler_app.web.render import page_script
 from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
 from crawler_app.web.render.problems import ScriptProblem, problem_of, request_problem
 from crawler_app.web.render.requests import BrowserRequest
@@ -51,6 +52,7 @@ class Rendering:
         html: The document when it was done; shadow trees are templates in it.
         is_cut: Whether it was not done at its limit.
         pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
+        world: The id of that in which the page is read; 0 while it has none.
         chromium_s: CPU time of the browser since the last page was done.
     """
 
@@ -62,6 +64,7 @@ class Rendering:
         self.led_to = self.html = ""
         self.is_cut = False
         self.pictures: dict[str, bytes] = {}
+        self.world = 0
         self.chromium_s = 0.0
         self.problems: dict[ScriptProblem, None] = {}
         self.error: RenderError | None = None
@@ -75,6 +78,7 @@ class Rendering:
         self._fetch = fetch
         self._navigations = 0
         self._answers: set[gen.Future[None]] = set()
+        # URLs, the time of day left aside.
         self._asked: set[str] = set()
 
     def settle(self) -> Subgenerator[None]:
@@ -103,6 +107,11 @@ class Rendering:
             if params["frame"]["id"] == self._frame:
                 self._document = params["frame"]["loaderId"]
                 self.url = params["frame"]["url"]
+        elif method == "Runtime.executionContextCreated":
+            context = params["context"]
+            frame = context.get("auxData", {}).get("frameId")
+            if frame == self._frame and context["name"] == page_script.WORLD:
+                self.world = context["id"]
         elif method == "Page.navigatedWithinDocument":
             if params["frameId"] == self._frame:
                 self.url = params["url"]
@@ -137,7 +146,9 @@ class Rendering:
     def _serve(
         self, request: BrowserRequest, params: dict[str, Any], session: str
     ) -> Generator[Any, Any, None]:
-        is_new, fetched, error = self._is_new(request), None, ""
+        url, fetched, error = _TIME.sub("", request.url), None, ""
+        is_new = url not in self._asked or request.method != "GET"
+        self._asked.add(url)
         self.settling.begin_request(is_new=is_new)
         try:
             fetched = yield from self._response(request, params["frameId"])
@@ -162,12 +173,6 @@ class Rendering:
             if fetched.status >= 400:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
-
-    def _is_new(self, request: BrowserRequest) -> bool:
-        """Return whether the page asks for this the first time, the time of day left aside."""
-        known, url = len(self._asked), _TIME.sub("", request.url)
-        self._asked.add(url)
-        return len(self._asked) > known or request.method != "GET"
 
     def _response(
         self, request: BrowserRequest, frame: str

@@ -1,11 +1,11 @@
 """What runs beside the scripts of a page.
 
 `GUARD` runs among them, before them, and turns off what must not be: windows, peers, service
-workers, other pages of the tab.  `STORE` gives a page the localStorage of its user.  `READER` has a world of its own, in which a page can change nothing; it sees the same
-document.
+workers, other pages of the tab.  `STORE` gives a page the localStorage of its user.  `READER` has
+a world of its own, in which a page can change nothing; it sees the same document.
 """
 
-__all__ = ["GUARD", "LOST", "READER", "REST", "SCROLL", "SHOW", "STORE", "WORLD"]
+__all__ = ["GUARD", "READER", "STORE", "WORLD"]
 
 WORLD = "gencrawl"
 
@@ -79,18 +79,21 @@ READER = """(() => {
     subtree: true, childList: true, characterData: true, attributeOldValue: true,
     attributeFilter: ["href", "src", "srcset"]});
 
+  // What it showed before it was scrolled or moved, and does not show now.
   const lost = () => {
     const text = document.body?.textContent, links = new Set(linksIn(document));
     const isNew = each => !text?.includes(each.text) || each.links.some(link => !links.has(link));
     return [...gone.values()].filter(isNew).map(each => each.html).join("");
   };
 
+  // Another route: the part of the URL from the "#".
   const show = hash => {
     isMoved = true;
     expect(0);
     location.hash = hash;
   };
 
+  // The document, once it has rested; immediately if its time is over.
   const rest = async isOver => {
     const endsAt = performance.now() + (isOver ? 0 : limitMs);
     for (;;) {
@@ -128,13 +131,3 @@ READER = """(() => {
 
   globalThis.gencrawl = {lost, rest, scroll, show};
 })();"""
-
-# The document, once it has rested; at once if its time is over.
-REST = "gencrawl.rest({is_over:d})"
-SCROLL = "gencrawl.scroll()"
-
-# What it showed before it was scrolled or moved, and does not show now.
-LOST = "gencrawl.lost()"
-
-# Another route, in JSON: the part of the URL from the "#".
-SHOW = "gencrawl.show({hash})"

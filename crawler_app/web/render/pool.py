@@ -6,14 +6,13 @@ has a browser to itself the next time: those beside it may have held it up.
 """
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.render.browser import Browser, Way, chromium_path, start_browser
-from crawler_app.web.render.devtools import BrowserGoneError, RenderError
+from crawler_app.web.render.devtools import BrowserGoneError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering
 from crawler_app.web.render.tab import Tab
 from gencoro.locks import Condition, Lock
@@ -49,8 +48,7 @@ class BrowserPool:
 
     Args:
         fetch: Makes the requests of the pages.
-        may_show: Whether a route may be shown, by its URL.
-        storage: The names and values in the localStorage of origins, as JSON.
+        may_show, storage: Of each `Tab`.
 
     Raises:
         ConfigError: Chromium is not installed.
@@ -83,11 +81,9 @@ class BrowserPool:
         url = fetched.url
         tabs = TABS_PER_BROWSER if url in self._failed_urls else 1
         seat = yield from self._taken(tabs)
+        self._failed_urls.add(url)  # unless it succeeds
         try:
             rendering = yield from self._render_in(seat, fetched)
-        except RenderError:
-            self._failed_urls.add(url)
-            raise
         finally:
             seat.taken -= tabs
             self._changed.notify()
@@ -121,41 +117,41 @@ class BrowserPool:
         for tries_left in reversed(range(MAX_BROWSERS_PER_PAGE)):
             browser = yield from self._running(seat)
             try:
-                with self._tab(browser, seat.tabs) as tab:
-                    if not tab.pages:
-                        yield from tab.open()
-                    rendering = yield from tab.render(fetched)
-                    rendering.chromium_s = yield from browser.spent_s()
-                    return rendering
+                return (yield from self._render_by(browser, seat.tabs, fetched))
             except BrowserGoneError:
                 browser.is_broken = True
                 if not tries_left or self._is_closed:
                     raise
         raise AssertionError
 
-    @contextlib.contextmanager
-    def _tab(self, browser: Browser, tabs: list[Tab]) -> Iterator[Tab]:
-        """Take a tab for a page; it is closed afterwards if the page failed."""
+    def _render_by(
+        self, browser: Browser, tabs: list[Tab], fetched: Fetched
+    ) -> Subgenerator[Rendering]:
+        """Render a page in a tab, which is closed if the page fails."""
         tab = tabs.pop() if tabs else Tab(browser.devtools, *self._of_tabs)
         try:
-            yield tab
+            if not tab.pages:
+                yield from tab.open()
+            rendering: Rendering = yield from tab.render(fetched)
+            rendering.chromium_s = yield from browser.spent_s()
         except BaseException:
             tab.close()
             raise
         if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
             browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
-            return
+            return rendering
         if not self._waiting:
             tab.rest()
         tabs.append(tab)
+        return rendering
 
     def _running(self, seat: _Seat) -> Subgenerator[Browser]:
         """Return the browser of a seat; a new one if it has ended or is broken."""
         with (yield seat.lock.acquire()):
             old = seat.browser
             if old is not None:
-                if old.is_usable:
+                if not old.is_broken and not old.devtools.is_lost:
                     return old
                 old.end()
                 yield asyncio.get_running_loop().run_in_executor(None, old.wait)

@@ -14,9 +14,9 @@ REFUSED_KINDS = (
 )
 
 # Headers of a request that the crawl sets by its own rules, or that could tell another host what
-# was read before.  Cookies are merged.
+# was read before.
 OWN_HEADERS = (
-    *("accept-encoding", "cache-control", "connection", "content-length", "cookie"),
+    *("accept-encoding", "cache-control", "connection", "content-length"),
     *("dnt", "host", "pragma", "referer", "upgrade-insecure-requests", "user-agent"),
 )
 
@@ -28,7 +28,6 @@ class BrowserRequest:
     Attributes:
         kind: What it is for, in the words of the DevTools protocol, such as ``Script``.
         headers: Without those that the crawl sets.
-        cookie: The Cookie header of the browser; empty for none.
         body: None for a method that has none.
     """
 
@@ -36,7 +35,6 @@ class BrowserRequest:
     method: str
     kind: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    cookie: str = ""
     body: bytes | None = None
 
     @classmethod
@@ -58,7 +56,6 @@ class BrowserRequest:
             request["method"],
             params["resourceType"],
             own,
-            headers.get("cookie", ""),
             body if request["method"] in ("PATCH", "POST", "PUT") else None,
         )
 

@@ -30,7 +30,6 @@ class Settling:
     Attributes:
         is_idle: Whether its network was idle once, or will not be.
         requests: How many requests it has made.
-        new_requests: Those that are not repeated.
 
     >>> page = Settling(100.0)
     >>> page.wait_s(101.0)
@@ -42,7 +41,7 @@ class Settling:
 
     def __init__(self, now: float) -> None:
         self.is_idle = self._is_loaded = False
-        self.requests = self.new_requests = 0
+        self.requests = 0
         self._pending = 0
         self._quiet_since = now
         self._limit_at = now + LIMIT_S
@@ -56,7 +55,6 @@ class Settling:
     def begin_request(self, *, is_new: bool = True) -> None:
         """Note a request."""
         self.requests += 1
-        self.new_requests += is_new
         self._pending += is_new
 
     def end_request(self, now: float, *, is_new: bool = True) -> None:

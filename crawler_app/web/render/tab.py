@@ -8,9 +8,10 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from html import unescape
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from crawler_app.base.config import CrawlConfig
@@ -19,7 +20,7 @@ from crawler_app.base.models import Fetched
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import join_or_nothing
 from crawler_app.web.render import page_script
-from crawler_app.web.render.devtools import BrowserGoneError, DevTools, RenderError
+from crawler_app.web.render.devtools import DevTools, RenderError
 from crawler_app.web.render.loading import FetchForBrowser, Rendering, refuse
 from gencoro import gen
 
@@ -41,7 +42,6 @@ _NOSCRIPT = re.compile(
 _ROUTE = re.compile(r'\shref="([^"#]*)(#[/!][^"]+)"')
 
 # Set on each page, and on each frame and worker that has a process of its own.
-PAUSE_ALL: dict[str, Any] = {"patterns": [{"urlPattern": "*"}]}
 ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 ATTACH_ALL: dict[str, Any] = {
     "autoAttach": True,
@@ -49,11 +49,16 @@ ATTACH_ALL: dict[str, Any] = {
     "flatten": True,
 }
 
+# The result of a command, or None.
+Answer: TypeAlias = Subgenerator[dict[str, Any] | None]
 
+
+@dataclass(slots=True, eq=False)
 class Tab:
     """One tab, in a browser context of its own.
 
     Args:
+        may_show: Whether a route may be shown, by its URL.
         storage: The names and values in the localStorage of origins, as JSON.
 
     Attributes:
@@ -61,29 +66,22 @@ class Tab:
         is_worn: Whether to render no more: dialogs of one page hold up the next.
     """
 
-    def __init__(
-        self,
-        devtools: DevTools,
-        config: CrawlConfig,
-        fetch: FetchForBrowser,
-        may_show: Callable[[str], bool],
-        storage: str,
-    ) -> None:
-        self.pages = 0
-        self.is_worn = False
-        self._devtools = devtools
-        self._config = config
-        self._fetch = fetch
-        self._may_show = may_show
-        self._reader = page_script.READER + page_script.STORE.format(items=storage)
-        self._session = self._target = self._context = ""
-        # Of the world in which we read the page; 0 while it has none.
-        self._world = 0
-        self._page: Rendering | None = None
+    devtools: DevTools
+    config: CrawlConfig
+    fetch: FetchForBrowser
+    may_show: Callable[[str], bool]
+    storage: str
+    pages: int = 0
+    is_worn: bool = False
+    _session: str = ""
+    _target: str = ""
+    _context: str = ""
+    _page: Rendering | None = None
 
     def open(self) -> Subgenerator[None]:
         """Open the tab in the browser."""
-        ask = self._devtools.ask
+        ask = self.devtools.ask
+        reader = page_script.READER + page_script.STORE.format(items=self.storage)
         created = yield ask("Target.createBrowserContext")
         self._context = created["browserContextId"]
         where: dict[str, Any] = {"browserContextId": self._context}
@@ -93,25 +91,25 @@ class Tab:
             "Target.attachToTarget", targetId=self._target, flatten=True
         )
         self._session = attached["sessionId"]
-        self._devtools.listen(self._session, self._on_event)
+        self.devtools.listen(self._session, self._on_event)
         commands = [
             ask("Browser.setDownloadBehavior", behavior="deny", **where),
             self._ask("Page.enable"),
             self._ask("Page.setLifecycleEventsEnabled", enabled=True),
             self._ask("Runtime.enable"),
             self._ask(ADD_SCRIPT, source=page_script.GUARD),
-            self._ask(ADD_SCRIPT, source=self._reader, worldName=page_script.WORLD),
+            self._ask(ADD_SCRIPT, source=reader, worldName=page_script.WORLD),
             self._ask("Emulation.setFocusEmulationEnabled", enabled=True),
             self._ask("Emulation.setDeviceMetricsOverride", **SCREEN),
             self._ask("Target.setAutoAttach", **ATTACH_ALL),
-            self._ask("Fetch.enable", **PAUSE_ALL),
+            self._ask("Fetch.enable"),  # without patterns: pause all requests
         ]
         yield gen.multi(commands, quiet_exceptions=FetchError)
 
     def close(self) -> None:
         """Close the tab, and forget what its pages have stored."""
         if self._context:
-            self._devtools.send(
+            self.devtools.send(
                 "Target.disposeBrowserContext", browserContextId=self._context
             )
 
@@ -121,16 +119,14 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        page = self._page = Rendering(
-            fetched, self._target, self._devtools, self._fetch
-        )
+        page = self._page = Rendering(fetched, self._target, self.devtools, self.fetch)
         self.pages += 1
         try:
             done = yield self._ask("Page.navigate", url=fetched.url)
             if "errorText" in done and not page.led_to:
                 raise RenderError(f"the browser does not show it: {done['errorText']}")
             html = yield from self._read_settled(page)
-            if self._config.screenshots:
+            if self.config.screenshots:
                 page.pictures = yield from self._pictures()
             html = yield from self._read_moved(page, html)
         finally:
@@ -142,18 +138,17 @@ class Tab:
 
     def rest(self) -> None:
         """Leave the page, whose scripts would go on."""
-        self._devtools.send("Page.navigate", self._session, url="about:blank")
+        self.devtools.send("Page.navigate", self._session, url="about:blank")
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
         settling = page.settling
         while True:
             yield from page.settle()
-            before = settling.new_requests
             is_over = settling.is_over(time.monotonic())
-            rest = page_script.REST.format(is_over=is_over)
-            document = yield from self._evaluated(page, rest)
-            if document is None or not (is_over or settling.new_requests == before):
+            document = yield from self._call(page, "rest", is_over)
+            # What it has asked for meanwhile may change it.
+            if document is None or settling.wait_s(time.monotonic()) > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
             answer = yield from self._asked(
@@ -171,7 +166,7 @@ class Tab:
         for route in routes:  # which grow
             if route is not routes[0]:
                 html = yield from self._read_route(page, route)
-            if self._config.scroll:
+            if self.config.scroll:
                 yield from self._scroll(page)
                 html = yield from self._read_settled(page)
             found = dict.fromkeys(self._routes_in(page.url, html))
@@ -180,42 +175,38 @@ class Tab:
         if len(routes) > 1:
             html = yield from self._read_route(page, routes[0])
             page.led_to = led_to  # of the page, not of a route
-        elif not self._config.scroll:
+        elif not self.config.scroll:
             return html
-        lost = yield from self._evaluated(page, page_script.LOST)
+        lost = yield from self._call(page, "lost")
         before, tag, after = html.rpartition("</body>")
         return before + (lost["value"] if lost else "") + tag + after
 
-    def _routes_in(self, url: str, document: str) -> list[str]:
-        """Return the routes of a page to which its document links, from the "#" on."""
+    def _routes_in(self, url: str, document: str) -> Iterator[str]:
+        """Yield the routes of a page to which its document links, from the "#" on."""
         here = url.partition("#")[0]
-        links = dict.fromkeys(_ROUTE.findall(document))
-        pairs = [(unescape(page), unescape(route)) for page, route in links]
-        return [
-            route
-            for page, route in pairs
-            if not page or join_or_nothing(here, page) == here
-            if self._may_show(here + route)
-        ]
+        for link in dict.fromkeys(_ROUTE.findall(document)):
+            page, route = map(unescape, link)
+            is_here = not page or join_or_nothing(here, page) == here
+            if is_here and self.may_show(here + route):
+                yield route
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
         page.settling.extend(time.monotonic())
-        show = page_script.SHOW.format(hash=json.dumps(route))
-        yield from self._evaluated(page, show)
+        yield from self._call(page, "show", route)
         return (yield from self._read_settled(page))
 
     def _scroll(self, page: Rendering) -> Subgenerator[None]:
         """Scroll to the end, screen by screen; what that loads makes the page longer."""
-        is_at_end, rest = False, page_script.REST.format(is_over=False)
+        is_at_end = False
         for _ in range(MAX_MOVES):
             was_at_end = is_at_end
-            found = yield from self._evaluated(page, page_script.SCROLL)
+            found = yield from self._call(page, "scroll")
             is_at_end = found is None or not found["value"]
             if is_at_end and was_at_end or page.settling.is_over(time.monotonic()):
                 return
             if is_at_end:
                 yield from page.settle()
-                yield from self._evaluated(page, rest)
+                yield from self._call(page, "rest", False)
 
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
@@ -223,65 +214,57 @@ class Tab:
         for name, scale in (("view", 1), ("thumbnail", 0.5)):
             clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
             shot = {"format": "webp", "clip": clip}
-            try:
-                answer = yield self._ask(
-                    "Page.captureScreenshot", if_late=RenderError, **shot
-                )
-                taken[name] = base64.b64decode(answer["data"])
-            except BrowserGoneError:
-                raise
-            except RenderError:
+            answer = yield from self._answer("Page.captureScreenshot", **shot)
+            if answer is None:
                 break
+            taken[name] = base64.b64decode(answer["data"])
         return taken
 
-    def _evaluated(
-        self, page: Rendering, expression: str
-    ) -> Subgenerator[dict[str, Any] | None]:
-        """Evaluate an expression in our world; None if the document has changed."""
-        if not self._world:
+    def _call(self, page: Rendering, function: str, *args: str | bool) -> Answer:
+        """Call a function of our script; return None if the document has changed."""
+        if not page.world:
             # It is made before any script, so there is no document, or it is a picture.
             raise page.error or RenderError("the browser shows no document")
         answer = yield from self._asked(
             page,
             "Runtime.evaluate",
-            expression=expression,
-            contextId=self._world,
+            expression=f"gencrawl.{function}({', '.join(map(json.dumps, args))})",
+            contextId=page.world,
             awaitPromise=True,
         )
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
         return None if answer is None else answer["result"]
 
-    def _asked(
-        self, page: Rendering, method: str, **params: Any
-    ) -> Subgenerator[dict[str, Any] | None]:
+    def _asked(self, page: Rendering, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the document has changed meanwhile."""
-        world = self._world
+        world = page.world
+        answer = yield from self._answer(method, **params)
+        if answer is None and (page.error is not None or page.world == world):
+            raise page.error or RenderError("its scripts did not let it be read")
+        return answer
+
+    def _answer(self, method: str, **params: Any) -> Answer:
+        """Return the result of a command; None if the page does not let it have one."""
         try:
-            # The browser is well: this page has a script that does not end.
-            answer: dict[str, Any] = yield self._ask(
-                method, if_late=RenderError, **params
-            )
-        except BrowserGoneError:
-            raise
+            answer: dict[str, Any] = yield self._ask(method, **params)
         except RenderError:
-            if page.error is not None or self._world == world:
-                error = RenderError("its scripts did not let it be read")
-                raise page.error or error from None
+            if self.devtools.is_lost:
+                raise
+            # The browser is well, even if this is late: a script of the page does not end.
             return None
         return answer
 
     def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
-        return self._devtools.ask(method, self._session, **params)
+        return self.devtools.ask(method, self._session, **params)
 
     # -- events ---------------------------------------------------------------------------
 
-    def _on_event(self, method: str, params: dict[str, Any], session: str = "") -> None:
-        session = session or self._session
+    def _on_event(self, method: str, params: dict[str, Any], session: str) -> None:
         page = self._page
         if method == "Fetch.requestPaused":
             if page is None:  # of a page that was left
-                refuse(self._devtools, params, session)
+                refuse(self.devtools, params, session)
             else:
                 page.answer(params, session)
         elif method == "Target.attachedToTarget":
@@ -290,33 +273,24 @@ class Tab:
             # "Leave this page?" is the only question with one right answer.
             self.is_worn = True
             accept = params["type"] == "beforeunload"
-            self._devtools.send("Page.handleJavaScriptDialog", session, accept=accept)
+            self.devtools.send("Page.handleJavaScriptDialog", session, accept=accept)
         elif page is None:
             return
-        elif method == "Runtime.executionContextCreated":
-            self._note_world(params["context"])
         elif method == "Runtime.executionContextsCleared" and session == self._session:
-            self._world = 0
+            page.world = 0
         else:
             page.note_event(method, params)
 
-    def _note_world(self, context: dict[str, Any]) -> None:
-        is_ours = context["name"] == page_script.WORLD
-        if is_ours and context.get("auxData", {}).get("frameId") == self._target:
-            self._world = context["id"]
-
     def _attach(self, params: dict[str, Any]) -> None:
         """Pause the requests of a frame or a worker with a process of its own, too."""
-        session, send = params["sessionId"], self._devtools.send
-        self._devtools.listen(
-            session, lambda method, more: self._on_event(method, more, session)
-        )
+        session, send = params["sessionId"], self.devtools.send
+        self.devtools.listen(session, self._on_event)
         if params["targetInfo"]["type"] in ("page", "service_worker"):
             # A window, or what would answer instead of the site: it never begins.
             send("Target.closeTarget", targetId=params["targetInfo"]["targetId"])
             return
         send("Runtime.enable", session)
         send(ADD_SCRIPT, session, source=page_script.GUARD)
-        send("Fetch.enable", session, **PAUSE_ALL)
+        send("Fetch.enable", session)
         send("Target.setAutoAttach", session, **ATTACH_ALL)
         send("Runtime.runIfWaitingForDebugger", session)

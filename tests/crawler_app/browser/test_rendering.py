@@ -872,7 +872,7 @@ def test_start_page_that_stays_empty_makes_a_check_incomplete(site, gencrawl):
 
 def test_events_of_a_session_that_has_ended_are_dropped():
     connection, heard = devtools.DevTools(), []
-    connection.listen("frame", lambda method, _: heard.append(method))
+    connection.listen("frame", lambda method, *_: heard.append(method))
     change = {"method": "Page.changed", "sessionId": "frame", "params": {}}
     ended = {"method": "Target.detachedFromTarget", "params": {"sessionId": "frame"}}
 
