@@ -38,6 +38,11 @@ _ERROR_TITLE = re.compile(
     r"|page (?:does not|doesn't) exist|(?:internal )?server error|internal error",
     re.IGNORECASE,
 )
+# As PHP writes it into a page; an article about such an error has no tags in it, or escaped ones.
+_PROGRAM_ERROR = re.compile(
+    rb"<b>(Fatal error|Parse error|Warning|Notice|Deprecated)</b>: [^<]{1,4000}"
+    rb" in <b>[^<]{1,1000}</b> on line <b>\d{1,9}</b>"
+)
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)[\s>]", re.IGNORECASE)
 _SESSION = re.compile(
     r"[;?&](?:phpsessid|jsessionid|aspsessionid\w*|sessionid|session_id|cftoken)=",
@@ -87,6 +92,8 @@ def faults_of_page(
         return
     if _ERROR_TITLE.match(page.title):
         yield ProblemKind.ERROR_PAGE, ""
+    if shown := _PROGRAM_ERROR.search(fetched.body):
+        yield ProblemKind.MARKUP, f"a PHP error is shown: {shown[1].decode()}"
     yield from _of_markup(metadata, fetched)
     yield from _of_charset(page, metadata, fetched)
     yield from _of_structured_data(metadata)

@@ -1,7 +1,7 @@
 """URLs that a page names for programs, and that its forms lead to: a check asks for these too.
 
 Pure.  A browser neither loads nor shows them: previews in social networks (Open Graph), search
-engines (JSON-LD), import maps, the sources of quotations, and forms that are sent with GET.
+engines (JSON-LD, microdata), import maps, the sources of quotations, forms sent with GET.
 """
 
 import itertools
@@ -46,8 +46,15 @@ def urls_named_in(tree: Tree) -> Iterator[Reference]:
     for element in tree.tags("meta"):
         name = element.attr("property") or element.attr("name") or ""
         content = (element.attr("content") or "").strip()
-        if content and name.strip().lower() in _PROPERTIES:
+        if (
+            content
+            and name.strip().lower() in _PROPERTIES
+            or _is_url_of(element.attr("itemprop") or "", content)
+        ):
             yield Reference(element, content, Use.LINK, "meta", "content")
+    for element in tree.select("link[itemprop][href]:not([rel])"):
+        if _is_url_of(element.attr("itemprop") or "", element.attr("href") or ""):
+            yield _in_attribute(element, "href")
     for element in tree.tags("form"):
         action = element.attr("action")
         method = (element.attr("method") or "get").strip().lower()
@@ -91,7 +98,7 @@ def _modules_in(data: Any) -> Iterator[str]:
 
 def _urls_in(data: Any, depth: int = MAX_DEPTH, key: str = "") -> Iterator[str]:
     if isinstance(data, str):
-        if key in _KEYS and data.strip().lower().startswith(("http", "/")):
+        if _is_url_of(key, data):
             yield data.strip()
     elif depth and isinstance(data, list):
         for each in data:
@@ -99,6 +106,11 @@ def _urls_in(data: Any, depth: int = MAX_DEPTH, key: str = "") -> Iterator[str]:
     elif depth and isinstance(data, dict):
         for name, value in data.items():
             yield from _urls_in(value, depth - 1, name)
+
+
+def _is_url_of(keys: str, value: str) -> bool:
+    is_url = value.strip().lower().startswith(("http", "/"))
+    return is_url and not _KEYS.isdisjoint(keys.split())
 
 
 # What a block of data is called, and the URLs in it.

@@ -54,6 +54,8 @@ def _in_body():
         "form": "<form action=PATH></form>",
         "formaction": "<form action=/good><button formaction=PATH>x</button></form>",
         "cite": "<q cite=PATH>x</q>",
+        "microdata-link": "<link itemprop=url href=PATH>",
+        "microdata-meta": "<meta itemprop='name image' content=PATH>",
         "longdesc": "<img src=/good.png longdesc=PATH>",
         "noscript": "<noscript><img src=PATH></noscript>",
         "srcdoc": "<iframe srcdoc='<a href=PATH>x</a>'></iframe>",

@@ -67,6 +67,14 @@ LD = '<script type="application/ld+json">{}</script>'
 FAULTS = {
     "empty": (Page(whole=" "), Kind.EMPTY_PAGE, ""),
     "error": (Page(standard=HEAD.replace("{0}", "404 Not Found")), Kind.ERROR_PAGE, ""),
+    "php": (
+        Page(
+            "<br />\n<b>Warning</b>:  mysqli_connect(): Connection refused in"
+            " <b>/srv/db.php</b> on line <b>3</b><br />"
+        ),
+        Kind.MARKUP,
+        "PHP error",
+    ),
     "comment": (Page("<!-- <a href=/x>"), Kind.MARKUP, "comment"),
     "script": (Page("<script>go()"), Kind.MARKUP, "<script>"),
     "title": (Page(head="<title>x"), Kind.MARKUP, "<title>"),
@@ -204,6 +212,8 @@ REFERENCES = {
 }
 GOOD = Page(
     "<svg><use href=/icons.svg#up /><use href='#by-script' /></svg><a href=tel:+49-30-1234567>x</a> <a href='#x'>x</a> <p id=x>"
+    "<pre>&lt;b>Warning&lt;/b>:  x() in &lt;b>/a.php&lt;/b> on line &lt;b>3&lt;/b></pre>"
+    "<p><b>Warning</b>: it is hot in <b>July</b></p>"
     "<form method=post action=/never><button formaction=/never>x</button></form>"
     "<form><button formmethod=post formaction=/never>x</button></form><a href=/twin><svg><title>T</title></svg></a>",
     head=canonical("/good")

@@ -120,6 +120,7 @@ ADVICE = {
         "#, or give the heading that id again."
     ),
     "markup": (
+        "Correct the program whose error a page shows, and switch display_errors off.  "
         "Close what takes the rest of the page; send the charset in the Content-Type header, "
         "and save the file in it; check JSON-LD with a validator.  Begin each page with "
         "<!DOCTYPE html>, and give each id once."
