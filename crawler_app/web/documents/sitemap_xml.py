@@ -25,6 +25,9 @@ MAX_ITEMS = 2_000_000
 # As many tags count for a broken one, or for an entry without end: honest documents have few.
 BROKEN_ITEMS = 100
 
+# As many for one that is not in an entry, such as the title of a feed.
+STRAY_ITEMS = 10
+
 # An incomplete one is scanned again with each piece.
 MAX_TAG_CHARS = 4 * 64 * 1024
 
@@ -193,8 +196,9 @@ class XmlReader:
                 self._take_child(name, attributes)
         elif not self.root:
             self._take_root(name)
-        elif name == self._loc_name:
-            self._locs.is_cut |= self._is_broken
+        else:
+            self._locs.count(STRAY_ITEMS)
+            self._locs.is_cut |= self._is_broken and name == self._loc_name
 
     def _take_root(self, name: str) -> None:
         prefix, colon, root = name.rpartition(":")
