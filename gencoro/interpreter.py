@@ -22,7 +22,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 @contextlib.contextmanager
 def recursion_limit(least: int) -> Iterator[None]:
-    """Allow at least so many nested calls, as deeply nested sources need."""
+    """Raise the recursion limit to at least this, for deeply nested sources."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(least, before))
     try:

@@ -206,7 +206,7 @@ class TimeLimit(Future[T]):
     _message: str | Callable[[], str] | None
     _quiet_exceptions: QuietExceptions
 
-    # Whether the other one is of a list or dict, and known to nobody else.
+    # Whether the other one was made here from a list or dict, so that nothing else uses it.
     _has_made_list = False
 
     # Set while it waits.

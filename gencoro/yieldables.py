@@ -301,7 +301,7 @@ class MultiFuture(Future[T]):
         self._settle()
 
     def leave(self) -> "list[Future[Any]]":
-        """Stay unfinished: nobody waits for the list any more.  Return its children."""
+        """Stop waiting for the children, and never finish; return the children."""
         children = self.children
         # Those behind this one are done.
         awaited = children[len(self._unchecked)]

@@ -66,7 +66,7 @@ MIN_TAG_CHARS = 3
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
 
-# With so many tags, no formatting element may be opened again.
+# A page with this many tags of formatting elements may not reopen any of them.
 MAX_NOTABLE = MAX_REOPENED // MAX_EQUAL + 1
 
 # Not beyond a "<": what looks like a tag with a long attribute may be in a script, and hide
