@@ -10,10 +10,12 @@ import codecs
 import contextlib
 import functools
 import re
+from collections.abc import Iterator
 
 import chardet
 import webencodings
 from chardet import EncodingEra
+from turbohtml import Token, TokenType, tokenize
 
 __all__ = ["charset_of", "charset_of_xml", "decode_html"]
 
@@ -21,9 +23,6 @@ __all__ = ["charset_of", "charset_of_xml", "decode_html"]
 # parsing the page again.  Like Chromium, WebKit and Firefox, we search these bytes and, if
 # the head is longer, all of it: many heads begin with long scripts.
 META_WITHIN_BYTES = 1024
-
-# A longer one is a description.
-MAX_META_BYTES = 1024
 
 FALLBACK = "windows-1252"
 
@@ -58,35 +57,9 @@ _NAME_BY_BOM = {
 # WHATWG: a declaration that can be read as ASCII is not in UTF-16, whatever it says.
 _MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
-# A quoted value may contain a ">".
-# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
-# where its last try failed (python/cpython#106052).
-_ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|(?!))*+"""
-_NO_TAGS = rb"<!--.*?(?:-->|\Z)|<[!?][^>]*+|" + rb"|".join(
-    rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b)|(?!))*+" % (name, name)
-    for name in (b"script", b"style", b"title", b"textarea")
-)
-_META = re.compile(
-    # One without end takes all the rest, so that nothing is scanned twice.
-    rb"%b|<meta[\s/](?:(?P<meta>%b)>|%b)" % (_NO_TAGS, _ATTRIBUTES, _ATTRIBUTES),
-    re.IGNORECASE | re.DOTALL,
-)
-_HEAD = re.compile(
-    rb"(?:[^<]++|%b|<(?:/?(?:base|link|meta|noscript|object|script|style|title)|head|html)"
-    rb"(?=[\s/>])%b>?|<(?![a-z/])|(?!))*+" % (_NO_TAGS, _ATTRIBUTES),
-    re.IGNORECASE | re.DOTALL,
-)
+# Precedent: Chromium.
+_IN_HEAD = ("base", "link", "meta", "noscript", "object", "script", "style", "title")
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")
-_CONTENT_TYPE = re.compile(
-    rb"""(?:\A|[\s"'/])http-equiv\s*=\s*["']?content-type(?=["'\s/]|\Z)""",
-    re.IGNORECASE,
-)
-_META_CHARSET = re.compile(
-    rb"""(?:\A|[\s"'/;])charset\s*=\s*["']?\s*([^\s"'/;]+)""", re.IGNORECASE
-)
-_CONTENT = re.compile(
-    rb"""(?:\A|[\s"'/])content\s*=\s*("[^"]*"|'[^']*'|[^\s"']*)""", re.IGNORECASE
-)
 
 
 def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -181,44 +154,53 @@ def charset_of_xml(body: bytes) -> str:
     'gbk'
     """
     declared = _XML.match(body)
-    return _meant_by(declared[1]) if declared else ""
+    return _meant_by(declared[1].decode("latin-1")) if declared else ""
 
 
 def _charset_in_head(body: bytes) -> str:
-    name = _charset_of_metas(body[:META_WITHIN_BYTES])
-    if not name and (head := _HEAD.match(body)) and head.end() > META_WITHIN_BYTES:
-        return _charset_of_metas(head[0])
-    return name
+    first = map(_declared_in, _tokens(body[:META_WITHIN_BYTES]))
+    return next(filter(None, first), "") or _charset_up_to_the_body(body)
 
 
-def _charset_of_metas(head: bytes) -> str:
-    for piece in _META.finditer(head):
-        meta = piece["meta"]
-        if meta and len(meta) <= MAX_META_BYTES and (name := _charset_of_meta(meta)):
+def _charset_up_to_the_body(body: bytes) -> str:
+    for token in _tokens(body):
+        if name := _declared_in(token):
             return name
+        is_start = token.type is TokenType.START_TAG and token.tag in ("head", "html")
+        if token.tag and token.tag not in _IN_HEAD and not is_start:
+            break
     return ""
 
 
-# The pages of a site have few different headers and <meta>s.
-@functools.lru_cache(maxsize=64)
+def _tokens(body: bytes) -> Iterator[Token]:
+    # The tokenizer takes what is in a <noscript> for text, and browsers do not here.
+    return tokenize(body.decode("latin-1").replace("<noscript", "<object"))
+
+
+def _declared_in(token: Token) -> str:
+    if token.tag != "meta":
+        return ""
+    attributes = {name: value or "" for name, value in token.attrs}
+    if "charset" in attributes:
+        return _meant_by(attributes["charset"])
+    if attributes.get("http-equiv", "").lower() != "content-type":
+        return ""
+    declared = _PARAMETER.search(attributes.get("content", ""))
+    return _meant_by(declared[1]) if declared else ""
+
+
 def charset_of_header(content_type: str) -> str:
     declared = _PARAMETER.search(content_type)
     return _whatwg_name(declared[1]) if declared else ""
 
 
-@functools.lru_cache(maxsize=64)
-def _charset_of_meta(meta: bytes) -> str:
-    if not _CONTENT_TYPE.search(meta):
-        meta = _CONTENT.sub(b" ", meta)  # a description may mention a charset too
-    declared = _META_CHARSET.search(meta)
-    return _meant_by(declared[1]) if declared else ""
-
-
-def _meant_by(label: bytes) -> str:
-    name = _whatwg_name(label.decode("latin-1"))
+def _meant_by(label: str) -> str:
+    name = _whatwg_name(label)
     return _MEANT.get(name, name)
 
 
+# The pages of a site have few different ones.
+@functools.lru_cache(maxsize=64)
 def _whatwg_name(label: str) -> str:
     encoding = webencodings.lookup(label)
     return encoding.name if encoding else ""
