@@ -1,4 +1,4 @@
-"""Charset detection and decoding of a page.
+"""Charset detection and decoding of a page, and what its links are sent in.
 
 Pure.  The order is that of the WHATWG HTML standard (13.2.3.2): a byte order mark, the
 Content-Type header, a ``<meta>`` in the head, an XML declaration.  A page that declares none
@@ -11,13 +11,14 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import chardet
 import webencodings
 from chardet import EncodingEra
 from turbohtml import Token, TokenType, tokenize
 
-__all__ = ["charset_of", "charset_of_xml", "decode_html"]
+__all__ = ["as_sent", "charset_of", "charset_of_xml", "decode_html"]
 
 # WHATWG has a <meta> count only within the first 1024 bytes, or later at the price of
 # parsing the page again.  Like Chromium, WebKit and Firefox, we search these bytes and, if
@@ -60,6 +61,12 @@ _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 # Precedent: Chromium.
 _IN_HEAD = ("base", "link", "meta", "noscript", "object", "script", "style", "title")
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")
+
+# Pieces of a link.
+_NOT_ASCII_IN_LINK = re.compile(r"[^\x00-\x7f]+")
+# The second byte of a character may be ASCII; in a query, browsers escape only a few of
+# those (WHATWG URL, 1.3).  Without "&" and ";", of "&#8364;" for what a charset lacks.
+_SAFE_IN_QUERY = "!$%()*+,/:=?@[\\]^`{|}"
 
 
 def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -180,7 +187,7 @@ def _tokens(body: bytes) -> Iterator[Token]:
 def _declared_in(token: Token) -> str:
     if token.tag != "meta":
         return ""
-    attributes = {name: value or "" for name, value in token.attrs}
+    attributes = {name: value or "" for name, value in token.attrs or ()}
     if "charset" in attributes:
         return _meant_by(attributes["charset"])
     if attributes.get("http-equiv", "").lower() != "content-type":
@@ -204,3 +211,36 @@ def _meant_by(label: str) -> str:
 def _whatwg_name(label: str) -> str:
     encoding = webencodings.lookup(label)
     return encoding.name if encoding else ""
+
+
+def as_sent(links: list[str], charset: str) -> list[str]:
+    """Return links as a browser sends them from a page in this charset.
+
+    >>> as_sent(["/\u00fc?\u00fc"], "windows-1252")
+    ['/\u00fc?%FC']
+    """
+    # The output encoding of UTF-16 is UTF-8 too (WHATWG Encoding, 4.3).
+    if charset.startswith("utf-"):
+        return links
+    return [_query_in_charset(link, charset) for link in links]
+
+
+def _query_in_charset(link: str, charset: str) -> str:
+    """Escape a link's query in the page's charset; paths are always UTF-8.
+
+    Source: WHATWG URL, 4.4 (query state, "encoding override").
+    """
+    if link.isascii() or "?" not in link:
+        return link
+    path, mark, query = link.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if "#" in path:
+        return link
+
+    def escape(match: re.Match[str]) -> str:
+        octets = webencodings.encode(match[0], charset, "xmlcharrefreplace")
+        return quote(octets, _SAFE_IN_QUERY)
+
+    # ASCII is left to `join`; only other characters depend on the charset.
+    query = _NOT_ASCII_IN_LINK.sub(escape, query)
+    return path + mark + query + hash_mark + fragment
