@@ -188,12 +188,14 @@ def tree_of(markup: str, *, is_xml: bool = False, scripting: bool = True) -> Tre
     converted = html_of_xhtml(source) if is_xml else None
     html, source_at = converted or (source, None)
     html = _with_bounded_cost(html)
-    roots: list[Node] = [
-        parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
-    ]
+    document = parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
+    roots: list[Node] = [document]
     # A search of the source would take half the time of the parser.
-    if roots[0].find_all("template"):
+    templates = document.find_all("template")
+    if any(each.attr("shadowrootmode") is not None for each in templates):
         roots = _shown_roots(html, scripting)
+    elif templates:
+        document.remove("template")
     return Tree(source, roots, len(markup) > MAX_CHARS, html, source_at)
 
 
