@@ -25,6 +25,9 @@ __all__ = ["as_sent", "charset_of", "charset_of_xml", "decode_html"]
 # the head is longer, all of it: many heads begin with long scripts.
 META_WITHIN_BYTES = 1024
 
+# Most end before; decoding the rest of the page as well would take longer than the search.
+SHORT_HEAD_BYTES = 8 * 1024
+
 FALLBACK = "windows-1252"
 
 # Examined where a page declares no charset, from a bit before the first byte that is not ASCII.
@@ -60,6 +63,7 @@ _MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 # Precedent: Chromium.
 _IN_HEAD = ("base", "link", "meta", "noscript", "object", "script", "style", "title")
+_AROUND_HEAD = ("head", "html")
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")
 
 # Pieces of a link.
@@ -170,12 +174,13 @@ def _charset_in_head(body: bytes) -> str:
 
 
 def _charset_up_to_the_body(body: bytes) -> str:
-    for token in _tokens(body):
-        if name := _declared_in(token):
-            return name
-        is_start = token.type is TokenType.START_TAG and token.tag in ("head", "html")
-        if token.tag and token.tag not in _IN_HEAD and not is_start:
-            break
+    for size in (SHORT_HEAD_BYTES, len(body)):
+        for token in _tokens(body[:size]):
+            if name := _declared_in(token):
+                return name
+            is_start = token.type is TokenType.START_TAG and token.tag in _AROUND_HEAD
+            if token.tag and token.tag not in _IN_HEAD and not is_start:
+                return ""
     return ""
 
 
