@@ -22,15 +22,25 @@ _STRING = (
     r"""|'(?:[^'\\\n\r\f]++|\\(?:\r\n|[\s\S])|(?!))*+'?"""
 )
 _COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)"
+
+
+def _letter(letter: str) -> str:
+    """Return a pattern for a letter, as it is or escaped."""
+    codes = "|".join(f"{ord(each):x}" for each in (letter, letter.upper()))
+    return rf"(?:{letter}|\\{letter}|\\0{{0,4}}(?:{codes}){_SPACE}?)"
+
+
+# A letter from "a" to "f" after a backslash is a code, so "src(" has fewer spellings.
+_URL = "".join(map(_letter, "url"))
 _PIECE = re.compile(
     rf"{_COMMENT}|(?P<string>{_STRING})"
     rf"|(?P<rule>@(?:import|namespace|document|-moz-document)(?![\w\-\\]))"
-    rf"|(?<![\w\-\\])(?:(?P<url>(?:url|src)\({_SPACE}*+)|(?P<set>(?:-webkit-)?image-set\())"
+    rf"|(?<![\w\-\\])(?:(?P<url>(?:{_URL}|src)\({_SPACE}*+)|(?P<set>(?:-webkit-)?image-set\())"
     r"|(?P<mark>[{;])",
     re.IGNORECASE,
 )
 _IN_SET = re.compile(
-    rf"{_COMMENT}|(?P<string>{_STRING})|(?P<url>url\({_SPACE}*+)|(?P<paren>[()])",
+    rf"{_COMMENT}|(?P<string>{_STRING})|(?P<url>{_URL}\({_SPACE}*+)|(?P<paren>[()])",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(_STRING)
@@ -85,7 +95,9 @@ def references_in_css(
     ['a.css', 'b']
     """
     lowered = text.lower()
-    if not any(word in lowered for word in ("url(", "@import", "src(", "image-set(")):
+    if not any(
+        word in lowered for word in ("url", "@import", "\\", "src(", "image-set")
+    ):
         return
     rule, may_import, at = "", not is_attribute, 0
     while (found := _PIECE.search(text, at)) is not None:

@@ -11,6 +11,7 @@ FOUND = {
     "a {x: url( 'b c' )}": ["b c"],
     'a {x: URL("b\\22 c")}': ['b"c'],
     "a {x: url(b\\)c)}": ["b)c"],
+    "a {x: u\\72l(b); y: \\75\\52 l(c)}": ["b", "c"],
     "a {x: url(b c) url(d)}": ["d"],
     "a {x: url(b}": ["b}"],
     "a {x: myurl(b) --url(c) url (d)}": [],
