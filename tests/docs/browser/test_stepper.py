@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.helpers.built_docs import DOCS, build_docs
+from tests.helpers.built_docs import DOCS
 from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
@@ -34,14 +34,10 @@ ALONE = """
 """
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory):
+@pytest.fixture
+def built(built_docs):
     """Return the address of the page that Sphinx builds."""
-    index = "Title\n=====\n\n.. toctree::\n\n   story/steps\n"
-    page = (DOCS / "story/steps.rst").read_text(encoding="utf-8")
-    pages = {"index.rst": index, "story/steps.rst": page}
-    folder = tmp_path_factory.mktemp("built")
-    return (build_docs(folder, pages) / "story/steps.html").as_uri()
+    return (built_docs / "story/steps.html").as_uri()
 
 
 @pytest.fixture(scope="session")
