@@ -82,8 +82,9 @@ def test_pinned_tornado_is_told_by_each_command(beside_old_tornado):
 
     done = beside_old_tornado("-c", source)
 
-    assert done.stdout == f"{FAILED}\n" * 3
-    for line in done.stderr.splitlines(keepends=True):
+    lines = done.stderr.splitlines(keepends=True)
+    assert (done.stdout, len(lines)) == (f"{FAILED}\n" * 3, 3)
+    for line in lines:
         _check_complaint(line)
 
 
