@@ -51,6 +51,7 @@ __all__ = [
     "convert_child",
     "convert_yielded",
     "held_tasks",
+    "leave",
     "maybe_future",
     "moment",
     "multi",
@@ -218,6 +219,8 @@ def as_future(yielded: Any) -> "Future[Any]":
             f"the converter registered for {type(yielded).__qualname__} returned "
             f"{future!r}, which is not a Future"
         )
+    if isinstance(future, MultiFuture) and isinstance(yielded, (list, dict)):
+        future.is_anonymous = True
     return cast("Future[Any]", future)
 
 
@@ -259,6 +262,8 @@ class MultiFuture(Future[T]):
 
     Attributes:
         children: The Futures of the children, in order; may include `moment`.
+        is_anonymous: Whether it was made from a list or dict that was yielded, or was in
+            another one: only what waits for it refers to it.
         keys: The keys of a dict; None for a list.
     """
 
@@ -268,6 +273,7 @@ class MultiFuture(Future[T]):
         "_quiet_exceptions",
         "_unchecked",
         "children",
+        "is_anonymous",
         "keys",
     )
 
@@ -276,6 +282,7 @@ class MultiFuture(Future[T]):
     ) -> None:
         super().__init__(loop=current_loop())
         self.children: list[Future[Any]] = []
+        self.is_anonymous = False
         self.keys = keys
         self._unchecked: list[Future[Any]] = []
         self._context = contextvars.copy_context()
@@ -301,14 +308,14 @@ class MultiFuture(Future[T]):
         self._settle()
 
     def leave(self) -> "list[Future[Any]]":
-        """Stop waiting for the children, and never finish; return the children."""
+        """Stop waiting for the children, and never finish; return what is left behind."""
         children = self.children
         # Those behind this one are done.
         awaited = children[len(self._unchecked)]
         awaited.remove_done_callback(self._wait_for_next)
         # The loop may be about to call us, if that one is done too.
         self.children = self._unchecked = []
-        return children
+        return [left for child in children for left in leave(child)]
 
     def _settle(self) -> None:
         """Take the results of the children, or the first error."""
@@ -360,6 +367,16 @@ class MultiFuture(Future[T]):
 
 
 OUR_FUTURES.add(MultiFuture)
+
+
+def leave(future: "Future[Any]") -> "list[Future[Any]]":
+    """Take a list that nothing else waits for off its children, and nested ones off theirs.
+
+    Returns the Futures that are left behind: the given one, if it is not such a list.
+    """
+    if isinstance(future, MultiFuture) and future.is_anonymous and not future.done():
+        return future.leave()
+    return [future]
 
 
 @overload
