@@ -31,8 +31,8 @@ from gencoro.yieldables import (
     QuietExceptions,
     Waitable,
     Yieldable,
-    as_future,
-    convert_yielded,
+    as_spared_future,
+    is_many,
     leave,
     refuse_other_loop,
 )
@@ -183,7 +183,7 @@ def with_timeout(
     delay = seconds_from_now(timeout, result.get_loop())
     waited_for: Any = future
     if type(future) not in OUR_FUTURES:
-        waited_for = as_future(future)
+        waited_for = as_spared_future(future)
     if waited_for.done():
         copy_outcome(waited_for, result)
     else:
@@ -384,13 +384,13 @@ class WaitIterator:
         if futures and named:
             raise ValueError("pass Futures by position or by name, not both")
         for given in futures or named.values():
-            if isinstance(given, (list, dict, tuple, set)):
+            if isinstance(given, (list, dict)) or is_many(given):
                 raise TypeError(
                     f"WaitIterator got a {type(given).__name__}; pass the Futures "
                     "themselves: WaitIterator(*futures), or by name"
                 )
         converted = {
-            given: convert_yielded(given) for given in futures or named.values()
+            given: as_spared_future(given) for given in futures or named.values()
         }
         for place, given in named.items() if named else enumerate(futures):
             self._add(place, given, converted[given])

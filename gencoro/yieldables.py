@@ -48,9 +48,11 @@ __all__ = [
     "Waitable",
     "Yieldable",
     "as_future",
+    "as_spared_future",
     "convert_child",
     "convert_yielded",
     "held_tasks",
+    "is_many",
     "leave",
     "maybe_future",
     "moment",
@@ -222,6 +224,20 @@ def as_future(yielded: Any) -> "Future[Any]":
     if isinstance(future, MultiFuture) and isinstance(yielded, (list, dict)):
         future.is_anonymous = True
     return cast("Future[Any]", future)
+
+
+def as_spared_future(yielded: Any) -> "Future[Any]":
+    """Call `as_future` for what never cancels the Future.
+
+    An executor's job keeps whatever was added to it, so it has one Future for all of these.
+    """
+    if type(yielded) is not concurrent.futures.Future:
+        return as_future(yielded)
+    shared: Future[Any] | None = getattr(yielded, "_gencoro_future", None)
+    if shared is None or shared.get_loop() is not current_loop():
+        shared = from_concurrent(yielded)
+        yielded._gencoro_future = shared  # type: ignore[attr-defined]
+    return shared
 
 
 def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
@@ -519,7 +535,7 @@ def maybe_future(x: Any) -> "Future[Any]":
 
 def _explain(yielded: object) -> str:
     """Say why a value cannot be yielded, and what its author probably meant."""
-    if _is_many(yielded):
+    if is_many(yielded):
         return (
             f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
             "at once, yield a list or a dict of them"
@@ -553,7 +569,7 @@ def _explain(yielded: object) -> str:
     )
 
 
-def _is_many(yielded: object) -> bool:
+def is_many(yielded: object) -> bool:
     """Return True for a collection, or an iterator that a built-in made of one."""
     if isinstance(yielded, types.GeneratorType):
         return yielded.gi_code.co_name == "<genexpr>"
