@@ -231,6 +231,7 @@ LEGACY = {
         urllib.urlencode(unicode(x)), sys.maxint
         print(basestring if PY2 or x else str, [x for x in xrange(3)])
         d.iteritems(), d.has_key(1)
+        file("a"), apply(f, []), d.viewkeys()
         """,
         [
             (1, "urlparse"),
@@ -242,6 +243,9 @@ LEGACY = {
             (4, "builtins.xrange"),
             (5, "builtins.dict.has_key"),
             (5, "builtins.dict.iteritems"),
+            (6, "builtins.apply"),
+            (6, "builtins.dict.viewkeys"),
+            (6, "builtins.file"),
         ],
     ),
     "a name that is a keyword now": (
@@ -582,6 +586,9 @@ MODERN = {
         class Dict:
             def iteritems(self): pass
             def items(self, long): return self.iteritems(), long
+        def read(buffer):
+            file = open(buffer)
+            return file
         """
     ),
     "names of Python 2 that a star may import": "from six.moves import *\nxrange(3)",
