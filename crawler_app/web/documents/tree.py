@@ -69,7 +69,7 @@ _PLAIN = rf"""(?:[^<>=]++|=[{SPACE}]*+(?:"[^"<]*+"|'[^'<]*+'|(?![{SPACE}"']))|(?
 # with nothing between but text and ``<span>``.
 _NOTABLE = re.compile(
     rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/])"
-    rf"|(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[{SPACE}/>])"
+    rf"|([bisu]|big|code|em|font|nobr|s(?:mall|trike|trong)|tt)(?=[{SPACE}/>])"
     rf"(?!{_PLAIN}>(?:[^<]++|</?span(?=[{SPACE}/>]){_PLAIN}>|(?!))*+</\1[{SPACE}/>])"
     rf"){_PLAIN}>?",
     re.IGNORECASE | re.ASCII,
@@ -195,7 +195,7 @@ def tree_of(markup: str, *, is_xml: bool = False, scripting: bool = True) -> Tre
     if any(each.attr("shadowrootmode") is not None for each in templates):
         roots = _shown_roots(html, scripting)
     elif templates:
-        document.remove("template")
+        document.remove("template")  # which shows nothing
     return Tree(source, roots, len(markup) > MAX_CHARS, html, source_at)
 
 
@@ -203,7 +203,7 @@ def _shown_roots(html: str, scripting: bool) -> list[Node]:
     """Return a page and its shadow roots, without templates."""
     roots: list[Node] = [parse(_CLOSED.sub(r"\1\2open\2  ", html), scripting=scripting)]
     for root in roots:
-        root.remove("template")  # which shows nothing, nor do hosts in it
+        root.remove("template")  # nor do hosts in it show anything
         hosts = (each.shadow_root for each in root.iter_elements())
         roots += [shadow for shadow in hosts if shadow is not None]
     return roots
