@@ -37,7 +37,7 @@ BARS = {
     "chain": {"tornado": 1.5},
     "switch": {"tornado": 1.5},
     "error": {"tornado": 1.0},
-    "limited": {"tornado": 1.2, "task": 1.0},
+    "limited": {"tornado": 1.2, "task": 1.05},
     "queue": {"await": 1 / 1.5},
     "suspended": {"task": 1.0},
 }

@@ -4,7 +4,9 @@ Sleeps are in `test_leaks` and `test_differential`.
 """
 
 import asyncio
+import concurrent.futures
 import gc
+import threading
 import time
 import weakref
 from datetime import timedelta
@@ -12,6 +14,7 @@ from datetime import timedelta
 import pytest
 
 from gencoro import gen
+from gencoro.futures import app_log
 from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now, pending
 
 
@@ -84,6 +87,28 @@ def test_wait_that_then_ends_by_its_own_limit_is_not_logged(run, caplog):
     run(main)
 
     assert caplog.records == []
+
+
+def test_late_errors_are_logged_on_several_threads_at_once():
+    threads = 2
+    all_log = threading.Barrier(threads)
+
+    async def fail_late():
+        future = asyncio.get_running_loop().create_future()
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(), future)
+        future.set_exception(Failure())
+        await asyncio.sleep(0)
+
+    def wait_for_the_others(_record):
+        all_log.wait(timeout=5)
+        return False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_log, "filters", [wait_for_the_others])
+        with concurrent.futures.ThreadPoolExecutor(threads) as executor:
+            list(executor.map(asyncio.run, [fail_late() for _ in range(threads)]))
+    assert not all_log.broken
 
 
 def test_coroutine_takes_a_limited_result_in_the_turn_in_which_it_is_there(run):
