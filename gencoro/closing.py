@@ -42,8 +42,10 @@ class _Coroutines:
     async def aclose(self) -> None:
         loop = asyncio.get_running_loop()
         leftovers = list(_suspended(loop))
+        # Tasks that run by now close the loop, or are for the program to end.
+        others = asyncio.all_tasks(loop)
         end_all(leftovers)
-        await _finish_coroutines(loop, leftovers)
+        await _finish_coroutines(loop, leftovers, others)
 
 
 def end_with(loop: asyncio.AbstractEventLoop) -> None:
@@ -65,13 +67,14 @@ def end_with(loop: asyncio.AbstractEventLoop) -> None:
 def finish_leftovers(loop: asyncio.AbstractEventLoop) -> None:
     """End what is left on a loop that is neither running nor closed.
 
-    This waits at most `CLEAN_UP_S` for each of the three kinds, even if `stop` is called.
+    This waits at most `CLEAN_UP_S` for each of the three kinds, even if `stop` is called, and
+    as long again for what was started while a coroutine did not end in time.
     """
     # Cancel all before the loop runs, which would resume those that are ready.
     leftovers = [*asyncio.all_tasks(loop), *_suspended(loop)]
     end_all(leftovers)
     if leftovers:
-        _run(loop, _finish_coroutines(loop, leftovers))
+        _run(loop, _finish_coroutines(loop, leftovers, set()))
         # The frames of their errors refer to this one: break the cycle.
         leftovers.clear()
     if hasattr(loop, "_gencoro_coroutines"):
@@ -107,17 +110,22 @@ def _run(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) 
 
 
 async def _finish_coroutines(
-    loop: asyncio.AbstractEventLoop, leftovers: "list[Future[Any]]"
+    loop: asyncio.AbstractEventLoop,
+    leftovers: "list[Future[Any]]",
+    spared: "set[Any]",
 ) -> None:
-    deadline = loop.time() + CLEAN_UP_S
-    while leftovers:
-        await asyncio.wait(leftovers, timeout=max(0.0, deadline - loop.time()))
+    """Wait for what was cancelled, and end what it starts meanwhile, except the spared Tasks."""
+    spared.add(asyncio.current_task())
+    deadlines = [loop.time() + CLEAN_UP_S, loop.time() + 2 * CLEAN_UP_S]
+    while leftovers and deadlines:
+        await asyncio.wait(leftovers, timeout=max(0.0, deadlines[0] - loop.time()))
         refusing = [future for future in leftovers if not future.done()]
         if refusing:
             _tell(refusing)
-            return
-        # Coroutines started while cleaning up.
-        leftovers = list(_suspended(loop))
+            spared.update(refusing)
+            del deadlines[0]
+        started = [*asyncio.all_tasks(loop), *_suspended(loop)]
+        leftovers = [future for future in started if future not in spared]
         end_all(leftovers)
 
 

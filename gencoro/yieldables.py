@@ -229,14 +229,24 @@ def as_future(yielded: Any) -> "Future[Any]":
 def as_spared_future(yielded: Any) -> "Future[Any]":
     """Call `as_future` for what never cancels the Future.
 
-    An executor's job keeps whatever was added to it, so it has one Future for all of these.
+    An executor's job keeps whatever was added to it, so it has one Future for all of these,
+    also in lists and dicts.
     """
-    if type(yielded) is not concurrent.futures.Future:
-        return as_future(yielded)
+    return as_future(_with_shared_jobs(yielded))
+
+
+def _with_shared_jobs(yielded: Any) -> Any:
+    kind = type(yielded)
+    if kind is list:
+        return [_with_shared_jobs(child) for child in yielded]
+    if kind is dict:
+        return {key: _with_shared_jobs(child) for key, child in yielded.items()}
+    if kind is not concurrent.futures.Future:
+        return yielded
     shared: Future[Any] | None = getattr(yielded, "_gencoro_future", None)
     if shared is None or shared.get_loop() is not current_loop():
         shared = from_concurrent(yielded)
-        yielded._gencoro_future = shared  # type: ignore[attr-defined]
+        yielded._gencoro_future = shared
     return shared
 
 

@@ -313,6 +313,46 @@ def test_cleaning_up_may_do_anything_and_is_waited_for(steps, act, expected):
     assert sorted(steps) == expected
 
 
+@pytest.mark.parametrize("others", [[], [_refuses]], ids=["alone", "beside another"])
+@pytest.mark.parametrize("close", ["IOLoop.close", "asyncio.run"])
+def test_task_that_is_started_while_cleaning_up_ends(
+    monkeypatch, caplog, steps, close, others
+):
+    monkeypatch.setattr("gencoro.closing.CLEAN_UP_S", 0.1)
+    begun = []
+
+    @gen.coroutine
+    def starts_a_task():
+        try:
+            yield gen.sleep(60)
+        finally:
+            begun.append(asyncio.ensure_future(native_clean_up()))
+
+    async def native_clean_up():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            steps.append("task")
+
+    def main():
+        begun.append(starts_a_task())
+        begun.extend(other() for other in others)
+        yield gen.moment
+
+    if close == "asyncio.run":
+        asyncio.run(_awaits(gen.coroutine(main)))
+    else:
+        _run_and_close(main)
+
+    assert steps == ["task"]
+    assert len(_warnings(caplog)) == len(others)
+
+
+async def _awaits(function):
+    await function()
+
+
 def test_other_loops_are_left_alone(steps):
     other = IOLoop(make_current=False)
     other.add_callback(_cleans_up, steps, "other")

@@ -96,10 +96,11 @@ def test_job_that_raises_stop_iteration_ends_the_wait(way):
     ("wait", "logged"),
     [
         (lambda job: job, [("late",)]),
+        (lambda job: [[None], {"job": job}], [("late",)]),
         # An iterator that is no longer used waits for nothing.
         (lambda job: gen.WaitIterator(job).next(), []),
     ],
-    ids=["with_timeout", "WaitIterator"],
+    ids=["with_timeout", "with_timeout of nested lists", "WaitIterator"],
 )
 def test_job_keeps_one_callback_of_all_who_gave_up(wait, logged, caplog):
     job = concurrent.futures.Future()
