@@ -248,6 +248,32 @@ LEGACY = {
             (6, "builtins.file"),
         ],
     ),
+    "forms of Python 2": (
+        """\
+        class C(Base):
+            __metaclass__ = Meta
+            def __nonzero__(self): return False
+        class Numbers(object):
+            def __iter__(self):
+                return self
+            def next(self): return 1
+        def generate(): yield 1
+        numbers = generate()
+        numbers.next()
+        generate().next()
+        iter(x).next()
+        (x for x in y).next()
+        "00".decode("hex"), text.encode("base64")
+        """,
+        [
+            (2, "builtins.object.__metaclass__"),
+            (3, "builtins.object.__nonzero__"),
+            (7, "builtins.iterator.next"),
+            *[(line, "builtins.iterator.next") for line in range(10, 14)],
+            (14, "builtins.str.decode"),
+            (14, "builtins.str.encode"),
+        ],
+    ),
     "a name that is a keyword now": (
         "import tornado.gen\nrun(async=True)\ndef await(): x.async\ntornado.gen.Task",
         [(2, "async"), (3, "async"), (4, "tornado.gen.Task")],
@@ -589,6 +615,43 @@ MODERN = {
         def read(buffer):
             file = open(buffer)
             return file
+        """
+    ),
+    "forms of Python 2 beside those of Python 3": (
+        """\
+        __metaclass__ = type
+        @add_metaclass(M)
+        class A:
+            __metaclass__ = M
+            def __bool__(self): return True
+            __nonzero__ = __bool__
+        class B(with_metaclass(M)):
+            __metaclass__ = M
+        class C(object):
+            __metaclass__ = type
+            def __iter__(self): return self
+            def __next__(self): return 1
+            next = __next__
+        class D:
+            def __nonzero__(self): return type(self).__bool__(self)
+        """
+    ),
+    "forms of Python 2 that are something else": (
+        """\
+        class Pages(Base):
+            def __iter__(self): return self
+            def next(self): return 2
+        class Pager:
+            def __iter__(self): return iter(self.pages)
+            def next(self): return self.pages.pop()
+        def pages(): yield Pager()
+        @coroutine
+        def fetch():
+            yield 1
+        page, pages2 = Pager(), pages()
+        page = pages()
+        page.next(), fetch().next(), cursor.next(), pages2.next(1)
+        "text".encode("utf-8"), "00".decode("hex", errors), key.encode(hex)
         """
     ),
     "names of Python 2 that a star may import": "from six.moves import *\nxrange(3)",

@@ -13,7 +13,7 @@ from gencoro.compat.doctor.conditions import holds
 from gencoro.compat.doctor.differences import differences
 from gencoro.compat.doctor.known import ALL, meant_by
 from gencoro.compat.doctor.naming import Modules, Scope
-from gencoro.compat.doctor.python_2 import BUILTINS, method_of_dict
+from gencoro.compat.doctor.python_2 import BUILTINS, FormsOfPython2
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.compat.doctor.threads import ON_THREAD, loops_on_threads
 from gencoro.compat.doctor.uses import Use, use_of
@@ -69,10 +69,10 @@ class Visitor(ast.NodeVisitor):
         self.dispensable: set[ast.alias] = set()
         self._scope = scope_class(module, None, TODAY, modules, file, ignored)
         self._known = KnownObjects(module)
-        # Whether it may have any name, by ``import *``; and the methods that it defines.
         nodes = list(ast.walk(module))
+        # Whether it may have any name, by ``import *``.
         self._binds_all = any(isinstance(n, ast.alias) and n.name == "*" for n in nodes)
-        self._defines = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+        self._forms = FormsOfPython2(nodes)
         self.generic_visit(module)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -111,6 +111,8 @@ class Visitor(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._add_loops_on_threads(node)
+        for row, place in self._forms.of_class(node):
+            self._add([row], place)
         for base in self._scope.bases(node):
             for name, row in ROWS.gone_methods(base).items():
                 # Overriding a method of Python that is gone does no harm.
@@ -138,8 +140,7 @@ class Visitor(ast.NodeVisitor):
                 self._add([text], child)
         self._add_differences(node)
         self._add_loops_on_threads(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr not in self._defines:
-            self._add(method_of_dict(node), node)
+        self._add(self._forms.of_call(node), node)
         if self._has_tornado and _is_exc_info_of_future(node):
             self._add(["tornado.concurrent.Future.exc_info"], node)
         known = self._known if self._has_tornado else None
