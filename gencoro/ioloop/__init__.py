@@ -316,13 +316,17 @@ class IOLoop(CallbackLoop):
             self.is_current = IOLoop.current(instance=False) is self
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
-                closing.finish_leftovers(self.asyncio_loop)
+                self._finish_leftovers()
         finally:
             # Tornado deletes it from there, also if it has done so before: without the entry,
             # closing twice would be a KeyError.
             _by_asyncio_loop.setdefault(self.asyncio_loop, self)
             super().close(all_fds)
             _program.forget(self)
+
+    def _finish_leftovers(self) -> None:
+        """End what is left on the loop, which is closed then or at the end of the script."""
+        closing.finish_leftovers(self.asyncio_loop)
 
 
 class MainLoop(IOLoop, AsyncIOMainLoop):
@@ -436,7 +440,7 @@ def _finish_at_exit() -> None:
         if not is_idle or asyncio_loop.is_running() or asyncio_loop.is_closed():
             continue
         try:
-            closing.finish_leftovers(asyncio_loop)
+            loop._finish_leftovers()
         except KeyboardInterrupt:  # the user does not want to wait
             return
         except BaseException:  # must not keep Python from waiting for other threads

@@ -228,7 +228,8 @@ def test_coroutine_is_the_current_task(loop, is_debug):
     assert loop.run_sync(lambda: asyncio.sleep(0, 42)) == 42
 
 
-def test_closing_a_loop_does_not_log_requests_that_wait(compat, caplog):
+@pytest.mark.parametrize("end", ["close", "end of the script"])
+def test_end_of_a_loop_does_not_log_requests_that_wait(compat, caplog, end):
     from tornado import gen, httpserver, ioloop, locks, testing, web
 
     begun = []
@@ -239,16 +240,20 @@ def test_closing_a_loop_does_not_log_requests_that_wait(compat, caplog):
             begun.append(self)
             yield locks.Event().wait()
 
+    @gen.coroutine
+    def until_it_waits():
+        while not begun:
+            yield gen.sleep(0.001)
+
     loop = ioloop.IOLoop(make_current=False)
     loop.make_current()
     listening, port = testing.bind_unused_port()
     httpserver.HTTPServer(web.Application([("/", Page)])).add_socket(listening)
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        wait = ioloop.PeriodicCallback(lambda: begun and loop.stop(), 1)
-        wait.start()
-        loop.start()
-        wait.stop()
+        loop.run_sync(until_it_waits, timeout=20)
+        if end != "close":
+            gencoro.ioloop._finish_at_exit()
         loop.close(all_fds=True)
 
     assert len(begun) == 1

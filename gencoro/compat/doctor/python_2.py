@@ -117,7 +117,23 @@ BUILTINS = {
 
 # What the methods ``encode`` and ``decode`` of Python 2 took too.
 _NOT_OF_TEXT = frozenset(
-    ["base64", "base64_codec", "bz2", "bz2_codec", "hex", "hex_codec", "quopri", "rot13", "rot_13", "string-escape", "string_escape", "uu", "zip", "zlib", "zlib_codec"]
+    [
+        "base64",
+        "base64_codec",
+        "bz2",
+        "bz2_codec",
+        "hex",
+        "hex_codec",
+        "quopri",
+        "rot13",
+        "rot_13",
+        "string-escape",
+        "string_escape",
+        "uu",
+        "zip",
+        "zlib",
+        "zlib_codec",
+    ]
 )
 
 

@@ -211,11 +211,11 @@ class _LegacyLoop(IOLoop):
         with self._inside_another():
             return super().run_sync(func, timeout)
 
-    def close(self, all_fds: bool = False) -> None:
-        """Close the loop; requests that wait are cancelled, which is not logged."""
+    def _finish_leftovers(self) -> None:
+        """Cancel the requests that wait too, without a log entry for each."""
         for handler in _waiting_handlers(self):
             handler._log = lambda: None
-        super().close(all_fds)
+        super()._finish_leftovers()
 
     def _inside_another(self) -> contextlib.AbstractContextManager[None]:
         running = asyncio._get_running_loop()
@@ -227,7 +227,7 @@ class _LegacyLoop(IOLoop):
 def _waiting_handlers(loop: IOLoop) -> list[Any]:
     """Return the handlers of a loop that have not answered their requests."""
     web = sys.modules.get("tornado.web")
-    if web is None or loop.asyncio_loop.is_closed():
+    if web is None:
         return []
     # Not isinstance(), which may run code of a proxy object.
     things = [x for x in gc.get_objects() if issubclass(type(x), web.RequestHandler)]
