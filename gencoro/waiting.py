@@ -386,17 +386,16 @@ class WaitIterator:
         self.current_future: AnyFuture[Any] | None = None
         if futures and named:
             raise ValueError("pass Futures by position or by name, not both")
-        for given in futures or named.values():
-            if isinstance(given, (list, dict)) or is_many(given):
+        others = [x for x in futures or named.values() if type(x) not in OUR_FUTURES]
+        for other in others:
+            if isinstance(other, (list, dict)) or is_many(other):
                 raise TypeError(
-                    f"WaitIterator got a {type(given).__name__}; pass the Futures "
+                    f"WaitIterator got a {type(other).__name__}; pass the Futures "
                     "themselves: WaitIterator(*futures), or by name"
                 )
-        converted = {
-            given: as_spared_future(given) for given in futures or named.values()
-        }
+        converted: dict[Any, Any] = {other: as_spared_future(other) for other in others}
         for place, given in named.items() if named else enumerate(futures):
-            self._add(place, given, converted[given])
+            self._add(place, given, converted.get(given, given))
 
     def _add(
         self, place: int | str, given: AnyFuture[Any], future: "Future[Any]"
@@ -427,9 +426,11 @@ class WaitIterator:
         if not self._unfinished:
             raise GencoroError("WaitIterator has no results left; check done() first")
         running = NextResult(self, loop=current_loop())
-        self._running = weakref.ref(running)
         if self._finished:
+            self._running = _nothing
             self._hand_over(self._finished.popleft(), running)
+        else:
+            self._running = weakref.ref(running)
         return running
 
     def close(self) -> None:
