@@ -28,7 +28,7 @@ Inside::
     project      the modules of a project, which import each other
     rows         the rows of the table for a name
     known        the names that have rows, and re-exports of them
-    python_2     names of Python 2
+    python_2     names and forms of Python 2
     removed      what Python has removed and compat does not put back
     today        what the installed Tornado has
     parsing      parses sources, also of older Pythons
