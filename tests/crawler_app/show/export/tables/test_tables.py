@@ -171,6 +171,22 @@ def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tm
     assert found["line"] == 1
 
 
+def test_findings_are_those_of_the_report(gencrawl, site, cli, directory):
+    text = " ".join(map(str, range(200)))
+    html(site, "/", f"<title>T</title><p>{text} one<a href=/near>x</a>")
+    html(site, "/near", f"<title>T</title><p>{text} two")
+    cli("crawl")
+
+    report = json.loads(gencrawl("report", directory, "--format", "json", "-q").out)
+    question = "SELECT DISTINCT kind FROM findings"
+    found = gencrawl("sql", directory, "-q", question).out.split()[1:]
+    question = "SELECT page, subject FROM findings WHERE kind = 'nearly_same'"
+    near = gencrawl("sql", directory, "-q", question).out.split()[1:]
+
+    assert sorted(found) == sorted(report["problem_counts"])
+    assert near == [f"{site.url}near,{site.url}"]
+
+
 def test_page_with_filters_escapes_what_a_site_wrote(gencrawl, site, cli, directory):
     html(site, "/", "<title></script><script>alert(1)</script></title>")
     cli("crawl")
