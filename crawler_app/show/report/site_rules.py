@@ -49,6 +49,9 @@ QUERY_BY_FAULT = {
         "SELECT DISTINCT document FROM alternate AS a WHERE NOT EXISTS (SELECT 1"
         " FROM alternate AS b WHERE b.document = a.document AND b.target = a.document)"
     ),
+    (ProblemKind.SITEMAP, "it is broken"): _ENTRY.format(
+        table="known", condition="is_broken(t.reason)"
+    ),
     (ProblemKind.SITEMAP, "it redirects"): _ENTRY.format(**_REDIRECTS),
     (ProblemKind.SITEMAP, "it has noindex"): _ENTRY.format(**_NOINDEX),
     (ProblemKind.SITEMAP, "it names another canonical URL"): _ENTRY.format(
