@@ -218,6 +218,12 @@ def test_question_is_answered(gencrawl, crawl, question):
     assert list(csv.reader(ended.out.splitlines()[1:])) == QUESTIONS[question]
 
 
+def test_crawl_that_is_named_twice_counts_once(gencrawl, crawl):
+    ended = gencrawl("sql", crawl, crawl, "-q", "SELECT count(*) FROM pages")
+
+    assert ended.out.split() == ["count_star()", "2"]
+
+
 WORKED = re.findall(
     r"code-block:: sql\n\n((?:   .*\n|\n)+)",
     (Path(__file__).parents[5] / "docs" / "analysis.rst").read_text(encoding="utf-8"),
