@@ -163,6 +163,28 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
 
 
+def test_what_only_programs_read_is_no_link_of_visitors(gencrawl, site, cli, directory):
+    html(
+        site,
+        "/",
+        "<link rel=canonical href=/b><a href=/a>A</a><a href=/b>B</a>"
+        '<script type="application/ld+json">{"url": "/a"}</script>',
+    )
+    html(site, "/a", "<meta property=og:url content=/b><link rel=next href=/b>")
+    html(site, "/b", "<iframe src=/a></iframe>")
+    cli("crawl")
+
+    def answer(query):
+        ended = gencrawl("sql", directory, "-q", query)
+        return [line.split(",") for line in ended.out.splitlines()[1:]]
+
+    kinds = answer("SELECT kind, count(*) FROM links GROUP BY 1 ORDER BY 1")
+    counts = answer("SELECT outlinks, inlinks FROM pages ORDER BY url")
+
+    assert kinds == [["frame", "1"], ["link", "2"], ["named", "4"]]
+    assert counts == [["2", "0"], ["0", "2"], ["1", "1"]]
+
+
 def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tmp_path):
     rows = rows_of(gencrawl, crawl, "findings", "jsonl", tmp_path)
 
