@@ -65,8 +65,8 @@ def words_of(group: Group) -> str:
 def group_lines(findings: Iterable[Finding]) -> list[str]:
     """Return what to fix first: the causes of most findings, if some have several.
 
-    Each cause with more places than are shown is among them, errors first.  Which pages most visitors see is
-    not known, so each page counts the same.
+    Each cause with more places than are shown is among them, errors first. Which pages most
+    visitors see is not known, so each page counts the same.
     """
     several = [each for each in grouped(findings) if len(each.found) > 1]
     long = sum(len(each.found) > MAX_FIRST for each in several)

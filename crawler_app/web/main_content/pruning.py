@@ -99,27 +99,28 @@ def _with_footnotes(kept: set[Block], page: Page) -> set[Block]:
     links = body.select(FOOTNOTE_LINKS)
     if not links:
         return kept
-    block_by_element: dict[Node, Block] = {each.element: each for each in page.blocks}
+    block_by_node: dict[Node, Block] = {each.element: each for each in page.blocks}
 
-    def block_around(element: Element) -> Block:
-        node: Node = element
-        while node not in block_by_element:
+    def block_around(node: Node) -> Block:
+        passed = []
+        while node not in block_by_node:
+            passed.append(node)
             assert node.parent is not None
             node = node.parent
-        return block_by_element[node]
+        block_by_node.update(dict.fromkeys(passed, block_by_node[node]))
+        return block_by_node[node]
 
-    notes = {
+    ids = {
         (link.attr("href") or "").partition("#")[2]
         for link in links
         if block_around(link) in kept
-    }
-    chosen = set(kept)
-    for element in body.select("[id]"):
-        if element.attr("id") in notes:
-            chosen.add(block_around(element))
-            inside = map(block_by_element.get, element.select("*"))
-            chosen.update(each for each in inside if each is not None)
-    return chosen
+    } - {""}
+    whole = {each for each in body.select("[id]") if each.attr("id") in ids}
+    for block in page.blocks[1:]:
+        assert block.parent is not None
+        if block.parent.element in whole:
+            whole.add(block.element)
+    return kept | set(map(block_around, whole))
 
 
 def _table_around(block: Block) -> Block:

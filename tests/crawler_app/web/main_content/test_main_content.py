@@ -202,7 +202,13 @@ def test_elements_may_be_nested_by_the_thousand():
     assert text_of("<div>" * 5000 + STORY) == text_of(STORY, whole_page=True)
 
 
-@pytest.mark.parametrize("piece", ["<p>x", "<a>x", "<ul><li>x", "<table><tr><td>x"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("<p>x", "<a>x", "<ul><li>x", "<table><tr><td>x"),
+        "<div id=n>x<sup><a href=#n role=doc-noteref>1</a></sup>",
+    ],
+)
 def test_elements_by_the_hundred_thousand_take_little_time(piece):
     began = time.process_time()
 
