@@ -78,7 +78,7 @@ def _parts_of(arguments: argparse.Namespace) -> tuple[list[str], str]:
             query = text.decode()
         except (OSError, UnicodeDecodeError) as exc:
             raise ConfigError(f"cannot read {arguments.file}: {exc}") from None
-    return sources, query
+    return list(dict.fromkeys(sources)), query
 
 
 def _database(source: str, arguments: argparse.Namespace, steps: Steps) -> Path:

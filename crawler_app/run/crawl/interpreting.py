@@ -53,7 +53,7 @@ from crawler_app.web.documents.non_html import SVG_TYPE, may_have_assets
 from crawler_app.web.documents.outline import Outline, mentions_in_headers, upgraded
 from crawler_app.web.documents.pdf import PDF_MARK, can_read_pdf, is_pdf
 from crawler_app.web.documents.reader import LimitExceeded, Reader
-from crawler_app.web.documents.references import Mention, Use
+from crawler_app.web.documents.references import LOADED_USES, Mention, Use
 from crawler_app.web.documents.sniffing import sniffed_type
 from crawler_app.web.documents.xhtml import is_xhtml, is_xml
 from crawler_app.web.httpclient.response import REDIRECTS
@@ -366,7 +366,7 @@ class Interpreter:
         nofollow = "nofollow" in directives
         by_link = outline.by_link()
         for link in sorted(by_link.keys() - frozenset(known)):
-            if all(mention.use is not Use.LINK for mention in by_link[link]):
+            if all(mention.use in LOADED_USES for mention in by_link[link]):
                 continue
             yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
 

@@ -157,6 +157,8 @@ class CrawlDirectory(StoredCrawl):
                 "with --crawl NAME, and continued by `gencrawl postgres work`"
             )
         directory = cls(path)
+        if not directory.path.exists():
+            raise ConfigError(f"{path} does not exist")
         if not directory._config_path.is_file():
             raise ConfigError(
                 f"{path} is not a crawl directory: {directory._config_path} is missing"

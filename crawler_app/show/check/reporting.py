@@ -14,7 +14,7 @@ from crawler_app.show.findings.kinds import (
 )
 from crawler_app.web.documents.malformed import REPAIRED, is_missing
 from crawler_app.web.documents.outline import words_of
-from crawler_app.web.documents.references import Mention, Use
+from crawler_app.web.documents.references import LOADED_USES, Mention
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
@@ -88,7 +88,7 @@ class Reporter:
 
     def find_moved(self, group: References) -> None:
         """Report the links that lead to a permanent redirect."""
-        links = [each for each in group.mentions if each.use is Use.LINK]
+        links = [each for each in group.mentions if each.use not in LOADED_USES]
         words = f"moved permanently to {self._name_of(group.redirected_to)}"
         if group.redirects > 1:
             words += f", through a chain of {group.redirects} redirects"
@@ -105,10 +105,10 @@ class Reporter:
 
     def find_mixed(self, group: References) -> References:
         """Report what an https page loads over http; return the links, which may do so."""
-        needed = [each for each in group.mentions if each.use is not Use.LINK]
+        needed = [each for each in group.mentions if each.use in LOADED_USES]
         words = "an https page does not load this over http"
         self.find(FindingKind.MIXED, group, needed, "mixed_content", words)
-        links = [each for each in group.mentions if each.use is Use.LINK]
+        links = [each for each in group.mentions if each.use not in LOADED_USES]
         return group._replace(mentions=links)
 
     def find_missing(self, group: References, mention: Mention, fragment: str) -> None:

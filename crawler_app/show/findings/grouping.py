@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from crawler_app.base.models import Severity
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.urls import bare_path
 from crawler_app.show.findings.finding import Finding
@@ -32,6 +33,11 @@ class Group:
     def first(self) -> Finding:
         """The finding that was found first."""
         return self.found[0]
+
+    @property
+    def rank(self) -> int:
+        """The place of their severity: 0 for errors."""
+        return list(Severity).index(self.first.severity)
 
     @property
     def pages(self) -> int:
@@ -94,7 +100,7 @@ def problem_of(finding: Finding) -> str:
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
-    """Return the findings by their cause, those on most pages first.
+    """Return the findings by their cause: errors first, and then those on most pages.
 
     What is new and what was known already are apart.
     """
@@ -113,7 +119,9 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
         if key not in templates:
             key = _target_key(finding)
         groups.setdefault(key, Group([])).found.append(finding)
-    return sorted(groups.values(), key=lambda g: (-g.pages, _target_of(g.first)))
+    return sorted(
+        groups.values(), key=lambda g: (g.rank, -g.pages, _target_of(g.first))
+    )
 
 
 def _target_of(finding: Finding) -> str:

@@ -65,14 +65,15 @@ def words_of(group: Group) -> str:
 def group_lines(findings: Iterable[Finding]) -> list[str]:
     """Return what to fix first: the causes of most findings, if some have several.
 
-    Each cause with more places than are shown is among them.  Which pages most visitors see is
-    not known, so each page counts the same.
+    Each cause with more places than are shown is among them, errors first. Which pages most
+    visitors see is not known, so each page counts the same.
     """
     several = [each for each in grouped(findings) if len(each.found) > 1]
     long = sum(len(each.found) > MAX_FIRST for each in several)
     several.sort(key=lambda each: len(each.found) <= MAX_FIRST)
     count = min(max(long, MAX_FIRST), MAX_GROUPS)
-    lines = [f"  {words_of(each)}" for each in several[:count]]
+    first = sorted(several[:count], key=lambda each: each.rank)
+    lines = [f"  {words_of(each)}" for each in first]
     if long > count:
         lines.append(f"  and {long - count:,} more with many references")
     return ["Fix first:", *lines] if lines else []

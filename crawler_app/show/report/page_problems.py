@@ -16,7 +16,7 @@ from crawler_app.show.findings.kinds import (
     ProblemKind,
 )
 from crawler_app.show.report.report_data import Duplicates, Heavy, Linked, Problem
-from crawler_app.show.report.site_rules import LISTED, add_site_faults, nearly_same
+from crawler_app.show.report.site_rules import LISTED, add_site_faults
 from crawler_app.show.report.temp_tables import TempTables, number_of
 
 __all__ = [
@@ -97,8 +97,6 @@ def problems_in(
             found.append(Problem(kind, "", count, pages, reach, made_by))
     add_site_faults(tables, knows_all_pages=knows_all_links)
     found += _faults(tables, count_by_kind)
-    found += (alike := nearly_same(tables))
-    count_by_kind[ProblemKind.NEARLY_SAME] = len(alike)
     for kind, column in COLUMN_BY_KIND.items():
         count_by_kind[kind] = _count_repeated(tables, column)
         found += _repeated(tables, kind, column)

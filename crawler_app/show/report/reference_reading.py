@@ -97,11 +97,10 @@ class ReferenceReader:
                 found = found_by_link[link] = self._resolver.find(base, link)
                 if found.url:
                     kind_by_url[found.number] = kind_of(mention)
-            if mention.element != "link":
+            if mention.use is not Use.NAMED:
                 numbers.add(found.number)
-            elif mention.use is not Use.LINK:  # visitors cannot follow the others
-                numbers.add(found.number)
-                loaded.add(found.number)
+                if mention.element == "link":
+                    loaded.add(found.number)
             if (
                 found.target is not None
                 or found.problem

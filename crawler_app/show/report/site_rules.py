@@ -3,13 +3,14 @@
 Queries of the tables of a report, which add to its faults what no page shows alone.
 """
 
+from collections.abc import Iterator
+
 from crawler_app.base.reasons import Reason
 from crawler_app.show.findings.kinds import ProblemKind
 from crawler_app.show.findings.near_duplicates import groups_of
-from crawler_app.show.report.report_data import Problem
 from crawler_app.show.report.temp_tables import TempTables
 
-__all__ = ["add_site_faults", "nearly_same"]
+__all__ = ["LISTED", "add_site_faults"]
 
 # The pages that a search engine would list.
 LISTED = "is_page AND coalesce(is_noindex, 0) = 0 AND canonical = ''"
@@ -48,6 +49,9 @@ QUERY_BY_FAULT = {
         "SELECT DISTINCT document FROM alternate AS a WHERE NOT EXISTS (SELECT 1"
         " FROM alternate AS b WHERE b.document = a.document AND b.target = a.document)"
     ),
+    (ProblemKind.SITEMAP, "it is broken"): _ENTRY.format(
+        table="known", condition="is_broken(t.reason)"
+    ),
     (ProblemKind.SITEMAP, "it redirects"): _ENTRY.format(**_REDIRECTS),
     (ProblemKind.SITEMAP, "it has noindex"): _ENTRY.format(**_NOINDEX),
     (ProblemKind.SITEMAP, "it names another canonical URL"): _ENTRY.format(
@@ -81,10 +85,13 @@ def add_site_faults(tables: TempTables, *, knows_all_pages: bool) -> None:
             f"INSERT INTO fault SELECT ?, * FROM ({query})",
             tables.number_of_fault(*fault),
         )
+    for first, key in _nearly_same(tables):
+        number = tables.number_of_fault(ProblemKind.NEARLY_SAME, first)
+        tables.rows("INSERT INTO fault VALUES (?, ?)", number, key)
 
 
-def nearly_same(tables: TempTables) -> list[Problem]:
-    """Return the groups of pages with nearly the same text, the largest first.
+def _nearly_same(tables: TempTables) -> Iterator[tuple[str, int]]:
+    """Yield each page with nearly the text of an earlier one: the URL of that, and its key.
 
     Pages that are identical, or that name another URL as canonical, are left out.
     """
@@ -93,16 +100,13 @@ def nearly_same(tables: TempTables) -> list[Problem]:
         " WHERE band IN (SELECT band FROM band GROUP BY band HAVING count(*) > 1)"
         " ORDER BY band, document"
     )
-    problems = []
     for group in groups_of(rows):
-        url_by_digest: dict[str, str] = {}
+        page_by_digest: dict[str, tuple[str, int]] = {}
         for document in group:
-            url, digest = tables.rows(
-                "SELECT url, digest FROM document WHERE at = ?", document
+            url, key, digest = tables.rows(
+                "SELECT url, key, digest FROM document WHERE at = ?", document
             ).fetchone()
-            url_by_digest.setdefault(digest, url)
-        first, *others = url_by_digest.values()
-        if others:
-            kind = ProblemKind.NEARLY_SAME
-            problems.append(Problem(kind, first, len(others), others))
-    return sorted(problems, key=lambda problem: -problem.count)
+            page_by_digest.setdefault(digest, (url, key))
+        (first, _), *others = page_by_digest.values()
+        for _, key in others:
+            yield first, key

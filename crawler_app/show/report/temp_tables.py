@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from crawler_app.base.errors import ConfigError
-from crawler_app.base.reasons import Reason
+from crawler_app.base.reasons import Reason, is_broken, reason_of_word
 from crawler_app.show.findings.grouping import template_of
 from crawler_app.show.report.report_data import ReportedLink
 
@@ -218,6 +218,10 @@ def number_of(key: str) -> int:
     return hash(key)
 
 
+def _is_broken(word: str) -> bool:
+    return bool(word) and is_broken(reason_of_word(word))
+
+
 @contextlib.contextmanager
 def disk_errors() -> Iterator[None]:
     """Turn errors of the disk into ConfigError."""
@@ -252,6 +256,7 @@ class TempTables:
         self._rows_by_table: dict[str, list[Sequence[Any]]] = {}
         self._number_by_fault: dict[tuple[str, str], int] = {}
         self._db.create_function("template_of", 1, template_of, deterministic=True)
+        self._db.create_function("is_broken", 1, _is_broken, deterministic=True)
 
     def __del__(self) -> None:
         self._db.close()

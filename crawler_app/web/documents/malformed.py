@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from crawler_app.base.errors import UrlError
 from crawler_app.base.urls import host_of, join
-from crawler_app.web.documents.references import Use
+from crawler_app.web.documents.references import LOADED_USES, Use
 from crawler_app.web.fetcher.addresses import is_private_host
 
 __all__ = ["REPAIRED", "is_missing", "problem_in"]
@@ -71,7 +71,7 @@ def is_missing(value: str, use: Use, element: str) -> bool:
     >>> is_missing(" ", Use.ASSET, "img"), is_missing("", Use.LINK, "a")
     (True, False)
     """
-    return use is not Use.LINK and element in _NEEDED and not value.strip(_EDGES)
+    return use in LOADED_USES and element in _NEEDED and not value.strip(_EDGES)
 
 
 def _of_scheme(name: str, text: str) -> str:

@@ -51,10 +51,10 @@ def urls_named_in(tree: Tree) -> Iterator[Reference]:
             and name.strip().lower() in _PROPERTIES
             or _is_url_of(element.attr("itemprop") or "", content)
         ):
-            yield Reference(element, content, Use.LINK, "meta", "content")
+            yield Reference(element, content, Use.NAMED, "meta", "content")
     for element in tree.select("link[itemprop][href]:not([rel])"):
         if _is_url_of(element.attr("itemprop") or "", element.attr("href") or ""):
-            yield _in_attribute(element, "href")
+            yield _in_attribute(element, "href", Use.NAMED)
     for element in tree.tags("form"):
         action = element.attr("action")
         method = (element.attr("method") or "get").strip().lower()
@@ -63,19 +63,19 @@ def urls_named_in(tree: Tree) -> Iterator[Reference]:
         if action:
             yield Reference(element, action, Use.LINK, "form", "action")
         for button in element.select("[formaction]:not([formmethod])"):
-            yield _in_attribute(button, "formaction")
+            yield _in_attribute(button, "formaction", Use.LINK)
     for attribute in ("cite", "longdesc"):
         for element in tree.select(f"[{attribute}]"):
-            yield _in_attribute(element, attribute)
+            yield _in_attribute(element, attribute, Use.NAMED)
     for element in tree.tags("script"):
         kind = (element.attr("type") or "").strip().lower()
         if kind in _URLS_BY_TYPE:
             yield from _in_data(element, kind)
 
 
-def _in_attribute(element: Element, attribute: str) -> Reference:
+def _in_attribute(element: Element, attribute: str, use: Use) -> Reference:
     value = (element.attr(attribute) or "").strip()
-    return Reference(element, value, Use.LINK, element.tag, attribute)
+    return Reference(element, value, use, element.tag, attribute)
 
 
 def _in_data(element: Element, kind: str) -> Iterator[Reference]:
@@ -85,7 +85,7 @@ def _in_data(element: Element, kind: str) -> Iterator[Reference]:
         return
     name, urls_in = _URLS_BY_TYPE[kind]
     for url in itertools.islice(urls_in(data), MAX_URLS):
-        yield Reference(element, url, Use.LINK, name, "")
+        yield Reference(element, url, Use.NAMED, name, "")
 
 
 def _modules_in(data: Any) -> Iterator[str]:

@@ -111,7 +111,8 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
         # A browser that runs scripts loads none of it, but may come to all of it.
         for each in references_of(noscript):
             if each.use is not Use.BASE:
-                found.append(_mention_of(noscript, each._replace(use=Use.LINK)))
+                use = Use.LINK if each.use in LOADED_USES else each.use
+                found.append(_mention_of(noscript, each._replace(use=use)))
     found.sort(key=itemgetter(0))
     # What stands in several places of the tree is once in the source.
     found[1:] = [
@@ -135,10 +136,10 @@ def mentions_in_headers(headers: Mapping[str, str]) -> list[Mention]:
     """Return the references in Link and Refresh headers.
 
     >>> mentions_in_headers({"Link": "</a>; rel=next"})[0][:3]
-    ('/a', <Use.LINK: 0>, 'Link header')
+    ('/a', <Use.NAMED: 4>, 'Link header')
     """
     mentions = [
-        Mention(target, Use.LINK, "Link header", "")
+        Mention(target, Use.NAMED, "Link header", "")
         for target, rels in links_in(headers)
         if refers_to_url(rels)
     ]

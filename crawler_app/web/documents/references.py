@@ -49,6 +49,8 @@ class Use(IntEnum):
     """A browser loads it for this page."""
     BASE = 3
     """The others are relative to it."""
+    NAMED = 4
+    """Programs read it, such as search engines; a page shows no link there."""
 
 
 class Reference(NamedTuple):
@@ -281,7 +283,7 @@ def refresh_in(element: Element) -> str | None:
 
 
 _NOTHING: Mapping[str, Use] = {}
-_HREF = {"href": Use.LINK}
+_NAMED_HREF = {"href": Use.NAMED}
 _LOADED_HREF = {"href": Use.ASSET}
 _SRC = {"src": Use.ASSET}
 
@@ -310,7 +312,7 @@ def _uses_of_link(element: Element) -> Mapping[str, Use]:
         return _LOADED_HREF if is_loaded else _NOTHING
     if not _LOADED_RELS.isdisjoint(rels) or "prefetch" in rels and _is_part(element):
         return _LOADED_HREF
-    return _HREF if refers_to_url(rels) else _NOTHING
+    return _NAMED_HREF if refers_to_url(rels) else _NOTHING
 
 
 @functools.lru_cache(maxsize=64)

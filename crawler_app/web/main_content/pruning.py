@@ -10,7 +10,12 @@ from turbohtml import Element, Node, Text
 from crawler_app.web.main_content.blocks import BLOCK_TAGS, Block, Page
 from crawler_app.web.main_content.signs import TABLE
 
-__all__ = ["keep_only"]
+__all__ = ["FOOTNOTE_LINKS", "keep_only"]
+
+FOOTNOTE_LINKS = (
+    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a[data-footnote-ref],'
+    ' sup > a[href^="#fn"]'
+)
 
 # A row has as many as before.
 _CELLS = ("td", "th")
@@ -19,7 +24,7 @@ _CELLS = ("td", "th")
 def keep_only(kept: Collection[Block], page: Page) -> None:
     """Take all other blocks out of the tree.
 
-    A table stays as a whole, or goes.
+    A table stays as a whole, or goes; a footnote stays if a link to it does.
 
     Args:
         kept: Some of the blocks.
@@ -32,7 +37,8 @@ def keep_only(kept: Collection[Block], page: Page) -> None:
     >>> tree.root[1].inner_html
     '<div><p>A <b>B</b></p><div><img></div></div>'
     """
-    chosen = {block.element: block for block in _with_whole_tables(kept, page.blocks)}
+    whole = _with_footnotes(_with_whole_tables(kept, page.blocks), page)
+    chosen = {block.element: block for block in whole}
     staying: set[Node] = {page.blocks[0].element}
     for element in chosen:
         node: Node | None = element
@@ -82,6 +88,39 @@ def _with_whole_tables(
         else:
             chosen.difference_update(cells)
     return chosen
+
+
+def _with_footnotes(kept: set[Block], page: Page) -> set[Block]:
+    """Return the blocks with the footnotes that links in them lead to.
+
+    Most are too short, and too far down, to look like main content.
+    """
+    body = page.blocks[0].element
+    links = body.select(FOOTNOTE_LINKS)
+    if not links:
+        return kept
+    block_by_node: dict[Node, Block] = {each.element: each for each in page.blocks}
+
+    def block_around(node: Node) -> Block:
+        passed = []
+        while node not in block_by_node:
+            passed.append(node)
+            assert node.parent is not None
+            node = node.parent
+        block_by_node.update(dict.fromkeys(passed, block_by_node[node]))
+        return block_by_node[node]
+
+    ids = {
+        (link.attr("href") or "").partition("#")[2]
+        for link in links
+        if block_around(link) in kept
+    } - {""}
+    whole = {each for each in body.select("[id]") if each.attr("id") in ids}
+    for block in page.blocks[1:]:
+        assert block.parent is not None
+        if block.parent.element in whole:
+            whole.add(block.element)
+    return kept | set(map(block_around, whole))
 
 
 def _table_around(block: Block) -> Block:

@@ -43,6 +43,19 @@ def test_text_has_a_few_lines_and_the_numbers(built, gencrawl):
     assert "81 findings: 81 broken" in lines
 
 
+def test_errors_come_before_warnings_on_more_pages(built, gencrawl):
+    for page in built.rglob("?*/*.html"):
+        page.write_text("<a href='/a b.html'>x</a>")
+    (built / "a b.html").touch()
+    (built / "index.html").write_text("<a href=gone>x</a><a href=gone>y</a>")
+
+    lines = gencrawl("check", "site").out.splitlines()
+
+    error, warning, *_ = lines[lines.index("Fix first:") + 1 :]
+    assert "site/gone  404 Not Found: 2 references on 1 page" in error
+    assert "warning: " in warning and "40 references on 40 pages" in warning
+
+
 def test_github_has_an_annotation_for_each_cause(built, gencrawl):
     lines = gencrawl("check", "site", "--format", "github").out.splitlines()
 

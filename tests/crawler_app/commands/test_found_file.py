@@ -61,7 +61,7 @@ def test_crawl_needs_only_the_file(gencrawl, site, here):
 def test_resume_reads_no_file(gencrawl, here):
     pathlib.Path("gencrawl.toml").write_text(INVALID)
 
-    assert gencrawl("resume", "kept").err.startswith("gencrawl: kept is not a crawl")
+    assert gencrawl("resume", "kept").err.startswith("gencrawl: kept does not exist")
 
 
 @pytest.mark.parametrize(

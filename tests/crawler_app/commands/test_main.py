@@ -65,9 +65,10 @@ def test_start_url_without_a_page_exits_with_1(
         (["crawl", "no url", "--into", "{}"], "not an http(s) URL"),
         (["crawl", "http://a.test/", "--into", "/dev/null/x"], "cannot write"),
         (["crawl", "http://a.test/", "--into", "{}", "--tries", "0"], "at least 1"),
-        (["resume", "{}"], "is not a crawl directory"),
-        (["status", "{}"], "is not a crawl directory"),
-        (["export", "{}"], "is not a crawl directory"),
+        (["resume", "{}"], "does not exist"),
+        (["status", "{}"], "does not exist"),
+        (["export", "{}"], "does not exist"),
+        (["sql", "{}.wacz", "SELECT 1"], ".wacz does not exist"),
         (["status", "s3://a/b"], "by the URL of its frontier in PostgreSQL"),
         (["sql", "s3://a/b.wacz", "SELECT 1"], "download it, and name the copy"),
         (["export", "https://a.test/b.warc.gz"], "download it, and name the copy"),
@@ -75,7 +76,7 @@ def test_start_url_without_a_page_exits_with_1(
         (["postgres", "copy", "{}"], "URL is missing"),
         (["postgres", "int", "x"], "there is no command 'int'; did you mean init?"),
         (["postgres", "postgresql://a.test/x"], "such as `gencrawl postgres list"),
-        (["report", "{}"], "is not a crawl directory"),
+        (["report", "{}"], "does not exist"),
     ],
 )
 def test_invalid_input_exits_with_2_and_leaves_no_files(

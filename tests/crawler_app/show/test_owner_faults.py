@@ -189,6 +189,7 @@ FAULTS = {
 }
 # What the sitemap lists, and what is wrong with it.
 LISTED = {
+    "/dead": "broken",
     "/old": "redirects",
     "/noindex": "noindex",
     "/other": "another canonical URL",

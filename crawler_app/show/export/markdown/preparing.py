@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from turbohtml import Element, Node, Text
 
+from crawler_app.web.main_content.pruning import FOOTNOTE_LINKS
+
 __all__ = ["prepare", "restored"]
 
 # Takes what is to be in the Markdown as it is, and returns its mark.
@@ -49,10 +51,6 @@ _NOT_CODE = (
 )
 _CODE_TABLE = "table.highlighttable, table.rouge-table, table.lntable"
 _TEX = 'annotation[encoding="application/x-tex"]'
-_FOOTNOTE_LINKS = (
-    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a[data-footnote-ref],'
-    ' sup > a[href^="#fn"]'
-)
 _BACK_LINKS = (
     '[role="doc-backlink"], a.footnote-backref, a.fn-backref, a[data-footnote-backref]'
 )
@@ -220,16 +218,19 @@ def _show_definitions(body: Element) -> None:
 
 def _number_footnotes(body: Element, raw: _Raw) -> None:
     """Turn links to footnotes into ``[^1]``, and the notes into ``[^1]: ...``."""
+    links = list(body.select(FOOTNOTE_LINKS))
+    if not links:
+        return
+    elements = list(body.select("[id]"))
+    ids = {each.attr("id") for each in elements}
     label_by_id: dict[str, str] = {}
-    for link in list(body.select(_FOOTNOTE_LINKS)):
+    for link in links:
         target = (link.attr("href") or "").partition("#")[2]
-        if target:
+        if target in ids:
             label = label_by_id.setdefault(target, str(len(label_by_id) + 1))
             parent = link.parent
             is_alone = isinstance(parent, Element) and parent.tag == "sup"
             (parent if is_alone and parent else link).replace_with(raw(f"[^{label}]"))
-    if not label_by_id:
-        return
     body.remove("#footnote-label")  # a heading for screen readers
     for link in list(body.select(_BACK_LINKS)):
         before = link.previous_sibling
@@ -237,7 +238,7 @@ def _number_footnotes(body: Element, raw: _Raw) -> None:
             before.data = before.data.rstrip()  # with a no-break space
         link.decompose()
     lists: dict[Node, None] = {}
-    for note in list(body.select("[id]")):
+    for note in elements:
         number = label_by_id.get(note.attr("id") or "")
         if number is not None:
             _show_note(note, raw(f"[^{number}]:"))

@@ -103,6 +103,7 @@ class RowReader(Observer):
     ) -> None:
         nofollow = page.nofollow_links if page is not None else ()
         rows: list[Row] = []
+        self._outlinks = 0
         target_by_link: dict[str, _Target] = {}
         for value, use, element, _, line, position, text, _ in mentions:
             link, _, fragment = value.partition("#")
@@ -114,6 +115,7 @@ class RowReader(Observer):
             url, status, reason = target
             if not url:
                 continue
+            self._outlinks += use is not Use.NAMED
             rows.append(
                 (
                     document.url,
@@ -129,7 +131,6 @@ class RowReader(Observer):
                     reason,
                 )
             )
-        self._outlinks = len(rows)
         if self._on_links is not None:
             self._on_links(rows)
 

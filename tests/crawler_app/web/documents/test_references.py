@@ -93,7 +93,7 @@ def test_assets_are_found_with_and_without_places(markup):
         ("<noscript><a href=a></a></noscript>", [Use.LINK]),
         ("<noscript><img src=a><style>p{x:url(b)}</style></noscript>", [Use.LINK] * 2),
         ("<noscript><img src=a></noscript><p style='x:url(b)'>", [Use.LINK, Use.ASSET]),
-        ("<link rel=canonical href=a><link rel=next href=b>", [Use.LINK, Use.LINK]),
+        ("<link rel=canonical href=a><link rel=next href=b>", [Use.NAMED, Use.NAMED]),
         ("<meta http-equiv=refresh content='1;url=a'>", [Use.LINK]),
         ("<meta http-equiv=refresh content=300>", []),
         ("<p><a href=a>once<p>twice in the tree</a>", [Use.LINK]),

@@ -13,6 +13,7 @@ from crawler_app.base.config import CLIENTS, REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
+from crawler_app.web.fetcher.addresses import is_private_host
 from crawler_app.web.fetcher.http import CLASS_BY_CLIENT
 from gencoro import gen
 from tests.helpers.fetching import answer, fetch, fetch_from, run, run_with, sends
@@ -378,13 +379,22 @@ def test_name_of_a_private_address_is_refused(asking, names, addresses):
     assert len(server.peers) == 0
 
 
-@pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
-def test_private_address_beside_a_public_one_is_skipped(asking, names, monkeypatch):
-    names["both.test"] = ["127.0.0.2", "127.0.0.1"]
+@pytest.fixture
+def public(monkeypatch):
+    """Return a set of addresses that count as public."""
+    addresses = set()
     monkeypatch.setattr(
-        "crawler_app.web.fetcher.addresses.is_public",
-        lambda address: address == "127.0.0.1",
+        "crawler_app.web.fetcher.addresses.is_public", addresses.__contains__
     )
+    yield addresses
+    # A later test may have a server at the same port.
+    is_private_host.cache_clear()
+
+
+@pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
+def test_private_address_beside_a_public_one_is_skipped(asking, names, public):
+    names["both.test"] = ["127.0.0.2", "127.0.0.1"]
+    public.add("127.0.0.1")
 
     fetched, server = fetch_from(asking, answer(b"x"), host="both.test", **PUBLIC_SEED)
 
@@ -392,10 +402,8 @@ def test_private_address_beside_a_public_one_is_skipped(asking, names, monkeypat
     assert len(server.peers) == 1
 
 
-def test_public_address_is_connected_to(client, monkeypatch):
-    monkeypatch.setattr(
-        "crawler_app.web.fetcher.addresses.is_public", lambda address: True
-    )
+def test_public_address_is_connected_to(client, public):
+    public.add("127.0.0.1")
 
     fetched, server = fetch_from(client, answer(b"x"), **PUBLIC_SEED)
 

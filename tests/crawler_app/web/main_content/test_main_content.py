@@ -100,6 +100,21 @@ def test_parts_of_a_story_stay(part):
     assert text_of(page) == text_of(f"{STORY}{part}{LATER}", whole_page=True)
 
 
+@pytest.mark.parametrize(
+    "note",
+    [
+        "<div class=footnote><ol><li id=n><p>Ibid. <a href=#r>↩</a></ol></div>",
+        "<aside role=doc-footnote id=n><span>[1]</span><p>Ibid.</aside>",
+        "<p><a id=n href=#r>1</a> Ibid.",
+    ],
+)
+def test_footnote_stays_if_its_link_does(note):
+    mark = "<p>It was not<a id=r href=#n role=doc-noteref>1</a>."
+
+    assert "Ibid." in text_of(f"{AROUND['nav']}{STORY}{mark}{LATER}{note}")
+    assert "Ibid." not in text_of(f"{STORY}{LATER}<footer>{mark}{note}</footer>")
+
+
 def test_copy_of_what_is_above_is_left_out():
     slides = (
         "<div class=slide><p>We moved the whole bank in a week, and it was fun.</div>"
@@ -187,7 +202,13 @@ def test_elements_may_be_nested_by_the_thousand():
     assert text_of("<div>" * 5000 + STORY) == text_of(STORY, whole_page=True)
 
 
-@pytest.mark.parametrize("piece", ["<p>x", "<a>x", "<ul><li>x", "<table><tr><td>x"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("<p>x", "<a>x", "<ul><li>x", "<table><tr><td>x"),
+        "<div id=n>x<sup><a href=#n role=doc-noteref>1</a></sup>",
+    ],
+)
 def test_elements_by_the_hundred_thousand_take_little_time(piece):
     began = time.process_time()
 

@@ -103,6 +103,7 @@ def test_code_keeps_its_language(markup, expected):
             "<ol><li id=n><p>Why <a class=footnote-backref href=#r>↩</a></ol></div>"),
             "So[^1].\n\n[^1]: Why",
         ),
+        ("<p>So <a role=doc-noteref href=#gone>7</a>", "So [7](#gone)"),
         (  # GitHub
             ("<p>So<sup><a href=#n data-footnote-ref>7</a></sup>.<section data-footnotes>"
             "<h2 id=footnote-label class=sr-only>Footnotes</h2><ol><li id=n><p>Why&nbsp;"

@@ -163,12 +163,50 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
 
 
+def test_what_only_programs_read_is_no_link_of_visitors(gencrawl, site, cli, directory):
+    html(
+        site,
+        "/",
+        "<link rel=canonical href=/b><a href=/a>A</a><a href=/b>B</a>"
+        '<script type="application/ld+json">{"url": "/a"}</script>',
+    )
+    html(site, "/a", "<meta property=og:url content=/b><link rel=next href=/b>")
+    html(site, "/b", "<iframe src=/a></iframe>")
+    cli("crawl")
+
+    def answer(query):
+        ended = gencrawl("sql", directory, "-q", query)
+        return [line.split(",") for line in ended.out.splitlines()[1:]]
+
+    kinds = answer("SELECT kind, count(*) FROM links GROUP BY 1 ORDER BY 1")
+    counts = answer("SELECT outlinks, inlinks FROM pages ORDER BY url")
+
+    assert kinds == [["frame", "1"], ["link", "2"], ["named", "4"]]
+    assert counts == [["2", "0"], ["0", "2"], ["1", "1"]]
+
+
 def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tmp_path):
     rows = rows_of(gencrawl, crawl, "findings", "jsonl", tmp_path)
 
     (found,) = (row for row in rows if row["kind"] == "fragment")
     assert (found["page"], found["subject"]) == (mill.url, "/a#part")
     assert found["line"] == 1
+
+
+def test_findings_are_those_of_the_report(gencrawl, site, cli, directory):
+    text = " ".join(map(str, range(200)))
+    html(site, "/", f"<title>T</title><p>{text} one<a href=/near>x</a>")
+    html(site, "/near", f"<title>T</title><p>{text} two")
+    cli("crawl")
+
+    report = json.loads(gencrawl("report", directory, "--format", "json", "-q").out)
+    question = "SELECT DISTINCT kind FROM findings"
+    found = gencrawl("sql", directory, "-q", question).out.split()[1:]
+    question = "SELECT page, subject FROM findings WHERE kind = 'nearly_same'"
+    near = gencrawl("sql", directory, "-q", question).out.split()[1:]
+
+    assert sorted(found) == sorted(report["problem_counts"])
+    assert near == [f"{site.url}near,{site.url}"]
 
 
 def test_page_with_filters_escapes_what_a_site_wrote(gencrawl, site, cli, directory):
@@ -200,6 +238,12 @@ def test_question_is_answered(gencrawl, crawl, question):
 
     assert ended.status == 0, ended.err
     assert list(csv.reader(ended.out.splitlines()[1:])) == QUESTIONS[question]
+
+
+def test_crawl_that_is_named_twice_counts_once(gencrawl, crawl):
+    ended = gencrawl("sql", crawl, crawl, "-q", "SELECT count(*) FROM pages")
+
+    assert ended.out.split() == ["count_star()", "2"]
 
 
 WORKED = re.findall(
