@@ -9,6 +9,7 @@ import html
 import json
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from crawler_app.base.models import Fetched, Outcome, digest_of
@@ -23,14 +24,18 @@ from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web.documents.html import Page
 from crawler_app.web.render.choosing import (
-    NEARLY_EMPTY_CHARS,
     RenderChoice,
+    gaps_in,
     has_scripts,
 )
 from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
+from gencoro.locks import Condition
 
 __all__ = ["PageRenderer"]
+
+# A date, or a number of visitors, is no reason to render pages.
+MIN_NEW_WORDS = 2
 
 # Reads a response of a media type.
 ReadPage: TypeAlias = Callable[[Fetched, str], Subgenerator[Page]]
@@ -61,6 +66,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         self._fetching = fetching
         self._observer = observer
         self.choice = RenderChoice()
+        self._learned = Condition()
         own = self._requests = BrowserRequests(context, fetching, permission)
         storage = json.dumps(fetching.storage)
         self._pool = BrowserPool(config, own.fetch, own.may_show, storage)
@@ -81,11 +87,36 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         Raises:
             FetchError: it cannot be rendered.
         """
-        is_always = self._context.config.render == "always"
-        if not has_scripts(fetched.body) or not (
-            is_always or self.choice.wants(fetched.url, len(page.text))
-        ):
+        body = fetched.body
+        if not has_scripts(body):
             return page
+        candidate = self.choice.candidate(
+            fetched.url, body, page.text, is_shell=page.is_made_by_script
+        )
+        if self._context.config.render == "auto":
+            while (is_wanted := self.choice.wants(candidate)) is None:
+                yield self._learned.wait()
+            if not is_wanted:
+                return page
+        learn = partial(self.choice.learn, candidate, has_gained=None)
+        try:
+            rendering = yield from self._rendered(fetched)
+            response = _rendered_response(fetched, rendering)
+            mime = response.headers["Content-Type"]
+            yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
+            after = yield from read(response, mime)
+            unfilled = gaps_in(body) & gaps_in(response.body)
+            has_gained = self._note_gain(rendering, page, after, outcome)
+            learn = partial(learn, has_gained=has_gained, unfilled=unfilled)
+        finally:
+            learn()
+            self._learned.notify_all()
+        if after.outline is not None:
+            after.outline.is_rendered = True
+        return after
+
+    def _rendered(self, fetched: Fetched) -> Subgenerator[Rendering]:
+        """Render a page, and keep what is there to see of it."""
         self._requests.note_cookies(fetched)
         rendering: Rendering = yield from self._pool.render(fetched)
         stats = self._context.stats
@@ -97,40 +128,31 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
             yield from self._fetching.keep(place, "image/webp", picture)
         if self._observer is not None:
             self._observer.saw_problems(fetched.url, list(rendering.problems))
-        response = _rendered_response(fetched, rendering)
-        mime = response.headers["Content-Type"]
-        yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
-        after = yield from read(response, mime)
-        if after.outline is not None:
-            after.outline.is_rendered = True
-        self._learn(rendering, page, after, outcome)
-        return after
+        return rendering
 
-    def _learn(
+    def _note_gain(
         self, rendering: Rendering, before: Page, after: Page, outcome: Outcome
-    ) -> None:
-        """Note what rendering a page has found and cost."""
+    ) -> bool:
+        """Note what rendering a page has found and cost; return whether it was worth it."""
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
-        texts = len(before.text), len(after.text)
-        has_gained = bool(links) or texts[1] > max(1.2 * texts[0], NEARLY_EMPTY_CHARS)
-        words = len(after.text.split()) - len(before.text.split())
+        words, had = after.text.split(), before.text.split()
+        new = set(words).difference(had)
         cost = RenderedPage(
             len(links),
-            max(0, words),
+            max(0, len(words) - len(had)),
             rendering.settling.requests,
             round(rendering.chromium_s * 1000),
             pages=1,
-            gained=int(bool(links) or words > 0),
+            gained=int(bool(links) or len(words) > len(had)),
         )
         for name, count in cost._asdict().items():
             self._context.stats[f"render/{name}"] += count
         outcome.add_note(cost.note)
-        was_empty = texts[0] < NEARLY_EMPTY_CHARS
-        self.choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED
+        return bool(links) or len(new) > max(MIN_NEW_WORDS, len(words) / 5)
 
 
 def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:
