@@ -9,7 +9,6 @@ import html
 import json
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from functools import partial
 from typing import TypeAlias
 
 from crawler_app.base.models import Fetched, Outcome, digest_of
@@ -30,7 +29,6 @@ from crawler_app.web.render.choosing import (
 )
 from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
-from gencoro.locks import Condition
 
 __all__ = ["PageRenderer"]
 
@@ -66,7 +64,6 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         self._fetching = fetching
         self._observer = observer
         self.choice = RenderChoice()
-        self._learned = Condition()
         own = self._requests = BrowserRequests(context, fetching, permission)
         storage = json.dumps(fetching.storage)
         self._pool = BrowserPool(config, own.fetch, own.may_show, storage)
@@ -90,15 +87,13 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         body = fetched.body
         if not has_scripts(body):
             return page
-        candidate = self.choice.candidate(
-            fetched.url, body, page.text, is_shell=page.is_made_by_script
-        )
+        candidate, has_gained, unfilled = None, None, frozenset[str]()
         if self._context.config.render == "auto":
-            while (is_wanted := self.choice.wants(candidate)) is None:
-                yield self._learned.wait()
-            if not is_wanted:
+            candidate = yield from self.choice.candidate(
+                fetched.url, body, page.text, is_shell=page.is_made_by_script
+            )
+            if candidate is None:
                 return page
-        learn = partial(self.choice.learn, candidate, has_gained=None)
         try:
             rendering = yield from self._rendered(fetched)
             response = _rendered_response(fetched, rendering)
@@ -107,10 +102,9 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
             after = yield from read(response, mime)
             unfilled = gaps_in(body) & gaps_in(response.body)
             has_gained = self._note_gain(rendering, page, after, outcome)
-            learn = partial(learn, has_gained=has_gained, unfilled=unfilled)
         finally:
-            learn()
-            self._learned.notify_all()
+            if candidate is not None:
+                self.choice.learn(candidate, has_gained=has_gained, unfilled=unfilled)
         if after.outline is not None:
             after.outline.is_rendered = True
         return after

@@ -1,6 +1,6 @@
 """Which pages are rendered, with ``--render auto``.
 
-Pure.  A page that has a place for its scripts to fill is rendered, unless that place stays empty in
+A page that has a place for its scripts to fill is rendered, unless that place stays empty in
 others.  Of all other pages a few are, of one shape of URL after another, to see whether that finds
 anything: a page that looks whole may still have its links from a script.
 """
@@ -11,7 +11,9 @@ from collections.abc import Hashable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
+from gencoro.locks import Condition
 
 __all__ = ["Candidate", "RenderChoice", "gaps_in", "has_scripts"]
 
@@ -36,19 +38,22 @@ _NOT_NAMED = re.compile(rb"[\s\"'\d]+")
 # Text that a script replaces: "Loading", "Wait ..." in any language, "{{ title }}".
 _PLACEHOLDER = re.compile(r"\bloading\b|\.\.\.|…|\{\{", re.IGNORECASE)
 
-SHELL = "nothing to read"
-
 # A page with more text is no mere frame for what scripts will show.
 SHORT_CHARS = 200
 
 # Of one shape, before its gain is known.
 TRIALS_PER_SHAPE = 2
 
-# One page may be rendered in vain for each ten pages of a host.
+# One page may be rendered in vain for each ten pages of a host; some more, while they show what the
+# signs in them mean.
 PAGES_PER_TRIAL = 10
+TRIALS_OF_SIGNS = 5
 
-# Places that stay empty, and pages of one shape that can be rendered later.
-MAX_KNOWN = 10_000
+# Of one shape, that can be rendered later.
+MAX_UNRENDERED = 10_000
+
+# Of all hosts.  Without an end, a site could have new ones in each page.
+MAX_SIGNS = 10_000
 
 _NUMBER = re.compile(r"\d")
 
@@ -91,83 +96,74 @@ def shape_of(url: str) -> str:
 
 
 class Candidate(NamedTuple):
-    """A page that has scripts, as it is without them.
+    """A page that is to be rendered.
 
     Attributes:
-        needs: What it seems to need them for.
+        group: Its shape, and whether there is nothing to see in it without its scripts.
+        signs: What in it may mean that it needs them, if that is not known yet.
     """
 
     url: str
     host: str
-    shape: str
-    needs: frozenset[str]
+    group: tuple[str, bool]
+    signs: frozenset[str]
 
 
 class RenderChoice:
-    """Decides page by page, and learns from each that was rendered.
-
-    >>> choice = RenderChoice()
-    >>> shell = choice.candidate("http://a.test/", b"", "", is_shell=True)
-    >>> choice.wants(shell)
-    True
-    >>> choice.learn(shell, has_gained=False)
-    >>> choice.wants(choice.candidate("http://a.test/text", b"", "Some text", is_shell=False))
-    False
-    """
+    """Decides page by page, and learns from each that was rendered."""
 
     def __init__(self) -> None:
         self._pages_by_host: Counter[str] = Counter()
         # Of each host and each group: what was rendered in vain, or is under way.
         self._taken: Counter[Hashable] = Counter()
-        self._under_way: Counter[Hashable] = Counter()
-        # Of each host, what its scripts have not filled.
-        self._unfilled: set[tuple[str, str]] = set()
+        # Of each host, whether a sign means anything; and those that are being tried.
+        self._meaning: dict[tuple[str, str], bool] = {}
+        self._under_way: Counter[tuple[str, str]] = Counter()
+        self._learned = Condition()
         self._gaining_shapes: set[str] = set()
         self._unrendered_by_shape: dict[str, list[str]] = {}
 
     def candidate(
         self, url: str, body: bytes, text: str, *, is_shell: bool
-    ) -> Candidate:
-        """Return a page that was read.
+    ) -> Subgenerator[Candidate | None]:
+        """Return a page to render, of which `learn` has to be told; None if it is left as it is.
+
+        Waits while other pages with the same signs are rendered, which will tell.
 
         Args:
             text: What can be read in it without its scripts.
             is_shell: Whether that is nothing, and there is nothing else to see either.
         """
-        host = host_of(url)
+        host, group = host_of(url), (shape_of(url), is_shell)
         self._pages_by_host[host] += 1
-        needs = {SHELL} if is_shell else set()
+        signs = frozenset[str]()
         if len(text) < SHORT_CHARS:
-            needs.update(_PLACEHOLDER.findall(text))
-            known = self._unfilled
-            needs.update(gap for gap in gaps_in(body) if (host, gap) not in known)
-        return Candidate(url, host, shape_of(url), frozenset(needs))
+            signs = gaps_in(body).union(_PLACEHOLDER.findall(text))
+        while True:
+            meaning = {each: self._meaning.get((host, each)) for each in signs}
+            unknown = frozenset(each for each in signs if meaning[each] is None)
+            page = Candidate(url, host, group, unknown)
+            if not (True in meaning.values() or self._is_wanted(page)):
+                unrendered = self._unrendered_by_shape.setdefault(group[0], [])
+                if len(unrendered) < MAX_UNRENDERED:
+                    unrendered.append(url)
+                return None
+            if not any(self._under_way[host, each] for each in unknown):
+                self._taken.update((host, group))
+                self._under_way.update((host, each) for each in unknown)
+                return page
+            yield self._learned.wait()
 
-    def wants(self, page: Candidate) -> bool | None:
-        """Return whether to render a page; None if pages like it that are under way will tell.
-
-        After each that is rendered, `learn` has to be called.
-        """
-        group = page.shape, page.needs
-        if page.shape not in self._gaining_shapes:
-            may_try = bool(page.needs) or self._trials_left(page.host) > 0
-            if not may_try or self._taken[group] >= TRIALS_PER_SHAPE:
-                if page.needs and self._under_way[group]:
-                    return None
-                unrendered = self._unrendered_by_shape.setdefault(page.shape, [])
-                if len(unrendered) < MAX_KNOWN:
-                    unrendered.append(page.url)
-                return False
-        self._taken.update((page.host, group))
-        self._under_way[group] += 1
-        return True
+    def _is_wanted(self, page: Candidate) -> bool:
+        shape, is_shell = page.group
+        left = self._trials_left(page.host)
+        if shape in self._gaining_shapes or page.signs and left > -TRIALS_OF_SIGNS:
+            return True
+        may_try = is_shell or left > 0
+        return may_try and self._taken[page.group] < TRIALS_PER_SHAPE
 
     def learn(
-        self,
-        page: Candidate,
-        *,
-        has_gained: bool | None,
-        unfilled: frozenset[str] = frozenset(),
+        self, page: Candidate, *, has_gained: bool | None, unfilled: frozenset[str]
     ) -> None:
         """Note what rendering a page has shown.
 
@@ -175,14 +171,15 @@ class RenderChoice:
             has_gained: Whether it has links or text that it had not; None if it failed.
             unfilled: The gaps that its scripts have left.
         """
-        group = page.shape, page.needs
-        self._under_way[group] -= 1
+        if has_gained is not False:
+            self._taken.subtract((page.host, page.group))
         if has_gained:
-            self._gaining_shapes.add(page.shape)
-        if has_gained or page.needs and has_gained is None:  # which is tried again
-            self._taken.subtract((page.host, group))
-        if len(self._unfilled) < MAX_KNOWN:
-            self._unfilled.update((page.host, gap) for gap in unfilled)
+            self._gaining_shapes.add(page.group[0])
+        for each in page.signs:
+            self._under_way[page.host, each] -= 1
+            if has_gained is not None and len(self._meaning) < MAX_SIGNS:
+                self._meaning[page.host, each] = has_gained and each not in unfilled
+        self._learned.notify_all()
 
     def take_missed(self) -> list[str]:
         """Return pages to render that were not, each once.
@@ -197,7 +194,7 @@ class RenderChoice:
         by_size = sorted(by_shape.items(), key=lambda item: -len(item[1]))
         for shape, urls in () if found else by_size:
             host = shape.partition("/")[0]
-            is_new = urls and not self._taken[shape, frozenset()]
+            is_new = urls and not self._taken[shape, False]
             if is_new and tried[host] < self._trials_left(host):
                 tried[host] += 1
                 found.append(urls.pop())

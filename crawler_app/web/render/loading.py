@@ -2,8 +2,8 @@
 
 import datetime
 import re
-import time
 from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from crawler_app.base.errors import FetchError
@@ -35,6 +35,7 @@ FetchForBrowser: TypeAlias = Callable[
 ]
 
 
+@dataclass(slots=True, eq=False)
 class Rendering:
     """A page that a tab renders, or has rendered.
 
@@ -43,7 +44,6 @@ class Rendering:
         frame: The id of its main frame.
 
     Attributes:
-        fetched: Its response.
         settling: When it is done.
         url: Its URL, which a script may have changed.
         led_to: Where a script wanted to take the visitor; empty for nowhere.
@@ -56,30 +56,28 @@ class Rendering:
         chromium_s: CPU time of the browser since the last page was done.
     """
 
-    def __init__(
-        self, fetched: Fetched, frame: str, devtools: DevTools, fetch: FetchForBrowser
-    ) -> None:
-        self.settling = Settling(time.monotonic())
-        self.url = fetched.url
-        self.led_to = self.html = ""
-        self.is_cut = False
-        self.pictures: dict[str, bytes] = {}
-        self.world = 0
-        self.chromium_s = 0.0
-        self.problems: dict[ScriptProblem, None] = {}
-        self.error: RenderError | None = None
-        # Notified when it may be done, or has failed.
-        self._changed = Condition()
-        # The id of the document in the main frame.
-        self._document = ""
-        self.fetched = fetched
-        self._frame = frame
-        self._devtools = devtools
-        self._fetch = fetch
-        self._navigations = 0
-        self._answers: set[gen.Future[None]] = set()
-        # URLs, the time of day left aside.
-        self._asked: set[str] = set()
+    fetched: Fetched
+    frame: str
+    devtools: DevTools
+    fetch: FetchForBrowser
+    settling: Settling = field(default_factory=Settling)
+    url: str = ""
+    led_to: str = ""
+    problems: dict[ScriptProblem, None] = field(default_factory=dict)
+    error: RenderError | None = None
+    html: str = ""
+    is_cut: bool = False
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    world: int = 0
+    chromium_s: float = 0.0
+    # Notified when it may be done, or has failed.
+    _changed: Condition = field(default_factory=Condition)
+    # The id of the document in the main frame.
+    _document: str = ""
+    _navigations: int = 0
+    _answers: set[gen.Future[None]] = field(default_factory=set)
+    # URLs, the time of day left aside.
+    _asked: set[str] = field(default_factory=set)
 
     def settle(self) -> Subgenerator[None]:
         """Wait until it is done, or over.
@@ -88,7 +86,7 @@ class Rendering:
             RenderError: it cannot be rendered.
         """
         while self.error is None:
-            wait_s = self.settling.wait_s(time.monotonic())
+            wait_s = self.settling.wait_s
             if wait_s <= 0:
                 return
             yield self._changed.wait(datetime.timedelta(seconds=wait_s))
@@ -96,31 +94,30 @@ class Rendering:
 
     def note_event(self, method: str, params: dict[str, Any]) -> None:
         """Note what the browser tells of the page."""
-        if method == "Page.lifecycleEvent":
-            if params["name"] != "networkIdle" or params["loaderId"] != self._document:
-                return  # one of ten
-            self.settling.is_idle = True
-        elif method == "Page.frameStoppedLoading":
-            if params["frameId"] == self._frame:
-                self.settling.note_loaded(time.monotonic())
-        elif method == "Page.frameNavigated":
-            if params["frame"]["id"] == self._frame:
-                self._document = params["frame"]["loaderId"]
-                self.url = params["frame"]["url"]
-        elif method == "Runtime.executionContextCreated":
-            context = params["context"]
-            frame = context.get("auxData", {}).get("frameId")
-            if frame == self._frame and context["name"] == page_script.WORLD:
-                self.world = context["id"]
-        elif method == "Page.navigatedWithinDocument":
-            if params["frameId"] == self._frame:
+        match method, params:
+            case "Page.lifecycleEvent", {"name": "networkIdle", "loaderId": loader}:
+                self.settling.is_idle |= loader == self._document
+            case "Page.lifecycleEvent", _:
+                return  # nine of ten
+            case "Page.frameStoppedLoading", {"frameId": self.frame}:
+                self.settling.note_loaded()
+            case "Page.frameNavigated", {"frame": {"id": self.frame} as frame}:
+                self._document, self.url = frame["loaderId"], frame["url"]
+            case "Page.navigatedWithinDocument", {"frameId": self.frame}:
                 self.url = params["url"]
-        elif method in ("Inspector.targetCrashed", "Inspector.detached"):
-            gone = self._devtools.is_lost
-            error = BrowserGoneError if gone else RenderError
-            self.error = self.error or error("the page crashed its tab")
-        else:
-            self._add_problem(problem_of(method, params))
+            case "Runtime.executionContextCreated", {
+                "context": {
+                    "name": page_script.WORLD,
+                    "auxData": {"frameId": self.frame},
+                } as context
+            }:
+                self.world = context["id"]
+            case (("Inspector.targetCrashed" | "Inspector.detached"), _):
+                gone = self.devtools.is_lost
+                error = BrowserGoneError if gone else RenderError
+                self.error = self.error or error("the page crashed its tab")
+            case _:
+                self._add_problem(problem_of(method, params))
         self._changed.notify_all()
 
     def _add_problem(self, problem: ScriptProblem | None) -> None:
@@ -136,7 +133,7 @@ class Rendering:
         """Begin to answer a paused request; refuse it if no page needs it."""
         request = BrowserRequest.of(params)
         if request is None:
-            refuse(self._devtools, params, session)
+            refuse(self.devtools, params, session)
             return
         answer = self._serve(request, params, session)
         self._answers.add(answer)
@@ -155,11 +152,10 @@ class Rendering:
         except FetchError as exc:
             error = str(exc)
         finally:
-            self.settling.end_request(time.monotonic(), is_new=is_new)
-            if self.settling.is_quiet:
-                self._changed.notify_all()
+            self.settling.end_request(is_new=is_new)
+            self._changed.notify_all()
         if fetched is None:
-            refuse(self._devtools, params, session)
+            refuse(self.devtools, params, session)
         else:
             answer = {
                 "requestId": params["requestId"],
@@ -169,7 +165,7 @@ class Rendering:
                     for name, value in decoded_fields(fetched.headers)
                 ],
             }
-            self._devtools.send("Fetch.fulfillRequest", session, fetched.body, **answer)
+            self.devtools.send("Fetch.fulfillRequest", session, fetched.body, **answer)
             if fetched.status >= 400:
                 error = f"status {fetched.status}"
         self._add_problem(request_problem(params, error))
@@ -178,15 +174,14 @@ class Rendering:
         self, request: BrowserRequest, frame: str
     ) -> Subgenerator[Fetched | None]:
         """Return the response to a request; None to refuse it."""
-        if request.kind == "Document" and frame == self._frame:
+        if request.kind == "Document" and frame == self.frame:
             self._navigations += 1
             if self._navigations == 1:
                 return self.fetched
             if not self._is_reload(request):
                 return None
             self.settling.restart()
-        extend = self.settling.extend
-        return (yield from self._fetch(request, lambda: extend(time.monotonic())))
+        return (yield from self.fetch(request, self.settling.extend))
 
     def _is_reload(self, request: BrowserRequest) -> bool:
         """Return whether a document is loaded again, and note where else a script goes."""

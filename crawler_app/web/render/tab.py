@@ -7,7 +7,6 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 import base64
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import unescape
@@ -119,7 +118,9 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        page = self._page = Rendering(fetched, self._target, self.devtools, self.fetch)
+        page = self._page = Rendering(
+            fetched, self._target, self.devtools, self.fetch, url=fetched.url
+        )
         self.pages += 1
         try:
             done = yield self._ask("Page.navigate", url=fetched.url)
@@ -132,23 +133,19 @@ class Tab:
         finally:
             self._page = None
             page.leave()
+            # Its scripts would go on.
+            self.devtools.send("Page.navigate", self._session, url="about:blank")
         page.html = _NOSCRIPT.sub(r"\1", html)
-        page.is_cut = page.settling.is_over(time.monotonic())
+        page.is_cut = page.settling.is_over
         return page
-
-    def rest(self) -> None:
-        """Leave the page, whose scripts would go on."""
-        self.devtools.send("Page.navigate", self._session, url="about:blank")
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
-        settling = page.settling
         while True:
             yield from page.settle()
-            is_over = settling.is_over(time.monotonic())
-            document = yield from self._call(page, "rest", is_over)
+            document = yield from self._call(page, "rest", page.settling.is_over)
             # What it has asked for meanwhile may change it.
-            if document is None or settling.wait_s(time.monotonic()) > 0:
+            if document is None or page.settling.wait_s > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
             answer = yield from self._asked(
@@ -191,7 +188,7 @@ class Tab:
                 yield route
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
-        page.settling.extend(time.monotonic())
+        page.settling.extend()
         yield from self._call(page, "show", route)
         return (yield from self._read_settled(page))
 
@@ -202,7 +199,7 @@ class Tab:
             was_at_end = is_at_end
             found = yield from self._call(page, "scroll")
             is_at_end = found is None or not found["value"]
-            if is_at_end and was_at_end or page.settling.is_over(time.monotonic()):
+            if is_at_end and was_at_end or page.settling.is_over:
                 return
             if is_at_end:
                 yield from page.settle()
