@@ -131,7 +131,8 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
         words, had = after.text.split(), before.text.split()
-        new = set(words).difference(had)
+        distinct = set(words)
+        new = distinct.difference(had)
         cost = RenderedPage(
             len(links),
             max(0, len(words) - len(had)),
@@ -146,7 +147,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED
-        return bool(links) or len(new) > max(MIN_NEW_WORDS, len(words) / 5)
+        return bool(links) or len(new) > max(MIN_NEW_WORDS, len(distinct) / 5)
 
 
 def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:

@@ -25,9 +25,9 @@ _SCRIPT = re.compile(
     re.IGNORECASE,
 )
 
-# An element with nothing in it that is neither hidden nor an icon.
+# An element with nothing in it, which is not hidden.
 _GAP = re.compile(
-    rb"<((div|main|section|article|[uod]l|li|table|tbody|h[1-6]|[a-z]+-[a-z-]+)(?=[\s>])"
+    rb"<((div|main|section|article|[uod]l|li|table|tbody|h[1-6]|span|[a-z]+-[a-z-]+)(?=[\s>])"
     rb"(?:(?!\shidden\b)[^<>]){0,300})>(?:\s|<!--[^<>]{0,20}-->)*</\2>",
     re.IGNORECASE,
 )
@@ -99,14 +99,14 @@ class Candidate(NamedTuple):
     """A page that is to be rendered.
 
     Attributes:
-        group: Its shape, and whether there is nothing to see in it without its scripts.
-        signs: What in it may mean that it needs them, if that is not known yet.
+        signs: What in it may mean that it needs that, if this is not known yet.
+        counted: What one more was rendered of, unless it is sure to gain something.
     """
 
-    url: str
     host: str
-    group: tuple[str, bool]
+    shape: str
     signs: frozenset[str]
+    counted: tuple[Hashable, ...]
 
 
 class RenderChoice:
@@ -134,7 +134,7 @@ class RenderChoice:
             text: What can be read in it without its scripts.
             is_shell: Whether that is nothing, and there is nothing else to see either.
         """
-        host, group = host_of(url), (shape_of(url), is_shell)
+        host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
         signs = frozenset[str]()
         if len(text) < SHORT_CHARS:
@@ -142,25 +142,26 @@ class RenderChoice:
         while True:
             meaning = {each: self._meaning.get((host, each)) for each in signs}
             unknown = frozenset(each for each in signs if meaning[each] is None)
-            page = Candidate(url, host, group, unknown)
-            if not (True in meaning.values() or self._is_wanted(page)):
-                unrendered = self._unrendered_by_shape.setdefault(group[0], [])
+            page = Candidate(host, shape, unknown, (host, (shape, is_shell)))
+            if shape in self._gaining_shapes or True in meaning.values():
+                page = page._replace(counted=())
+            elif not self._may_try(page, is_shell=is_shell):
+                unrendered = self._unrendered_by_shape.setdefault(shape, [])
                 if len(unrendered) < MAX_UNRENDERED:
                     unrendered.append(url)
                 return None
             if not any(self._under_way[host, each] for each in unknown):
-                self._taken.update((host, group))
+                self._taken.update(page.counted)
                 self._under_way.update((host, each) for each in unknown)
                 return page
             yield self._learned.wait()
 
-    def _is_wanted(self, page: Candidate) -> bool:
-        shape, is_shell = page.group
+    def _may_try(self, page: Candidate, *, is_shell: bool) -> bool:
         left = self._trials_left(page.host)
-        if shape in self._gaining_shapes or page.signs and left > -TRIALS_OF_SIGNS:
+        if page.signs and left > -TRIALS_OF_SIGNS:
             return True
-        may_try = is_shell or left > 0
-        return may_try and self._taken[page.group] < TRIALS_PER_SHAPE
+        is_new = self._taken[page.shape, is_shell] < TRIALS_PER_SHAPE
+        return is_new and (is_shell or left > 0)
 
     def learn(
         self, page: Candidate, *, has_gained: bool | None, unfilled: frozenset[str]
@@ -172,9 +173,9 @@ class RenderChoice:
             unfilled: The gaps that its scripts have left.
         """
         if has_gained is not False:
-            self._taken.subtract((page.host, page.group))
+            self._taken.subtract(page.counted)
         if has_gained:
-            self._gaining_shapes.add(page.group[0])
+            self._gaining_shapes.add(page.shape)
         for each in page.signs:
             self._under_way[page.host, each] -= 1
             if has_gained is not None and len(self._meaning) < MAX_SIGNS:

@@ -5,6 +5,7 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 """
 
 import base64
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -208,13 +209,18 @@ class Tab:
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
         taken = {}
-        for name, scale in (("view", 1), ("thumbnail", 0.5)):
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
-            shot = {"format": "webp", "clip": clip}
-            answer = yield from self._answer("Page.captureScreenshot", **shot)
-            if answer is None:
-                break
-            taken[name] = base64.b64decode(answer["data"])
+        with contextlib.suppress(RenderError):
+            for name, scale in (("view", 1), ("thumbnail", 0.5)):
+                clip = {
+                    "x": 0,
+                    "y": 0,
+                    "width": WIDTH,
+                    "height": HEIGHT,
+                    "scale": scale,
+                }
+                shot = {"format": "webp", "clip": clip}
+                answer = yield self._ask("Page.captureScreenshot", **shot)
+                taken[name] = base64.b64decode(answer["data"])
         return taken
 
     def _call(self, page: Rendering, function: str, *args: str | bool) -> Answer:
@@ -236,20 +242,17 @@ class Tab:
     def _asked(self, page: Rendering, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the document has changed meanwhile."""
         world = page.world
-        answer = yield from self._answer(method, **params)
-        if answer is None and (page.error is not None or page.world == world):
-            raise page.error or RenderError("its scripts did not let it be read")
-        return answer
-
-    def _answer(self, method: str, **params: Any) -> Answer:
-        """Return the result of a command; None if the page does not let it have one."""
         try:
             answer: dict[str, Any] = yield self._ask(method, **params)
         except RenderError:
+            # The browser is well, even if this is late: a script of the page does not end.
             if self.devtools.is_lost:
                 raise
-            # The browser is well, even if this is late: a script of the page does not end.
-            return None
+            if page.error is None and page.world != world:
+                return None
+            raise page.error or RenderError(
+                "its scripts did not let it be read"
+            ) from None
         return answer
 
     def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
