@@ -8,6 +8,7 @@ import dataclasses
 import html
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -87,7 +88,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         body = fetched.body
         if not has_scripts(body):
             return page
-        candidate, has_gained, unfilled = None, None, frozenset[str]()
+        candidate, has_gained, gaps = None, None, Counter[str]()
         if self._context.config.render == "auto":
             candidate = yield from self.choice.candidate(
                 fetched.url, body, page.text, is_shell=page.is_made_by_script
@@ -100,11 +101,13 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
             mime = response.headers["Content-Type"]
             yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
             after = yield from read(response, mime)
-            unfilled = gaps_in(body) & gaps_in(response.body)
+            gaps = gaps_in(response.body)
             has_gained = self._note_gain(rendering, page, after, outcome)
         finally:
             if candidate is not None:
-                self.choice.learn(candidate, has_gained=has_gained, unfilled=unfilled)
+                self.choice.learn(
+                    candidate, has_gained=has_gained, before=gaps_in(body), after=gaps
+                )
         if after.outline is not None:
             after.outline.is_rendered = True
         return after

@@ -69,16 +69,16 @@ def has_scripts(body: bytes) -> bool:
     return _SCRIPT.search(body) is not None
 
 
-def gaps_in(body: bytes) -> frozenset[str]:
-    """Return the places of a page that its scripts may fill.
+def gaps_in(body: bytes) -> Counter[str]:
+    """Return the places of a page that its scripts may fill, and how many there are of each.
 
     >>> gaps_in(b"<main id=app></main><p></p>")
-    frozenset({'mainid=app'})
+    Counter({'mainid=app': 1})
     >>> gaps_in(b'<MAIN id="app"><!-- --></MAIN>') == gaps_in(b"<main id=app></main>")
     True
     """
     found = (_NOT_NAMED.sub(b"", each[1]) for each in _GAP.finditer(body))
-    return frozenset(each.decode("latin-1").lower() for each in found)
+    return Counter(each.decode("latin-1").lower() for each in found)
 
 
 def shape_of(url: str) -> str:
@@ -138,7 +138,7 @@ class RenderChoice:
         self._pages_by_host[host] += 1
         signs = frozenset[str]()
         if len(text) < SHORT_CHARS:
-            signs = gaps_in(body).union(_PLACEHOLDER.findall(text))
+            signs = signs.union(gaps_in(body), _PLACEHOLDER.findall(text))
         while True:
             meaning = {each: self._meaning.get((host, each)) for each in signs}
             unknown = frozenset(each for each in signs if meaning[each] is None)
@@ -164,22 +164,29 @@ class RenderChoice:
         return is_new and (is_shell or left > 0)
 
     def learn(
-        self, page: Candidate, *, has_gained: bool | None, unfilled: frozenset[str]
+        self,
+        page: Candidate,
+        *,
+        has_gained: bool | None,
+        before: Counter[str],
+        after: Counter[str],
     ) -> None:
         """Note what rendering a page has shown.
 
         Args:
             has_gained: Whether it has links or text that it had not; None if it failed.
-            unfilled: The gaps that its scripts have left.
+            before: Its gaps.
+            after: Those that are left.
         """
         if has_gained is not False:
             self._taken.subtract(page.counted)
         if has_gained:
             self._gaining_shapes.add(page.shape)
-        for each in page.signs:
-            self._under_way[page.host, each] -= 1
-            if has_gained is not None and len(self._meaning) < MAX_SIGNS:
-                self._meaning[page.host, each] = has_gained and each not in unfilled
+        self._under_way.subtract((page.host, each) for each in page.signs)
+        known = has_gained is not None and len(self._meaning) < MAX_SIGNS
+        for each in page.signs.union(before) if known else ():
+            is_filled = each not in before or after[each] < before[each]
+            self._meaning.setdefault((page.host, each), bool(has_gained and is_filled))
         self._learned.notify_all()
 
     def take_missed(self) -> list[str]:

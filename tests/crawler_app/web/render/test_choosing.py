@@ -1,5 +1,6 @@
 """Which pages `--render auto` renders, of sites of different kinds."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import pytest
@@ -21,9 +22,10 @@ class Page(NamedTuple):
     is_shell: bool = False
     gains: bool = False
 
-    @property
-    def unfilled(self):
-        return frozenset() if self.gains else gaps_in(self.body.encode())
+    def learn(self, choice, candidate):
+        gaps = gaps_in(self.body.encode())
+        left = Counter() if self.gains else gaps
+        choice.learn(candidate, has_gained=self.gains, before=gaps, after=left)
 
 
 def ask(choice, url, page):
@@ -45,9 +47,7 @@ def crawl(run_sync):
                 candidate = run_sync(lambda url=url, page=page: ask(choice, url, page))
                 if candidate is not None:
                     rendered.append(path)
-                    choice.learn(
-                        candidate, has_gained=page.gains, unfilled=page.unfilled
-                    )
+                    page.learn(choice, candidate)
             paths = [url.removeprefix("http://a.test") for url in choice.take_missed()]
         return rendered
 
@@ -70,6 +70,26 @@ def test_what_stays_empty_in_one_page_is_no_reason_to_render_others(crawl):
         site |= pages(f"/{folder}/{{}}", 2, Page(DECORATED))
 
     assert crawl(site) == ["/a/0"]
+
+
+def test_what_a_long_page_shows_is_known_for_short_ones(crawl):
+    site = {"/": Page(DECORATED, text=LONG)} | pages("/p{}", 9, Page(DECORATED))
+
+    assert crawl(site) == ["/"]
+
+
+def test_one_of_two_equal_places_that_is_filled_is_a_reason_to_render(run_sync):
+    choice = RenderChoice()
+    page = Page(SKELETON + SKELETON, "Product")
+
+    @gen.coroutine
+    def twice():
+        first = yield ask(choice, "http://a.test/a/1", page)
+        before, after = (gaps_in(each.encode()) for each in (page.body, SKELETON))
+        choice.learn(first, has_gained=True, before=before, after=after)
+        return (yield ask(choice, "http://a.test/b/1", page))
+
+    assert run_sync(twice) is not None
 
 
 def test_pages_with_a_place_to_fill_are_rendered_on_a_site_that_is_static_otherwise(
@@ -126,7 +146,7 @@ def test_pages_with_the_same_place_wait_for_what_is_found_in_the_first(run_sync)
         first = yield ask(choice, "http://a.test/a/1", page)
         waiting = ask(choice, "http://a.test/b/1", page)
         assert not waiting.done()
-        choice.learn(first, has_gained=False, unfilled=page.unfilled)
+        page.learn(choice, first)
         return (yield waiting)
 
     assert run_sync(both) is None
@@ -139,7 +159,8 @@ def test_page_that_failed_is_rendered_when_it_is_tried_again(run_sync):
     def twice():
         page = Page(SKELETON, "Product")
         first = yield ask(choice, "http://a.test/1", page)
-        choice.learn(first, has_gained=None, unfilled=frozenset())
+        gaps = gaps_in(page.body.encode())
+        choice.learn(first, has_gained=None, before=gaps, after=Counter())
         return (yield ask(choice, "http://a.test/1", page))
 
     assert run_sync(twice) is not None
