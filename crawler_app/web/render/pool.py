@@ -67,6 +67,7 @@ class BrowserPool:
         # First come, first served: who needs a whole browser is not passed by others.
         self._turn = Lock()
         self._changed = Condition()
+        self._waiting = 0
         self._way: Way | None = None
         self._failed_urls: set[str] = set()
         self._is_closed = False
@@ -99,13 +100,17 @@ class BrowserPool:
 
     def _taken(self, tabs: int) -> Subgenerator[_Seat]:
         """Wait for a browser with this number of free tabs, and take them."""
-        with (yield self._turn.acquire()):
-            while True:
-                seat = min(self._seats, key=lambda each: each.taken)
-                if seat.taken + tabs <= TABS_PER_BROWSER:
-                    seat.taken += tabs
-                    return seat
-                yield self._changed.wait()
+        self._waiting += 1
+        try:
+            with (yield self._turn.acquire()):
+                while True:
+                    seat = min(self._seats, key=lambda each: each.taken)
+                    if seat.taken + tabs <= TABS_PER_BROWSER:
+                        seat.taken += tabs
+                        return seat
+                    yield self._changed.wait()
+        finally:
+            self._waiting -= 1
 
     def _render_in(self, seat: _Seat, fetched: Fetched) -> Subgenerator[Rendering]:
         """Render a page, in the next browser if one ends."""
@@ -136,6 +141,8 @@ class BrowserPool:
             tab.close()
             browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
             return rendering
+        if not self._waiting:
+            tab.rest()
         tabs.append(tab)
         return rendering
 

@@ -134,11 +134,13 @@ class Tab:
         finally:
             self._page = None
             page.leave()
-            # Its scripts would go on.
-            self.devtools.send("Page.navigate", self._session, url="about:blank")
         page.html = _NOSCRIPT.sub(r"\1", html)
         page.is_cut = page.settling.is_over
         return page
+
+    def rest(self) -> None:
+        """Leave the page, whose scripts would go on."""
+        self.devtools.send("Page.navigate", self._session, url="about:blank")
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
