@@ -144,15 +144,15 @@ class RenderChoice:
             unknown = frozenset(each for each in signs if meaning[each] is None)
             page = Candidate(host, shape, unknown, (host, (shape, is_shell)))
             if shape in self._gaining_shapes or True in meaning.values():
-                page = page._replace(counted=())
+                page = Candidate(host, shape, frozenset(), ())
             elif not self._may_try(page, is_shell=is_shell):
                 unrendered = self._unrendered_by_shape.setdefault(shape, [])
                 if len(unrendered) < MAX_UNRENDERED:
                     unrendered.append(url)
                 return None
-            if not any(self._under_way[host, each] for each in unknown):
+            if not any(self._under_way[host, each] for each in page.signs):
                 self._taken.update(page.counted)
-                self._under_way.update((host, each) for each in unknown)
+                self._under_way.update((host, each) for each in page.signs)
                 return page
             yield self._learned.wait()
 
@@ -196,7 +196,7 @@ class RenderChoice:
         which nothing is known, the largest first, while the number of pages allows it.
         """
         by_shape = self._unrendered_by_shape
-        gaining = self._gaining_shapes & by_shape.keys()
+        gaining = [shape for shape in by_shape if shape in self._gaining_shapes]
         found = [url for shape in gaining for url in by_shape.pop(shape)]
         tried: Counter[str] = Counter()
         by_size = sorted(by_shape.items(), key=lambda item: -len(item[1]))
