@@ -59,8 +59,8 @@ def features_of(page: TruePage) -> Matrix:
         outside = places & ~block.signs
         length = math.log1p(block.chars)
         is_sentence = block.end.rstrip(scoring._CLOSING)[-1:] in scoring._SENTENCE_ENDS
-        near = scoring._around(block.parent or block, scoring._NEAR_STEPS - 1)
-        far = scoring._around(near, scoring._FAR_STEPS - scoring._NEAR_STEPS)
+        near = around_parent_of(block)
+        far = around_parent_of(near)
         rows.append(
             [
                 1.0,
@@ -83,6 +83,11 @@ def features_of(page: TruePage) -> Matrix:
         )
         before += block.chars
     return np.array(rows, dtype=np.float32)
+
+
+def around_parent_of(block: Block) -> Block:
+    parent = block.parent or block
+    return parent.parent or parent
 
 
 def sums_of(block: Block) -> tuple[float, ...]:
@@ -116,7 +121,8 @@ FIRST = (
 AGAIN = (
     "_AGAIN_START",
     "_AGAIN_OWN",
-    *(f"_AGAIN_AROUND {steps}" for steps in scoring._AGAIN_AROUND),
+    "_AGAIN_PARENT",
+    "_AGAIN_NEAR",
     "_AGAIN_NEIGHBORS",
     "_AGAIN_ALIKE",
     "_AGAIN_PAGE",
@@ -146,10 +152,8 @@ def features_again(page: TruePage, odds: Vector) -> Matrix:
         [
             1.0,
             scoring._bounded(float(odds[at])),
-            *(
-                scoring._mean(scoring._around(block.parent or block, steps - 1))
-                for steps in scoring._AGAIN_AROUND
-            ),
+            scoring._mean(block.parent or block),
+            scoring._mean(around_parent_of(block)),
             (beside[at] + beside[at + 2]) / 2,
             alike[kinds[at]],
             scoring._mean(page.blocks[0]),
@@ -193,22 +197,18 @@ def probability(odds: Vector) -> Vector:
 
 def install(points: Points) -> None:
     """Have `scoring` use other points."""
-    signs = list(SIGNS)
     for name, value in points.items():
         constant, _, key = name.partition(" ")
         if constant == "SIGNS":
-            signs[int(key)] = signs[int(key)]._replace(points=value)
+            scoring._POINTS_BY_SIGN[1 << int(key)] = value
         elif not key:
             setattr(scoring, constant, value)
         elif constant == "_POINTS_BY_TAG":
             scoring._POINTS_BY_TAG[key] = value
-        elif constant == "_AGAIN_AROUND":
-            scoring._AGAIN_AROUND[int(key)] = value
         else:
             old = getattr(scoring, constant)
             at = int(key)
             setattr(scoring, constant, (*old[:at], value, *old[at + 1 :]))
-    scoring.SIGNS = tuple(signs)
     scoring._points_of_signs.cache_clear()
 
 

@@ -59,8 +59,8 @@ __all__ = [
     "Evidence",
     "EvidenceError",
     "Ignored",
-    "Place",
-    "Uses",
+    "SeenPlace",
+    "SeenUses",
     "id_of",
     "records_of",
 ]
@@ -107,7 +107,7 @@ class EvidenceError(Exception):
     """A file cannot be read as evidence; the text says why, and what to do."""
 
 
-class Place(NamedTuple):
+class SeenPlace(NamedTuple):
     """A place in a source file; the column is None where Python keeps none."""
 
     path: str
@@ -115,7 +115,7 @@ class Place(NamedTuple):
     column: int | None = None
 
 
-class Uses(NamedTuple):
+class SeenUses(NamedTuple):
     """What became of the Futures of one coroutine.
 
     Attributes:
@@ -123,7 +123,7 @@ class Uses(NamedTuple):
             program.  The path of a file that is not being converted is the recorded one.
     """
 
-    places: Mapping[str, tuple[Place, ...]]
+    places: Mapping[str, tuple[SeenPlace, ...]]
 
     @property
     def at_once(self) -> bool:
@@ -152,8 +152,8 @@ class Evidence:
 
     def __init__(self, ignored: Iterable[Ignored] = ()) -> None:
         self.ignored = list(ignored)
-        self._uses: dict[tuple[str, int, str], dict[str, set[Place]]] = {}
-        self._kinds: dict[Place, set[str]] = {}
+        self._uses: dict[tuple[str, int, str], dict[str, set[SeenPlace]]] = {}
+        self._kinds: dict[SeenPlace, set[str]] = {}
 
     @classmethod
     def load(
@@ -185,7 +185,7 @@ class Evidence:
             evidence._add(record, files, path_by_id)
         return evidence
 
-    def of(self, path: str, line: int, qualname: str) -> Uses | None:
+    def of(self, path: str, line: int, qualname: str) -> SeenUses | None:
         """Return the uses of a coroutine's Futures; None if it was never called.
 
         Args:
@@ -194,12 +194,12 @@ class Evidence:
         places = self._uses.get((path, line, qualname))
         if places is None:
             return None
-        return Uses({use: _in_order(found) for use, found in places.items()})
+        return SeenUses({use: _in_order(found) for use, found in places.items()})
 
     def yielded(self, path: str, line: int, column: int) -> frozenset[str]:
         """Return the kinds of values that a ``yield`` got; empty if it was never reached."""
-        found = self._kinds.get(Place(path, line, column), set())
-        return frozenset(found | self._kinds.get(Place(path, line), set()))
+        found = self._kinds.get(SeenPlace(path, line, column), set())
+        return frozenset(found | self._kinds.get(SeenPlace(path, line), set()))
 
     def _add(
         self,
@@ -214,15 +214,15 @@ class Evidence:
                 places = uses.setdefault(record["use"], set())
                 if record["at"] is not None:
                     at, *position = record["at"]
-                    places.add(Place(path_by_id.get(at, files[at].path), *position))
+                    places.add(SeenPlace(path_by_id.get(at, files[at].path), *position))
         elif "yield" in record:
             file, *position = record["yield"]
             if file in path_by_id:
-                place = Place(path_by_id[file], *position)
+                place = SeenPlace(path_by_id[file], *position)
                 self._kinds.setdefault(place, set()).add(record["kind"])
 
 
-def _in_order(places: Iterable[Place]) -> tuple[Place, ...]:
+def _in_order(places: Iterable[SeenPlace]) -> tuple[SeenPlace, ...]:
     return tuple(sorted(places, key=lambda place: (*place[:2], place.column or 0)))
 
 

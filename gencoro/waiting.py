@@ -28,11 +28,12 @@ from gencoro.yieldables import (
     DictOf,
     K,
     ListOf,
-    MultiFuture,
     QuietExceptions,
     Waitable,
     Yieldable,
-    convert_yielded,
+    as_spared_future,
+    is_many,
+    leave,
     refuse_other_loop,
 )
 
@@ -182,8 +183,7 @@ def with_timeout(
     delay = seconds_from_now(timeout, result.get_loop())
     waited_for: Any = future
     if type(future) not in OUR_FUTURES:
-        waited_for = convert_yielded(future)
-        result._has_made_list = isinstance(future, (list, dict))
+        waited_for = as_spared_future(future)
     if waited_for.done():
         copy_outcome(waited_for, result)
     else:
@@ -206,9 +206,6 @@ class TimeLimit(Future[T]):
     _message: str | Callable[[], str] | None
     _quiet_exceptions: QuietExceptions
 
-    # Whether the other one was made here from a list or dict, so that nothing else uses it.
-    _has_made_list = False
-
     # Set while it waits.
     _future: "Future[T]"
     _timer: asyncio.TimerHandle | None = None
@@ -228,23 +225,17 @@ class TimeLimit(Future[T]):
         # mypy takes no NamedTuple for a callable.
         log: Any = _LateErrors(self._quiet_exceptions)
         for late in left:
-            # One log for all time-outs of a Future, in no context: it must not keep one.
-            late.remove_done_callback(log)
             if late.done():
                 log(late)
             else:
+                # One log for all time-outs of a Future, in no context: it must not keep one.
+                late.remove_done_callback(log)
                 late.add_done_callback(log, context=_NO_CONTEXT)
 
     def _leave(self, future: "Future[Any]") -> "list[Future[Any]]":
-        """Take this off the other Future; return that, or what a list leaves behind."""
+        """Take this off the other Future; return what is left behind."""
         future.remove_done_callback(self._take_outcome)
-        if (
-            self._has_made_list
-            and isinstance(future, MultiFuture)
-            and not future.done()
-        ):
-            return future.leave()
-        return [future]
+        return leave(future)
 
     def _take_outcome(self, future: "Future[T]") -> None:
         if self._end_wait() is None:
@@ -393,13 +384,13 @@ class WaitIterator:
         if futures and named:
             raise ValueError("pass Futures by position or by name, not both")
         for given in futures or named.values():
-            if isinstance(given, (list, dict, tuple, set)):
+            if isinstance(given, (list, dict)) or is_many(given):
                 raise TypeError(
                     f"WaitIterator got a {type(given).__name__}; pass the Futures "
                     "themselves: WaitIterator(*futures), or by name"
                 )
         converted = {
-            given: convert_yielded(given) for given in futures or named.values()
+            given: as_spared_future(given) for given in futures or named.values()
         }
         for place, given in named.items() if named else enumerate(futures):
             self._add(place, given, converted[given])

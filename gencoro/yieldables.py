@@ -48,9 +48,12 @@ __all__ = [
     "Waitable",
     "Yieldable",
     "as_future",
+    "as_spared_future",
     "convert_child",
     "convert_yielded",
     "held_tasks",
+    "is_many",
+    "leave",
     "maybe_future",
     "moment",
     "multi",
@@ -218,7 +221,23 @@ def as_future(yielded: Any) -> "Future[Any]":
             f"the converter registered for {type(yielded).__qualname__} returned "
             f"{future!r}, which is not a Future"
         )
+    if isinstance(future, MultiFuture) and isinstance(yielded, (list, dict)):
+        future.is_anonymous = True
     return cast("Future[Any]", future)
+
+
+def as_spared_future(yielded: Any) -> "Future[Any]":
+    """Call `as_future` for what never cancels the Future.
+
+    An executor's job keeps whatever was added to it, so it has one Future for all of these.
+    """
+    if type(yielded) is not concurrent.futures.Future:
+        return as_future(yielded)
+    shared: Future[Any] | None = getattr(yielded, "_gencoro_future", None)
+    if shared is None or shared.get_loop() is not current_loop():
+        shared = from_concurrent(yielded)
+        yielded._gencoro_future = shared  # type: ignore[attr-defined]
+    return shared
 
 
 def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
@@ -259,6 +278,8 @@ class MultiFuture(Future[T]):
 
     Attributes:
         children: The Futures of the children, in order; may include `moment`.
+        is_anonymous: Whether it was made from a list or dict that was yielded, or was in
+            another one: only what waits for it refers to it.
         keys: The keys of a dict; None for a list.
     """
 
@@ -268,6 +289,7 @@ class MultiFuture(Future[T]):
         "_quiet_exceptions",
         "_unchecked",
         "children",
+        "is_anonymous",
         "keys",
     )
 
@@ -276,6 +298,7 @@ class MultiFuture(Future[T]):
     ) -> None:
         super().__init__(loop=current_loop())
         self.children: list[Future[Any]] = []
+        self.is_anonymous = False
         self.keys = keys
         self._unchecked: list[Future[Any]] = []
         self._context = contextvars.copy_context()
@@ -301,14 +324,14 @@ class MultiFuture(Future[T]):
         self._settle()
 
     def leave(self) -> "list[Future[Any]]":
-        """Stop waiting for the children, and never finish; return the children."""
+        """Stop waiting for the children, and never finish; return what is left behind."""
         children = self.children
         # Those behind this one are done.
         awaited = children[len(self._unchecked)]
         awaited.remove_done_callback(self._wait_for_next)
         # The loop may be about to call us, if that one is done too.
         self.children = self._unchecked = []
-        return children
+        return [left for child in children for left in leave(child)]
 
     def _settle(self) -> None:
         """Take the results of the children, or the first error."""
@@ -360,6 +383,16 @@ class MultiFuture(Future[T]):
 
 
 OUR_FUTURES.add(MultiFuture)
+
+
+def leave(future: "Future[Any]") -> "list[Future[Any]]":
+    """Take a list that nothing else waits for off its children, and nested ones off theirs.
+
+    Returns the Futures that are left behind: the given one, if it is not such a list.
+    """
+    if isinstance(future, MultiFuture) and future.is_anonymous and not future.done():
+        return future.leave()
+    return [future]
 
 
 @overload
@@ -502,7 +535,7 @@ def maybe_future(x: Any) -> "Future[Any]":
 
 def _explain(yielded: object) -> str:
     """Say why a value cannot be yielded, and what its author probably meant."""
-    if _is_many(yielded):
+    if is_many(yielded):
         return (
             f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
             "at once, yield a list or a dict of them"
@@ -536,7 +569,7 @@ def _explain(yielded: object) -> str:
     )
 
 
-def _is_many(yielded: object) -> bool:
+def is_many(yielded: object) -> bool:
     """Return True for a collection, or an iterator that a built-in made of one."""
     if isinstance(yielded, types.GeneratorType):
         return yielded.gi_code.co_name == "<genexpr>"

@@ -36,6 +36,7 @@ __all__ = [
     "target_of",
     "with_normal_escapes",
     "without_fragment",
+    "written_above",
 ]
 
 DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
@@ -375,6 +376,26 @@ def place_of(base: str, reference: str) -> str | None:
         return None
     origin, directory = _split(base)
     return origin if reference[0] == "/" else origin + directory
+
+
+def written_above(base: str, reference: str) -> tuple[str, str] | None:
+    """Return a directory above that of a canonical URL, and how its pages write a reference.
+
+    None if the reference does not lead there in the plain way.
+
+    >>> written_above("http://a.test/b/c/d", "../e")
+    ('http://a.test/b/', 'e')
+    >>> written_above("http://a.test/b", "../e")
+    """
+    origin, directory = _split(base)
+    rest = reference
+    while rest.startswith("../") and len(directory) > 1:
+        directory = directory[: directory.rfind("/", 0, -1) + 1]
+        rest = rest[len("../") :]
+    # A rest such as "/x" or "http://d.test/" would lead elsewhere on its own.
+    if rest == reference or rest[:1] == "/" or not _PLAIN_PATH.fullmatch(rest):
+        return None
+    return origin + directory, rest
 
 
 def is_of_directory(reference: str) -> bool:

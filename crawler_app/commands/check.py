@@ -120,7 +120,7 @@ def _targets(given: Sequence[str]) -> list[str]:
         if target == STDIN:
             # Editors on Windows begin a file with a byte order mark.
             lines = (line.strip("\ufeff \t\r\n") for line in sys.stdin)
-            targets += filter(None, lines)
+            targets += (line for line in lines if line and not line.startswith("#"))
         else:
             targets.append(target)
     if not targets:

@@ -12,12 +12,15 @@ from crawler_app.base.config.validators import (
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.postgres_driver import postgres_module
 from crawler_app.base.progress import OnStep, no_step
+from crawler_app.base.storage.objects import is_url
 from crawler_app.base.storage.tables import Cache, cache_home
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.signature import FETCHING_ONLY
 from crawler_app.run.directory.stored import StoredCrawl
 
 __all__ = ["cache_of", "opened", "require_archive", "stored_at"]
+
+_ARCHIVE_ENDINGS = (".wacz", ".warc", ".warc.gz")
 
 
 def cache_of(arguments: argparse.Namespace) -> Cache:
@@ -71,6 +74,10 @@ def stored_at(path: str, **options: Any) -> StoredCrawl:
         from crawler_app.run.directory.foreign import ForeignCrawl  # noqa: PLC0415
 
         return ForeignCrawl(Path(path), options.get("on_step", no_step))
+    if path.endswith(_ARCHIVE_ENDINGS) and is_url(path):
+        raise ConfigError(
+            "a WARC or WACZ file is read from the disk; download it, and name the copy"
+        )
     directory = CrawlDirectory.open(path)
     config = directory.config()
     if not config.frontier:

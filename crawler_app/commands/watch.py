@@ -20,7 +20,7 @@ from crawler_app.commands.verbose import verbose_log
 from crawler_app.run.directory.lock import DirectoryLock, not_writable
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.channel import NoticeChannel
 from crawler_app.show.watch.notices.notice import Notice
 from crawler_app.show.watch.watch_config import Watch, read_watch
 from crawler_app.show.watch.watching import Watcher
@@ -56,7 +56,7 @@ def watch(arguments: argparse.Namespace) -> int:
         return run_interruptible(run)
 
 
-def _channels(watched: Watch) -> dict[str, Channel]:
+def _channels(watched: Watch) -> dict[str, NoticeChannel]:
     """Return the channels with their secrets."""
     secrets = dict(os.environ) | secrets_in(watched.config.secrets)
     channels = {}

@@ -15,7 +15,7 @@ __all__ = [
     "NOTHING",
     "NO_CONTEXTS",
     "Contexts",
-    "Held",
+    "HeldContexts",
     "current_contexts",
     "held",
     "hold",
@@ -48,7 +48,7 @@ def _this_thread() -> object:
     return _thread.key
 
 
-class Held:
+class HeldContexts:
     """The value of the context variable: which contexts are entered, and where.
 
     Attributes:
@@ -61,8 +61,8 @@ class Held:
 
     def __init__(self, contexts: Contexts) -> None:
         self.contexts = contexts
-        self.before: Held | None = None
-        self._token: contextvars.Token[Held] | None = None
+        self.before: HeldContexts | None = None
+        self._token: contextvars.Token[HeldContexts] | None = None
         self.is_set_by_others = False
         self._thread = _this_thread()
 
@@ -86,14 +86,14 @@ class Held:
         self._token = _held.set(self)  # a token can be used only once
         return True
 
-    def for_good(self) -> "Held":
+    def for_good(self) -> "HeldContexts":
         """Forget the previous value, which will not be restored; return self."""
         # Callbacks may keep this object for long, and both attributes would keep the
         # previous value alive.
         self.before = self._token = None
         return self
 
-    def from_outside(self) -> "Held":
+    def from_outside(self) -> "HeldContexts":
         """Return the value with which the current `contextvars.Context` started."""
         holding = self
         while holding.before is not None and holding.was_set_here():
@@ -101,36 +101,36 @@ class Held:
         return holding
 
 
-NOTHING = Held(NO_CONTEXTS)
-_held: "contextvars.ContextVar[Held]"
+NOTHING = HeldContexts(NO_CONTEXTS)
+_held: "contextvars.ContextVar[HeldContexts]"
 _held = contextvars.ContextVar("gencoro.stack_context", default=NOTHING)
 
 # Returns the current value; `NOTHING` if no context is entered.
 held = _held.get
 
 
-def hold(contexts: Contexts) -> Held:
+def hold(contexts: Contexts) -> HeldContexts:
     """Make these the current contexts; return the new value of the variable."""
-    holding = Held(contexts)
+    holding = HeldContexts(contexts)
     holding.before = _held.get()
     holding._token = _held.set(holding)
     return holding
 
 
-def restore(holding: Held) -> None:
+def restore(holding: HeldContexts) -> None:
     """Restore the value from before this one."""
     _held.set(holding.before or NOTHING)
     holding.for_good()
 
 
-def hold_nothing() -> Held:
+def hold_nothing() -> HeldContexts:
     """Leave all contexts; return the previous value."""
     before = _held.get()
     _held.set(NOTHING)
     return before
 
 
-def hold_again(before: Held) -> None:
+def hold_again(before: HeldContexts) -> None:
     """Restore the value that `hold_nothing` has returned."""
     _held.set(before)
 

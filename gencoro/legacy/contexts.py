@@ -13,7 +13,7 @@ from gencoro.errors import StackContextInconsistentError
 from gencoro.legacy.active_contexts import (
     NOTHING,
     Contexts,
-    Held,
+    HeldContexts,
     current_contexts,
     held,
     hold,
@@ -57,7 +57,7 @@ def on_outermost_context(listener: Callable[[], None]) -> None:
     _listeners.append(listener)
 
 
-def _enter(contexts: Contexts) -> Held:
+def _enter(contexts: Contexts) -> HeldContexts:
     global _first_listeners
     listeners = []
     if _first_listeners is not None:
@@ -87,7 +87,7 @@ class Context:
         self._prune_beyond = SHORT_CHAIN
         # The value of `deactivations` when the chain was last pruned.
         self._pruned_at = -1
-        self._holding: Held | None = None
+        self._holding: HeldContexts | None = None
 
     def _deactivate(self) -> None:
         if self.active:
@@ -237,8 +237,8 @@ class ExceptionStackContext(Context):
         finally:
             del exc_info  # The runner's rule 3.
 
-    def enter_for_good(self) -> Held:
-        """Become the innermost context, which is never exited; return its `Held`."""
+    def enter_for_good(self) -> HeldContexts:
+        """Become the innermost context, which is never exited; return its `HeldContexts`."""
         self._push(())
         holding, self._holding = self._holding, None
         assert holding is not None, "just entered"
@@ -277,7 +277,7 @@ class NullContext:
     """
 
     def __init__(self) -> None:
-        self._holdings: list[Held] = []
+        self._holdings: list[HeldContexts] = []
 
     def __enter__(self) -> None:
         self._holdings.append(_enter(((), None)))

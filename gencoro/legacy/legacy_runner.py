@@ -19,7 +19,7 @@ from gencoro.errors import (
 from gencoro.frames import name_of
 from gencoro.futures import Future, ToldFuture, storable, without_our_frames
 from gencoro.ioloop import IOLoop
-from gencoro.legacy.active_contexts import Contexts, Held, held, hold
+from gencoro.legacy.active_contexts import Contexts, HeldContexts, held, hold
 from gencoro.legacy.adaptors import argument_adapter
 from gencoro.legacy.contexts import (
     ExceptionStackContext,
@@ -52,7 +52,7 @@ class Legacy:
         "yield_point",
     )
 
-    def __init__(self, holding: Held) -> None:
+    def __init__(self, holding: HeldContexts) -> None:
         # The contexts of the body.
         self.holding = holding
         # Raises the errors of callbacks in the body; None until the first YieldPoint.

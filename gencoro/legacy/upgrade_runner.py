@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from typing import Any, NoReturn
 
 from gencoro.futures import Future
-from gencoro.legacy.active_contexts import NOTHING, Held, held
+from gencoro.legacy.active_contexts import NOTHING, HeldContexts, held
 from gencoro.legacy.contexts import on_first_context, on_outermost_context
 from gencoro.legacy.legacy_runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
@@ -41,7 +41,7 @@ def _legacy_class(cls: type[Runner[Any]]) -> type[LegacyRunner[Any]]:
     )
 
 
-def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
+def become_legacy(runner: Runner[Any], holding: HeldContexts) -> LegacyRunner[Any]:
     """Turn a Runner into a LegacyRunner, in place.
 
     Args:

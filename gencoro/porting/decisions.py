@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gencoro.compat.doctor.program import Function, Module, Program
-from gencoro.evidence import AT_ONCE, Evidence
-from gencoro.evidence import Uses as SeenUses
+from gencoro.evidence import AT_ONCE, Evidence, SeenUses
 from gencoro.porting.bodies import problems_of, setters_of_context
 from gencoro.porting.coroutines import (
     COROUTINE,

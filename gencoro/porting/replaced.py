@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gencoro.compat.doctor.program import Module, Program
 
-__all__ = ["Place", "called_names", "lookups", "replacements", "texts_of"]
+__all__ = ["ListedPlace", "called_names", "lookups", "replacements", "texts_of"]
 
 # Functions that get a name as a text.
 _BY_NAME = frozenset(
@@ -31,7 +31,7 @@ _BY_NAME = frozenset(
 _NAMESPACES = frozenset({"eval", "exec", "globals", "getmembers", "vars"})
 
 
-class Place(NamedTuple):
+class ListedPlace(NamedTuple):
     """A place that is listed.
 
     Attributes:
@@ -57,21 +57,21 @@ def called_names(nodes: Collection[ast.AST]) -> Iterator[str]:
                 )
 
 
-def replacements(program: Program, names: Collection[str]) -> Iterator[Place]:
+def replacements(program: Program, names: Collection[str]) -> Iterator[ListedPlace]:
     """Yield the places that give something else one of these names, or name it in a text."""
     for module in program.modules.values():
         for node in module.nodes:
             match node:
                 case ast.Attribute(ctx=ast.Store(), attr=name) if name in names:
                     if not _is_made_callable(program, module, node):
-                        yield Place("replaced", module, node, ast.unparse(node))
+                        yield ListedPlace("replaced", module, node, ast.unparse(node))
                 case ast.Call(func=func) if _last_name(func) in _BY_NAME:
                     for text in _texts_of(node):
                         if text.rpartition(".")[2] in names:
-                            yield Place("named-in-text", module, node, repr(text))
+                            yield ListedPlace("named-in-text", module, node, repr(text))
 
 
-def lookups(program: Program) -> Iterator[Place]:
+def lookups(program: Program) -> Iterator[ListedPlace]:
     """Yield the calls that may use a coroutine without naming it."""
     for module in program.modules.values():
         for node in module.nodes:
@@ -79,10 +79,14 @@ def lookups(program: Program) -> Iterator[Place]:
                 case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]):
                     is_computed = not isinstance(name, ast.Constant)
                     if is_computed and _is_called(module, node):
-                        yield Place("computed-name", module, node, ast.unparse(node))
+                        yield ListedPlace(
+                            "computed-name", module, node, ast.unparse(node)
+                        )
                 case ast.Call(func=func) if _last_name(func) in _NAMESPACES:
                     if isinstance(func, ast.Name) or _last_name(func) == "getmembers":
-                        yield Place("computed-name", module, node, ast.unparse(node))
+                        yield ListedPlace(
+                            "computed-name", module, node, ast.unparse(node)
+                        )
 
 
 def _is_made_callable(program: Program, module: Module, node: ast.Attribute) -> bool:

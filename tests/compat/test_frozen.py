@@ -8,6 +8,8 @@ import runpy
 import subprocess
 import sys
 
+import tornado
+
 import gencoro
 
 PROGRAM = """
@@ -36,7 +38,9 @@ def test_hook_names_what_no_import_statement_names(tmp_path):
     [folder] = point.load()()
     hook = runpy.run_path(os.path.join(folder, "hook-gencoro.compat.py"))
     root = os.path.dirname(os.path.dirname(gencoro.__file__))
-    finder = modulefinder.ModuleFinder([root, *sys.path])
+    # The standard library, which a freezer has too, would take most of the time.
+    folders = [root, os.path.dirname(os.path.dirname(tornado.__file__))]
+    finder = modulefinder.ModuleFinder(folders)
     with program.open("a") as file:
         file.writelines(f"import {name}\n" for name in hook["hiddenimports"])
     finder.run_script(str(program))

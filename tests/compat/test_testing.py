@@ -1,6 +1,7 @@
 """tornado.testing: legacy test cases, and modern ones in the same process."""
 
 import logging
+import os
 import subprocess
 import sys
 import textwrap
@@ -324,7 +325,8 @@ def test_pytest_runs_legacy_tests(tmp_path):
     )
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "gencoro.pytest_plugin", tmp_path],
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=60,

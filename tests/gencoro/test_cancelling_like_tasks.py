@@ -9,16 +9,21 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.helpers.fuzzing import FACTOR
 from tests.helpers.gencoro.cancelling_examples import EXAMPLES
 from tests.helpers.gencoro.cancelling_play import Cancel
 from tests.helpers.gencoro.cancelling_programs import written
 from tests.helpers.gencoro.cancelling_sides import Sides, as_generators
 from tests.helpers.gencoro.comparing import compare_random
 
-ORDINARY_PROGRAMS = 100
+ORDINARY_PROGRAMS = 80
 
 # Programs with loops in loops are long, and their points much alike.
-MAX_POINTS = 16
+MAX_POINTS = 8
+
+# After a first cancel the points of an example are tried at this distance, beginning with the
+# same one, the next or the one after: those of three neighbours together are all.
+EVERY = 1 if FACTOR > 1 else 3
 
 
 def test_random_program_is_cancelled_alike(pytestconfig):
@@ -38,13 +43,13 @@ def test_random_program_is_cancelled_alike(pytestconfig):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_is_cancelled_alike_at_any_two_points(name):
+def test_example_is_cancelled_alike_at_two_points(name):
     with Sides(EXAMPLES[name]) as sides:
         untouched = _compared(sides)
         for target in range(untouched.targets):
-            for first in untouched.points:
+            for number, first in enumerate(untouched.points):
                 after = _compared(sides, Cancel(first, target)).points
-                for second in after[after.index(first) :]:
+                for second in after[after.index(first) + number % EVERY :: EVERY]:
                     _compared(
                         sides,
                         Cancel(first, target, "first"),

@@ -68,23 +68,44 @@ def beside_old_tornado(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("words", ["run x.py", "doctor .", "convert .", "--help"])
-def test_pinned_tornado_is_told_in_one_line(beside_old_tornado, words):
-    done = beside_old_tornado("-m", "gencoro", *words.split())
+def test_pinned_tornado_is_told_in_one_line(beside_old_tornado):
+    done = beside_old_tornado("-m", "gencoro", "run", "x.py")
 
-    needed = ".".join(map(str, NEEDED))
     assert (done.returncode, done.stdout) == (FAILED, "")
-    assert done.stderr.startswith("gencoro: Tornado 4.5.3 is installed, and gencoro ")
-    assert f"`pip install 'tornado>={needed}'`" in done.stderr
-    assert "`pip install --no-deps`" in done.stderr
-    assert done.stderr.count("\n") == 1
+    _check_complaint(done.stderr)
 
 
-@pytest.mark.parametrize("module", ["compat", "ioloop", "testing", "virtual_clock"])
-def test_pinned_tornado_is_told_by_an_import(beside_old_tornado, module):
-    done = beside_old_tornado("-c", f"import gencoro.{module}")
+def test_pinned_tornado_is_told_by_each_command(beside_old_tornado):
+    source = "from gencoro.__main__ import main\n"
+    for words in ("doctor .", "convert .", "--help"):
+        source += f"print(main({words.split()!r}))\n"
 
-    assert "ImportError: Tornado 4.5.3 is installed, and" in done.stderr
+    done = beside_old_tornado("-c", source)
+
+    lines = done.stderr.splitlines(keepends=True)
+    assert (done.stdout, len(lines)) == (f"{FAILED}\n" * 3, 3)
+    for line in lines:
+        _check_complaint(line)
+
+
+def _check_complaint(text):
+    needed = ".".join(map(str, NEEDED))
+    assert text.startswith("gencoro: Tornado 4.5.3 is installed, and gencoro ")
+    assert f"`pip install 'tornado>={needed}'`" in text
+    assert "`pip install --no-deps`" in text
+    assert text.count("\n") == 1
+
+
+def test_pinned_tornado_is_told_by_an_import(beside_old_tornado):
+    source = "import importlib\n"
+    for module in ("compat", "ioloop", "testing", "virtual_clock"):
+        source += f"try: importlib.import_module('gencoro.{module}')\n"
+        source += "except ImportError as error: print(error)\n"
+
+    lines = beside_old_tornado("-c", source).stdout.splitlines()
+
+    complaints = [line for line in lines if "Tornado 4.5.3 is installed, and" in line]
+    assert len(complaints) == 4
 
 
 def test_coroutines_run_beside_any_tornado(beside_old_tornado):

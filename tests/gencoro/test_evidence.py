@@ -10,7 +10,7 @@ from gencoro.evidence import (
     Evidence,
     EvidenceError,
     Ignored,
-    Place,
+    SeenPlace,
     id_of,
 )
 
@@ -66,8 +66,8 @@ def test_uses_of_several_runs_add_up(record):
 
     uses = evidence.of(APP, 3, "fetch")
     assert uses.places == {
-        "awaited": (Place(APP, 9, 8),),
-        "kept": (Place(APP, 20, 4),),
+        "awaited": (SeenPlace(APP, 9, 8),),
+        "kept": (SeenPlace(APP, 20, 4),),
     }
     assert not uses.at_once
     assert evidence.yielded(APP, 9, 4) == {"coroutine", "none"}
@@ -115,7 +115,7 @@ def test_source_is_found_again_where_it_has_moved(record, path):
 
     evidence = Evidence.load([run], {path: SOURCE, "/home/me/shop/other.py": b""})
 
-    assert evidence.of(path, 3, "fetch").places == {"kept": (Place(path, 9, 8),)}
+    assert evidence.of(path, 3, "fetch").places == {"kept": (SeenPlace(path, 9, 8),)}
 
 
 def test_equal_files_are_told_apart_by_their_folders(record):
@@ -193,7 +193,7 @@ def test_place_in_a_file_that_is_not_converted_is_shown_as_recorded(record):
     evidence = Evidence.load([record(_file(), caller, call)], {APP: SOURCE})
 
     uses = evidence.of(APP, 3, "fetch")
-    assert uses.places == {"dropped": (Place("/srv/cron.py", 7, 0),)}
+    assert uses.places == {"dropped": (SeenPlace("/srv/cron.py", 7, 0),)}
 
 
 @pytest.mark.parametrize(

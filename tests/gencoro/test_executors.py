@@ -2,12 +2,14 @@
 
 import concurrent.futures
 import threading
+from datetime import timedelta
 
 import pytest
 
 from gencoro import gen
 from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
 from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.outcomes import Failure
 
 
 class Worker:
@@ -88,3 +90,35 @@ def test_job_that_raises_stop_iteration_ends_the_wait(way):
     loop.close()
 
     assert isinstance(caught.value.__cause__, StopIteration)
+
+
+@pytest.mark.parametrize(
+    ("wait", "logged"),
+    [
+        (lambda job: job, [("late",)]),
+        # An iterator that is no longer used waits for nothing.
+        (lambda job: gen.WaitIterator(job).next(), []),
+    ],
+    ids=["with_timeout", "WaitIterator"],
+)
+def test_job_keeps_one_callback_of_all_who_gave_up(wait, logged, caplog):
+    job = concurrent.futures.Future()
+
+    @gen.coroutine
+    def main():
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                yield gen.with_timeout(timedelta(0), wait(job))
+        callbacks = len(job._done_callbacks)
+        job.set_exception(Failure("late"))
+        with pytest.raises(Failure):
+            yield wait(job)
+        for _ in range(5):  # turns in which it would be logged
+            yield gen.moment
+        return callbacks
+
+    loop = IOLoop(make_current=False)
+    assert loop.run_sync(main, timeout=20) == 1
+    loop.close()
+
+    assert [record.exc_info[1].args for record in caplog.records] == logged

@@ -313,6 +313,12 @@ WAYS_TO_GIVE_UP = {
     "with_timeout of a dict, cancelled": lambda shared: gen.with_timeout(
         MUCH_LATER, {"shared": shared, "done": _done(shared)}
     ),
+    "with_timeout of nested lists": lambda shared: gen.with_timeout(
+        SOON, [[None, {"shared": shared}], [shared], _done(shared)]
+    ),
+    "with_timeout of nested lists, cancelled": lambda shared: gen.with_timeout(
+        MUCH_LATER, {"shared": [shared, [shared]], "done": [None]}
+    ),
     "WaitIterator": lambda shared: gen.WaitIterator(gen.sleep(0.1), shared).next(),
     "WaitIterator, cancelled": lambda shared: gen.WaitIterator(shared).next(),
     "WaitIterator, too late": lambda shared: gen.with_timeout(

@@ -224,6 +224,7 @@ def test_mistake_given_to_a_function_is_raised_by_the_call(run, place, told):
         (lambda: gen.multi(gen.sleep(0), gen.sleep(0)), r"write multi\(\[a, b\]\)"),
         (lambda: gen.multi(42), r"write multi\(\[a, b\]\)"),
         (lambda: gen.WaitIterator([gen.sleep(0)]), r"WaitIterator\(\*futures\)"),
+        (lambda: gen.WaitIterator(map(gen.sleep, [0])), r"WaitIterator\(\*futures\)"),
         (lambda: gen.WaitIterator(a={}), r"WaitIterator\(\*futures\)"),
         *(
             (

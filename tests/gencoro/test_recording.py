@@ -16,7 +16,6 @@ import tornado
 import gencoro
 from gencoro.evidence import AT_ONCE, HEADER, Evidence
 from gencoro.recording.recorder import WAITING
-from tests.helpers.scripts import wait_until
 
 # Statements that use a coroutine `f`, in a coroutine or in the function that they define; and
 # what becomes of its Futures.
@@ -453,47 +452,67 @@ def run():
 """
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        "subprocess.run([sys.executable, 'child.py'], check=True)",
-        "os.system(f'{sys.executable} child.py')",
-        "multiprocessing.get_context('spawn').Process(target=child.run).start()",
-        "multiprocessing.get_context('forkserver').Process(target=child.run).start()",
-        "multiprocessing.get_context('fork').Process(target=child.run).start()",
-        "os.fork() or (child.run(), os._exit(1))",
-        "child.run(); os._exit(0)",
-        "child.run(); os.kill(os.getpid(), signal.SIGKILL)",
-        "threading.Thread(target=child.run_on_new_loop).start()",
-    ],
-)
-def test_processes_and_threads_are_recorded_to_a_bad_end(record, tmp_path, start):
-    run_on_new_loop = """
+CHILD = """
 def run_on_new_loop():
     IOLoop().run_sync(main)
 
 if __name__ == "__main__":
     run()
 """
-    (tmp_path / "child.py").write_text(COUNTING + run_on_new_loop)
+
+# How a program starts what is recorded, each a file of its own.
+STARTS = {
+    "by_subprocess": "subprocess.run([sys.executable, 'by_subprocess.py'], check=True)",
+    "by_a_shell": "os.system(f'{sys.executable} by_a_shell.py')",
+    "spawned": "multiprocessing.get_context('spawn').Process(target=spawned.run).start()",
+    "forkserver": (
+        "multiprocessing.get_context('forkserver').Process(target=forkserver.run).start()"
+    ),
+    "thread": "threading.Thread(target=thread.run_on_new_loop).start()",
+    "multiprocessing_fork": (
+        "multiprocessing.get_context('fork').Process(target=multiprocessing_fork.run).start()"
+    ),
+    "forked": "forking = os.fork() or (forked.run(), os._exit(1))",
+}
+
+
+def test_processes_and_threads_are_recorded(record, tmp_path):
+    for name in STARTS:
+        (tmp_path / f"{name}.py").write_text(COUNTING + CHILD)
+    # Those that fork come first, while there is a single thread.
+    starts = [f"    {start}" for start in reversed(STARTS.values())]
+    program = [
+        f"import multiprocessing, os, subprocess, sys, threading, {', '.join(STARTS)}",
+        'if __name__ == "__main__":',
+        *starts,
+        "    os.waitpid(forking, 0)",
+    ]
+
+    done, recording = record("\n".join(program), folder=tmp_path)
+
+    assert done.stderr == ""
+    for name in STARTS:
+        _check_counted(recording, name)
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_process_is_recorded_to_a_bad_end(record, tmp_path, end):
+    (tmp_path / "child.py").write_text(COUNTING + CHILD)
 
     done, recording = record(
-        f"""
-        import multiprocessing, os, signal, subprocess, sys, threading, child
-        if __name__ == "__main__":
-            {start}
-        """,
-        folder=tmp_path,
+        f"import os, signal, child; child.run(); {end}", folder=tmp_path
     )
 
     assert done.stderr == ""
-    if "os.fork" in start:
-        wait_until(lambda: "awaited" in recording.read_text())
-    uses = _uses(recording, "child.py")
-    assert {name: set(found.places) for name, found in uses.items()} == {
+    _check_counted(recording, "child")
+
+
+def _check_counted(recording, name):
+    uses = _uses(recording, f"{name}.py")
+    assert {function: set(found.places) for function, found in uses.items()} == {
         "f": {"awaited"},
         "main": {"dispatched"},
-    }
+    }, name
 
 
 def test_pytest_run_is_recorded(record, tmp_path):
@@ -540,7 +559,11 @@ def test_pytest_run_is_recorded(record, tmp_path):
 
     # By a worker of pytest-xdist, which is a process that the recorded one starts.
     done, recording = record(
-        "", "-m", "pytest", "-q", "-n1", "test_app.py", folder=tmp_path, name="x.py"
+        "",
+        *["-m", "pytest", "-q", "-p", "xdist", "-n1", "test_app.py"],
+        folder=tmp_path,
+        name="x.py",
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
     )
 
     assert "2 passed" in done.stdout

@@ -41,7 +41,7 @@ def test_errors_in_a_list_are_logged_after_the_time_out(run, caplog):
         with pytest.raises(TimeoutError):
             await gen.with_timeout(
                 timedelta(seconds=1),
-                [pending(), fail_after(2), after(3, 42), fail_after(0.5)],
+                [pending(), [fail_after(2), None], after(3, 42), {"": fail_after(0.5)}],
             )
         logged = [len(caplog.records)]
         await asyncio.sleep(5)
@@ -49,6 +49,16 @@ def test_errors_in_a_list_are_logged_after_the_time_out(run, caplog):
 
     assert run(main) == [1, 2]
     assert all("after timeout" in record.getMessage() for record in caplog.records)
+
+
+def test_multi_in_a_list_ends_after_the_time_out(run):
+    async def main():
+        kept = gen.multi([after(2, 42)])
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), [pending(), kept])
+        return await kept
+
+    assert run(main) == [42]
 
 
 def test_list_whose_last_child_ends_as_the_time_runs_out_is_silent(run, caplog):

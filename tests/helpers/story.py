@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from importlib import import_module
 
+from tests.helpers.programs_in_one import run_in_one
 from tests.helpers.scripts import start_python
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "demo_site",
     "lines_of",
     "load",
+    "printed_by_stages",
     "start_stage",
 ]
 
@@ -42,10 +44,18 @@ def start_stage(stage, url, *options, **kwargs):
     return start_python(STORY / f"{stage}.py", url, *options, **kwargs)
 
 
-def lines_of(process, site_url):
+def printed_by_stages(url, *options):
+    """Run each stage, all in one process; return the lines of each, as `lines_of` does."""
+    ended = run_in_one([STORY / f"{stage}.py", url, *options] for stage in STAGES)
+    return {
+        stage: lines_of(each.output, each.status, url)
+        for stage, each in zip(STAGES, ended, strict=True)
+    }
+
+
+def lines_of(output, status, site_url):
     """Return what a stage has printed, without the address of the site, and the last line."""
-    output = process.communicate()[0]
-    assert process.returncode == 0
+    assert status == 0
     *lines, last = output.replace(site_url, "/").splitlines()
     return lines, last
 

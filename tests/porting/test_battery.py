@@ -19,7 +19,7 @@ from tests.helpers.porting.battery import PROGRAM, Case, cases
 from tests.helpers.porting.player import HANGS
 from tests.helpers.porting.playing import Outcome, convert, outcome
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("without_ruff")]
 
 
 def _params(*names: str) -> list[Any]:

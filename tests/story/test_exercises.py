@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.helpers.programs_in_one import run_in_one
 from tests.helpers.scripts import start_python
 from tests.helpers.story import STAGES, STORY
 
@@ -27,26 +28,24 @@ PROBLEMS = {
 }
 
 
-def _check(number, path):
-    process = start_python(STORY / "check.py", number, path)
-    return process.communicate()[0], process.returncode
+def test_stage_as_it_stands_does_not_solve_its_exercise():
+    stages = {stage[0]: STORY / f"{FILES.get(stage[0], stage)}.py" for stage in STAGES}
+
+    ended = run_in_one([STORY / "check.py", *each] for each in stages.items())
+
+    for number, each in zip(stages, ended, strict=True):
+        assert each.output.startswith(PROBLEMS[number]), number
+        assert each.status == 1, number
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_stage_as_it_stands_does_not_solve_its_exercise(stage):
-    number = stage[0]
+def test_solution_passes():
+    solutions = {number: SOLUTIONS / f"solution_{number}.py" for number in PROBLEMS}
 
-    printed, status = _check(number, STORY / f"{FILES.get(number, stage)}.py")
+    ended = run_in_one([STORY / "check.py", *each] for each in solutions.items())
 
-    assert printed.startswith(PROBLEMS[number])
-    assert status == 1
-
-
-@pytest.mark.parametrize("number", PROBLEMS)
-def test_solution_passes(number):
-    printed, status = _check(number, SOLUTIONS / f"solution_{number}.py")
-
-    assert (printed, status) == (f"exercise {number}: passed\n", 0)
+    for number, each in zip(solutions, ended, strict=True):
+        expected = (0, f"exercise {number}: passed\n")
+        assert (each.status, each.output) == expected, each.errors
 
 
 def test_unknown_exercise_is_told_how_to_ask():

@@ -74,7 +74,8 @@ def node(name):
 
 def test_readers_runner_passes_a_dozen_tests_and_fails_those_of_the_page():
     tests = map(node, PASSED + FAILED)
-    options = ["-q", "-rA", "--tb=no", "-p", "no:cacheprovider", "-p", "use_runner"]
+    plugins = ["no:cacheprovider", "xdist", "gencoro.pytest_plugin", "use_runner"]
+    options = ["-q", "-rA", "--tb=no", *(f"-p{name}" for name in plugins)]
     path = os.pathsep.join([str(STORY), *sys.path])
 
     run = subprocess.run(
@@ -83,7 +84,7 @@ def test_readers_runner_passes_a_dozen_tests_and_fails_those_of_the_page():
         capture_output=True,
         text=True,
         cwd=STORY.parents[1],
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
 
     found = {name: set() for name in map(node, PASSED + FAILED)}

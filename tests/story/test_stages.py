@@ -11,6 +11,7 @@ import traceback
 
 import pytest
 
+from tests.helpers.programs_in_one import run_in_one
 from tests.helpers.story import (
     STAGES,
     STORY,
@@ -19,6 +20,7 @@ from tests.helpers.story import (
     demo_site,
     lines_of,
     load,
+    printed_by_stages,
     start_stage,
 )
 
@@ -46,9 +48,7 @@ PROMISED = {
 
 def test_all_stages_find_the_same_on_the_demo_site():
     with demo_site() as url:
-        options = (url, "--connections", 3)
-        started = {stage: start_stage(stage, *options) for stage in STAGES}
-        printed = {stage: lines_of(each, url) for stage, each in started.items()}
+        printed = printed_by_stages(url, "--connections", 3)
 
     lines, last = printed["1_blocking"]
     assert {
@@ -97,8 +97,10 @@ def test_failures_and_redirects_are_told_and_end():
             for stage, site in sites.items()
         }
         printed = {
-            stage: lines_of(process, sites[stage].url)[0]
-            for stage, process in started.items()
+            stage: lines_of(process.communicate()[0], process.returncode, site.url)[0]
+            for (stage, process), site in zip(
+                started.items(), sites.values(), strict=True
+            )
         }
 
     assert {
@@ -113,36 +115,34 @@ def _twice(paths):
     return {path for path in paths if paths.count(path) > 1}
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_server_that_refuses_is_told(stage):
-    url = f"http://127.0.0.1:{closed_port()}/"
+def test_server_that_refuses_is_told():
+    printed = printed_by_stages(f"http://127.0.0.1:{closed_port()}/")
 
-    lines, last = lines_of(start_stage(stage, url), url)
-
-    assert lines == ["refused /"]
-    assert last.startswith("1 URLs in ")
+    for stage, (lines, last) in printed.items():
+        assert lines == ["refused /"], stage
+        assert last.startswith("1 URLs in "), stage
 
 
 # What the user may do wrong.
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["ftp://a.test/"], "is not of the form http://HOST"),
-        (["http://[::1]/"], "is not of the form http://HOST"),
-        (["http://"], "is not of the form http://HOST"),
-        (["http://a.test/", "--connections", "0"], "0 is not from 1 to 1000"),
-        (["http://a.test/", "--timeout", "0"], "0 is not a number of seconds above 0"),
-        (["http://a.test:port/"], "is not of the form http://HOST"),
-        (["http://a.test:99999/"], "http://a.test:99999/"),
-    ],
-)
-def test_argument_that_cannot_be_used_is_named(arguments, told):
-    process = start_stage("1_blocking", *arguments, stderr=subprocess.PIPE)
+def test_argument_that_cannot_be_used_is_named():
+    told_by_arguments = {
+        "ftp://a.test/": "is not of the form http://HOST",
+        "http://[::1]/": "is not of the form http://HOST",
+        "http://": "is not of the form http://HOST",
+        "http://a.test/ --connections 0": "0 is not from 1 to 1000",
+        "http://a.test/ --timeout 0": "0 is not a number of seconds above 0",
+        "http://a.test:port/": "is not of the form http://HOST",
+        "http://a.test:99999/": "http://a.test:99999/",
+    }
+    program = STORY / "1_blocking.py"
 
-    assert told in process.communicate()[1]
-    assert process.returncode == 2
+    ended = run_in_one([program, *each.split()] for each in told_by_arguments)
+
+    for each, (arguments, told) in zip(ended, told_by_arguments.items(), strict=True):
+        assert told in each.errors, arguments
+        assert each.status == 2, arguments
 
 
 @pytest.mark.parametrize("stage", STAGES)

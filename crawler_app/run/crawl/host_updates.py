@@ -18,7 +18,7 @@ from crawler_app.run.crawl.wiring import CrawlParts
 from crawler_app.store.frontier.postgres.caches import OriginNews
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
 from crawler_app.web.fetcher.set_cookie import Cookie
-from crawler_app.web.robots.cache import Finding
+from crawler_app.web.robots.cache import RobotsResult
 from crawler_app.web.robots.rules import MAX_BYTES
 
 __all__ = ["HostUpdates", "learn_news"]
@@ -34,7 +34,7 @@ class HostUpdates(HostObserver):
     def __init__(self, frontier: PostgresFrontier) -> None:
         self._frontier = frontier
         # By origin, until its sitemaps were added: they are recorded together.
-        self._findings: dict[str, Finding] = {}
+        self._robots: dict[str, RobotsResult] = {}
 
     def gap_changed(self, host: str, gap_s: float) -> None:
         self._frontier.set_gap(host, gap_s)
@@ -42,14 +42,14 @@ class HostUpdates(HostObserver):
     def outage_changed(self, origin: str, pauses: int, is_down: bool) -> None:
         self._frontier.note_pauses(origin, pauses, is_down)
 
-    def robots_found(self, origin: str, finding: Finding) -> None:
-        self._findings[origin] = finding
+    def robots_found(self, origin: str, result: RobotsResult) -> None:
+        self._robots[origin] = result
 
     def robots_applied(self, origin: str) -> None:
-        finding = self._findings.pop(origin, None)
-        if finding is not None:
-            fields = _fields_of(finding, self._frontier.shift_s)
-            self._frontier.note_robots(origin, fields, finding.until)
+        result = self._robots.pop(origin, None)
+        if result is not None:
+            fields = _fields_of(result, self._frontier.shift_s)
+            self._frontier.note_robots(origin, fields, result.until)
 
     def cookies_set(self, origin: str, cookies: list[Cookie]) -> None:
         shift_s = self._frontier.shift_s
@@ -68,8 +68,8 @@ def learn_news(
     context = parts.context
     robots, cookies = parts.permission.robots, parts.fetcher.policy.cookies
     if news.robots and robots is not None:
-        finding = _finding_of(news.robots, shift_s)
-        rules = yield from robots.learn(news.name, finding)
+        result = _result_of(news.robots, shift_s)
+        rules = yield from robots.learn(news.name, result)
         if rules is not None:
             context.hosts.note_crawl_delay(host_of(news.name), rules.crawl_delay_s)
     if news.cookies and cookies is not None:
@@ -78,25 +78,25 @@ def learn_news(
     context.outages.learn(news.name, news.pauses)
 
 
-def _fields_of(finding: Finding, shift_s: float) -> dict[str, Any]:
+def _fields_of(result: RobotsResult, shift_s: float) -> dict[str, Any]:
     """Return the columns to update for a robots.txt result.
 
     Without a body, a file that was stored before stays.
     """
     fields: dict[str, Any] = {
-        "until": finding.until - shift_s,
-        "pauses": finding.pauses,
-        "has_retry": finding.has_retry,
-        "error": finding.error and [finding.error.reason, str(finding.error)],
+        "until": result.until - shift_s,
+        "pauses": result.pauses,
+        "has_retry": result.has_retry,
+        "error": result.error and [result.error.reason, str(result.error)],
     }
-    if finding.body is not None:
-        fields["body"] = finding.body[: MAX_BYTES + 1].decode("latin-1")
+    if result.body is not None:
+        fields["body"] = result.body[: MAX_BYTES + 1].decode("latin-1")
     return fields
 
 
-def _finding_of(fields: dict[str, Any], shift_s: float) -> Finding:
+def _result_of(fields: dict[str, Any], shift_s: float) -> RobotsResult:
     body, error = fields.get("body"), fields["error"]
-    return Finding(
+    return RobotsResult(
         fields["until"] + shift_s,
         fields["pauses"],
         None if body is None else body.encode("latin-1"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from crawler_app.base.models import Candidate, Outcome, Role
 from crawler_app.web.documents.outline import Outline
 from crawler_app.web.fetcher.set_cookie import Cookie
-from crawler_app.web.robots.cache import Finding
+from crawler_app.web.robots.cache import RobotsResult
 
 if TYPE_CHECKING:
     from crawler_app.web.render.problems import ScriptProblem
@@ -73,7 +73,7 @@ class HostObserver:
     def outage_changed(self, origin: str, pauses: int, is_down: bool) -> None:
         """Note how many pauses an origin was given, and whether it is down."""
 
-    def robots_found(self, origin: str, finding: Finding) -> None:
+    def robots_found(self, origin: str, result: RobotsResult) -> None:
         """Note the result of a fetch of robots.txt; its sitemaps are not added yet."""
 
     def robots_applied(self, origin: str) -> None:

@@ -136,7 +136,7 @@ class Csv(Output):
         self.write(line.getvalue())
 
 
-class GitHub(Output):
+class WorkflowCommands(Output):
     """Workflow commands, which GitHub shows beside the lines of a pull request.
 
     It shows ten errors and ten warnings of a step, so more findings are grouped.
@@ -275,7 +275,7 @@ FORMATS: dict[str, type[Output]] = {
     "junit": JUnit,
     "sarif": Sarif,
     "codeclimate": CodeClimate,
-    "github": GitHub,
+    "github": WorkflowCommands,
     "markdown": Markdown,
 }
 

@@ -16,7 +16,7 @@ __all__ = [
     "SUSPECTED",
     "Known",
     "Rule",
-    "State",
+    "Told",
     "decide",
 ]
 
@@ -33,7 +33,7 @@ FAILED, WORKED = "x", "."
 SUSPECTED, MENDED = "to be confirmed", "mended"
 
 
-class State(StrEnum):
+class Told(StrEnum):
     """What was told of a finding last."""
 
     FINE = "fine"
@@ -69,7 +69,7 @@ class Known:
         told_at: When its state was told; None if it never was.
     """
 
-    state: State = State.FINE
+    state: Told = Told.FINE
     recent: str = ""
     since: float = 0.0
     failing_since: float = 0.0
@@ -83,7 +83,7 @@ class Known:
     @property
     def word(self) -> str:
         """Its state for people: "broken", "flapping", "to be confirmed" or "mended"."""
-        if self.state is not State.FINE:
+        if self.state is not Told.FINE:
             return self.state.value
         return SUSPECTED if self.is_failing else MENDED
 
@@ -103,18 +103,18 @@ def decide(known: Known, failed: bool, now: float, rule: Rule) -> Known:
     failing_since = now if is_first else known.failing_since
     is_lately = known.told_at is not None and now - known.told_at < FLAPPING_S
     state = known.state
-    if state is State.FLAPPING:
+    if state is Told.FLAPPING:
         if now - since >= FLAPPING_S:
-            state = State.BROKEN if failed else State.FINE
-    elif state is State.BROKEN:
+            state = Told.BROKEN if failed else Told.FINE
+    elif state is Told.BROKEN:
         if recent.endswith(WORKED * rule.runs):
-            state = State.FINE
+            state = Told.FINE
     elif (
         recent[-window:].count(FAILED) >= rule.runs
         # One that works every other time is not broken.
         and recent.endswith(FAILED * min(rule.runs, 2))
         and now - failing_since >= rule.over_s
     ):
-        state = State.FLAPPING if is_lately else State.BROKEN
+        state = Told.FLAPPING if is_lately else Told.BROKEN
     told_at = known.told_at if state is known.state else now
     return Known(state, recent, since, failing_since, told_at)

@@ -13,7 +13,7 @@ from typing import Any
 
 from crawler_app.base.errors import CrawlerError
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.notices.channel import Channel
+from crawler_app.show.watch.notices.channel import NoticeChannel
 from crawler_app.show.watch.notices.notice import Event, Notice, Outgoing
 from gencoro import gen
 
@@ -40,7 +40,7 @@ class Delivery:
     """
 
     memory: Memory
-    channels: Mapping[str, Channel]
+    channels: Mapping[str, NoticeChannel]
     sites: Sequence[str]
     clock: Callable[[], float]
 

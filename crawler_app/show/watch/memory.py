@@ -25,7 +25,7 @@ from crawler_app.show.watch.deciding import (
     SUSPECTED,
     Known,
     Rule,
-    State,
+    Told,
     decide,
 )
 from crawler_app.show.watch.looking import Look, Sighting
@@ -84,7 +84,7 @@ class SiteMemory:
     @property
     def broken(self) -> list[Remembered]:
         """The findings that were told and not mended."""
-        return [each for each in self.findings if each.known.state is not State.FINE]
+        return [each for each in self.findings if each.known.state is not Told.FINE]
 
     @property
     def suspected(self) -> list[Remembered]:

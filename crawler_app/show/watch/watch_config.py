@@ -23,8 +23,8 @@ from crawler_app.show.findings.kinds import FindingKind
 from crawler_app.show.watch.deciding import MAX_RECENT, Rule
 from crawler_app.show.watch.looking import UNCHECKED
 from crawler_app.show.watch.notices.by_apprise import Apprise
-from crawler_app.show.watch.notices.channel import Channel
-from crawler_app.show.watch.notices.issue import GitHub, GitLab
+from crawler_app.show.watch.notices.channel import NoticeChannel
+from crawler_app.show.watch.notices.issue import GitHubIssue, GitLabIssue
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
 from crawler_app.show.watch.schedule import times
@@ -39,11 +39,11 @@ UNCHECKED_RULE = Rule(runs=2, over_s=20 * 3600.0)
 
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
-CHANNEL_BY_KIND: Mapping[str, type[Channel]] = {
+CHANNEL_BY_KIND: Mapping[str, type[NoticeChannel]] = {
     "mail": Mail,
     "webhook": Webhook,
-    "github": GitHub,
-    "gitlab": GitLab,
+    "github": GitHubIssue,
+    "gitlab": GitLabIssue,
     "apprise": Apprise,
 }
 
@@ -92,7 +92,7 @@ class Watch:
 
     config: WatchConfig
     sites: Mapping[str, Mapping[str, Any]]
-    channels: Mapping[str, Channel]
+    channels: Mapping[str, NoticeChannel]
 
 
 SITE_OPTIONS = tuple(
@@ -168,7 +168,7 @@ def _site(table: dict[str, Any], directory: Path) -> dict[str, Any]:
     return values
 
 
-def _channel(table: dict[str, Any], directory: Path) -> Channel:
+def _channel(table: dict[str, Any], directory: Path) -> NoticeChannel:
     kind = str(table.pop("kind", ""))
     if kind not in CHANNEL_BY_KIND:
         meant = did_you_mean(kind, CHANNEL_BY_KIND)

@@ -103,7 +103,10 @@ def open_database(
     """
     path = Path(path)
     if read_only and not database.is_created(path):
-        raise ConfigError(f"{path.parent} has no index: {path.name} is missing")
+        raise ConfigError(
+            f"{path.parent} has no index: {path.name} is missing; a crawl writes it with its "
+            "first pages, unless it has --no-index"
+        )
     _check_fts5()
     return database.open_database(
         path, SCHEMA, read_only=read_only, any_thread=any_thread

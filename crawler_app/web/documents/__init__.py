@@ -2,7 +2,7 @@
 
     reader          calls the parsers within limits of time and memory
     packing         what crosses from the sandbox, as built-in types
-    charset         bytes -> text, in the charset the page declares
+    charset         bytes -> text, in the charset the page declares; links as sent in that
     html            a page: title, robots directives, and what the others read
       tree          its tree, and the places of the elements
       xhtml         pages that are XML
@@ -15,7 +15,6 @@
       page_metadata   what a page says of itself, for a report
       scripted      whether a script makes the page in the browser
     refresh         where a page takes its visitors by itself
-    sent_links      links as a browser sends them
     resolving       where references lead, resolved once for many pages
     link_cache      skips links already handled on another page
     css             what a style sheet refers to

@@ -1,4 +1,4 @@
-"""Charset detection and decoding of a page.
+"""Charset detection and decoding of a page, and what its links are sent in.
 
 Pure.  The order is that of the WHATWG HTML standard (13.2.3.2): a byte order mark, the
 Content-Type header, a ``<meta>`` in the head, an XML declaration.  A page that declares none
@@ -10,20 +10,23 @@ import codecs
 import contextlib
 import functools
 import re
+from collections.abc import Iterator
+from urllib.parse import quote
 
 import chardet
 import webencodings
 from chardet import EncodingEra
+from turbohtml import Token, TokenType, tokenize
 
-__all__ = ["charset_of", "charset_of_xml", "decode_html"]
+__all__ = ["as_sent", "charset_of", "charset_of_xml", "decode_html"]
 
 # WHATWG has a <meta> count only within the first 1024 bytes, or later at the price of
 # parsing the page again.  Like Chromium, WebKit and Firefox, we search these bytes and, if
 # the head is longer, all of it: many heads begin with long scripts.
 META_WITHIN_BYTES = 1024
 
-# A longer one is a description.
-MAX_META_BYTES = 1024
+# Most end before; decoding the rest of the page as well would take longer than the search.
+SHORT_HEAD_BYTES = 8 * 1024
 
 FALLBACK = "windows-1252"
 
@@ -58,35 +61,16 @@ _NAME_BY_BOM = {
 # WHATWG: a declaration that can be read as ASCII is not in UTF-16, whatever it says.
 _MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
-# A quoted value may contain a ">".
-# A possessive group ends in "|(?!)": before Python 3.11.5 the rest of the pattern starts
-# where its last try failed (python/cpython#106052).
-_ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|(?!))*+"""
-_NO_TAGS = rb"<!--.*?(?:-->|\Z)|<[!?][^>]*+|" + rb"|".join(
-    rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b)|(?!))*+" % (name, name)
-    for name in (b"script", b"style", b"title", b"textarea")
-)
-_META = re.compile(
-    # One without end takes all the rest, so that nothing is scanned twice.
-    rb"%b|<meta[\s/](?:(?P<meta>%b)>|%b)" % (_NO_TAGS, _ATTRIBUTES, _ATTRIBUTES),
-    re.IGNORECASE | re.DOTALL,
-)
-_HEAD = re.compile(
-    rb"(?:[^<]++|%b|<(?:/?(?:base|link|meta|noscript|object|script|style|title)|head|html)"
-    rb"(?=[\s/>])%b>?|<(?![a-z/])|(?!))*+" % (_NO_TAGS, _ATTRIBUTES),
-    re.IGNORECASE | re.DOTALL,
-)
+# Precedent: Chromium.
+_IN_HEAD = ("base", "link", "meta", "noscript", "object", "script", "style", "title")
+_AROUND_HEAD = ("head", "html")
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")
-_CONTENT_TYPE = re.compile(
-    rb"""(?:\A|[\s"'/])http-equiv\s*=\s*["']?content-type(?=["'\s/]|\Z)""",
-    re.IGNORECASE,
-)
-_META_CHARSET = re.compile(
-    rb"""(?:\A|[\s"'/;])charset\s*=\s*["']?\s*([^\s"'/;]+)""", re.IGNORECASE
-)
-_CONTENT = re.compile(
-    rb"""(?:\A|[\s"'/])content\s*=\s*("[^"]*"|'[^']*'|[^\s"']*)""", re.IGNORECASE
-)
+
+# Pieces of a link.
+_NOT_ASCII_IN_LINK = re.compile(r"[^\x00-\x7f]+")
+# The second byte of a character may be ASCII; in a query, browsers escape only a few of
+# those (WHATWG URL, 1.3).  Without "&" and ";", of "&#8364;" for what a charset lacks.
+_SAFE_IN_QUERY = "!$%()*+,/:=?@[\\]^`{|}"
 
 
 def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -181,44 +165,87 @@ def charset_of_xml(body: bytes) -> str:
     'gbk'
     """
     declared = _XML.match(body)
-    return _meant_by(declared[1]) if declared else ""
+    return _meant_by(declared[1].decode("latin-1")) if declared else ""
 
 
 def _charset_in_head(body: bytes) -> str:
-    name = _charset_of_metas(body[:META_WITHIN_BYTES])
-    if not name and (head := _HEAD.match(body)) and head.end() > META_WITHIN_BYTES:
-        return _charset_of_metas(head[0])
-    return name
+    first = map(_declared_in, _tokens(body[:META_WITHIN_BYTES]))
+    return next(filter(None, first), "") or _charset_up_to_the_body(body)
 
 
-def _charset_of_metas(head: bytes) -> str:
-    for piece in _META.finditer(head):
-        meta = piece["meta"]
-        if meta and len(meta) <= MAX_META_BYTES and (name := _charset_of_meta(meta)):
-            return name
+def _charset_up_to_the_body(body: bytes) -> str:
+    for size in (SHORT_HEAD_BYTES, len(body)):
+        for token in _tokens(body[:size]):
+            if name := _declared_in(token):
+                return name
+            is_start = token.type is TokenType.START_TAG and token.tag in _AROUND_HEAD
+            if token.tag and token.tag not in _IN_HEAD and not is_start:
+                return ""
     return ""
 
 
-# The pages of a site have few different headers and <meta>s.
-@functools.lru_cache(maxsize=64)
+def _tokens(body: bytes) -> Iterator[Token]:
+    # The tokenizer takes what is in a <noscript> for text, and browsers do not here.
+    return tokenize(body.decode("latin-1").replace("<noscript", "<object"))
+
+
+def _declared_in(token: Token) -> str:
+    if token.tag != "meta":
+        return ""
+    attributes = {name: value or "" for name, value in token.attrs or ()}
+    if "charset" in attributes:
+        return _meant_by(attributes["charset"])
+    if attributes.get("http-equiv", "").lower() != "content-type":
+        return ""
+    declared = _PARAMETER.search(attributes.get("content", ""))
+    return _meant_by(declared[1]) if declared else ""
+
+
 def charset_of_header(content_type: str) -> str:
     declared = _PARAMETER.search(content_type)
     return _whatwg_name(declared[1]) if declared else ""
 
 
-@functools.lru_cache(maxsize=64)
-def _charset_of_meta(meta: bytes) -> str:
-    if not _CONTENT_TYPE.search(meta):
-        meta = _CONTENT.sub(b" ", meta)  # a description may mention a charset too
-    declared = _META_CHARSET.search(meta)
-    return _meant_by(declared[1]) if declared else ""
-
-
-def _meant_by(label: bytes) -> str:
-    name = _whatwg_name(label.decode("latin-1"))
+def _meant_by(label: str) -> str:
+    name = _whatwg_name(label)
     return _MEANT.get(name, name)
 
 
+# The pages of a site have few different ones.
+@functools.lru_cache(maxsize=64)
 def _whatwg_name(label: str) -> str:
     encoding = webencodings.lookup(label)
     return encoding.name if encoding else ""
+
+
+def as_sent(links: list[str], charset: str) -> list[str]:
+    """Return links as a browser sends them from a page in this charset.
+
+    >>> as_sent(["/\u00fc?\u00fc"], "windows-1252")
+    ['/\u00fc?%FC']
+    """
+    # The output encoding of UTF-16 is UTF-8 too (WHATWG Encoding, 4.3).
+    if charset.startswith("utf-"):
+        return links
+    return [_query_in_charset(link, charset) for link in links]
+
+
+def _query_in_charset(link: str, charset: str) -> str:
+    """Escape a link's query in the page's charset; paths are always UTF-8.
+
+    Source: WHATWG URL, 4.4 (query state, "encoding override").
+    """
+    if link.isascii() or "?" not in link:
+        return link
+    path, mark, query = link.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if "#" in path:
+        return link
+
+    def escape(match: re.Match[str]) -> str:
+        octets = webencodings.encode(match[0], charset, "xmlcharrefreplace")
+        return quote(octets, _SAFE_IN_QUERY)
+
+    # ASCII is left to `join`; only other characters depend on the charset.
+    query = _NOT_ASCII_IN_LINK.sub(escape, query)
+    return path + mark + query + hash_mark + fragment

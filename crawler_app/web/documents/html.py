@@ -14,7 +14,7 @@ from turbohtml import Namespace
 from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import MAX_URL_CHARS, without_fragment
-from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.charset import as_sent, decode_html
 from crawler_app.web.documents.links import Anchor, anchors_of, is_nofollow, links_of
 from crawler_app.web.documents.outline import Outline, outline_of_tree
 from crawler_app.web.documents.page_metadata import PageMetadata, metadata_of
@@ -26,7 +26,6 @@ from crawler_app.web.documents.references import (
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
 from crawler_app.web.documents.scripted import is_made_by_script
-from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.text import headings_and_text, text_of
 from crawler_app.web.documents.tree import Tree, tree_of
 from crawler_app.web.documents.xhtml import is_xml

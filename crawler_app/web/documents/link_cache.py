@@ -1,12 +1,13 @@
 """Skips links already handled: no join, no check, no look-up.
 
 The pages of a site mostly have the same links, written in the same way.  Nine in ten can be
-skipped when they are found again.
+skipped when they are found again, also those such as ``../x`` that directories side by side
+have in common.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from crawler_app.base.urls import directory_of, origin_of, place_of
+from crawler_app.base.urls import directory_of, origin_of, place_of, written_above
 
 __all__ = ["LinkCache"]
 
@@ -20,7 +21,7 @@ class LinkCache:
 
     >>> cache = LinkCache()
     >>> cache.add("http://a.test/docs/x.html", "../home")
-    >>> cache.unseen("http://a.test/docs/y.html", ["../home", "z.html"])
+    >>> [*cache.unseen("http://a.test/docs/y.html", ["../home", "z.html"])]
     ['z.html']
     """
 
@@ -29,22 +30,40 @@ class LinkCache:
         self._count = 0
         self._links_by_place: dict[str, set[str]] = {}
 
-    def unseen(self, base: str, links: Iterable[str]) -> list[str]:
-        """Return the links that are not in the cache; links have no fragments."""
+    def unseen(self, base: str, links: Iterable[str]) -> Iterator[str]:
+        """Yield the links that are not in the cache; links have no fragments."""
         found = self._links_by_place.get
         here, on_site = found(directory_of(base), ()), found(origin_of(base), ())
         everywhere = found("", ())
-        return [
+        new = [
             link
             for link in links
             if link not in here and link not in on_site and link not in everywhere
         ]
+        for link in new:
+            if not (link.startswith("../") and self._is_known_above(base, link)):
+                yield link
+
+    def _is_known_above(self, base: str, link: str) -> bool:
+        """Return whether a link is in the cache, as pages of a directory above write it."""
+        if len(link) > MAX_LINK_CHARS or (above := written_above(base, link)) is None:
+            return False
+        place, written = above
+        if written not in self._links_by_place.get(place, ()):
+            return False
+        self._add(directory_of(base), link)  # for the other pages of this directory
+        return True
 
     def add(self, base: str, link: str) -> None:
         """Add a link, if it has the same target on other pages."""
         place = place_of(base, link)
         if len(link) > MAX_LINK_CHARS or place is None:
             return
+        self._add(place, link)
+        if (above := written_above(base, link)) is not None:
+            self._add(*above)
+
+    def _add(self, place: str, link: str) -> None:
         self._count += 1
         if self._count > self._max_links:
             # Clearing everything works as well here as evicting the oldest, and adds no

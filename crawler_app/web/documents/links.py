@@ -10,8 +10,8 @@ from typing import NamedTuple
 from turbohtml import Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
+from crawler_app.web.documents.charset import as_sent
 from crawler_app.web.documents.references import MAX_LINKS, seen_outside, srcdocs_of
-from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import Tree
 
 __all__ = [

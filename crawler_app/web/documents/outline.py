@@ -13,7 +13,7 @@ from crawler_app.base.http_headers import is_html, links_in, media_type
 from crawler_app.base.models import Fetched
 from crawler_app.base.text.escaping import one_line
 from crawler_app.base.urls import without_fragment
-from crawler_app.web.documents.charset import decode_html
+from crawler_app.web.documents.charset import as_sent, decode_html
 from crawler_app.web.documents.links import text_of_link
 from crawler_app.web.documents.named_urls import urls_named_in
 from crawler_app.web.documents.non_html import SVG_TYPE, mentions_in_file
@@ -28,7 +28,6 @@ from crawler_app.web.documents.references import (
     refers_to_url,
 )
 from crawler_app.web.documents.refresh import parse_refresh
-from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.tree import START_TAG, Tree, attribute_finder, tree_of
 from crawler_app.web.documents.xhtml import is_xml
 

@@ -6,9 +6,9 @@ in that would be called here, so none may cross; see `crawler_app.web.sandbox`.
 Named tuples are packed by column: pickling them one by one takes three times as long.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from crawler_app.web.documents.html import Page
 from crawler_app.web.documents.links import Anchor
@@ -17,9 +17,16 @@ from crawler_app.web.documents.references import Mention, Use
 from crawler_app.web.documents.refresh import Refresh
 from crawler_app.web.documents.sitemap import Sitemap
 
-__all__ = ["OUTLINE", "PAGE", "SITEMAP", "Packing"]
+__all__ = ["Record", "pack", "unpack"]
 
-T = TypeVar("T")
+Record = TypeVar("Record", bound=Page | Outline | Sitemap)
+
+# The fields that are lists of named tuples, and what these are.
+_TUPLE_BY_FIELD: dict[str, Callable[[Any], Any]] = {
+    "anchors": Anchor._make,
+    "assets": Mention._make,
+    "mentions": Mention._make,
+}
 
 # The place of the `Use` in a Mention.
 USE_COLUMN = 1
@@ -28,66 +35,31 @@ USE_COLUMN = 1
 _USE_BY_NUMBER = {int(use): use for use in Use}
 
 
-class Packing(NamedTuple, Generic[T]):
-    """How results of one type cross from a sandbox.
-
-    Attributes:
-        pack: Returns a result as built-in types; called in the sandbox.
-        unpack: Returns the result; called with what was packed, or with anything.
-    """
-
-    pack: Callable[[T], Any]
-    unpack: Callable[[Any], T]
-
-
-def _values(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _columns(records: Iterable[Mention]) -> list[tuple[Any, ...]]:
-    columns = [*zip(*records, strict=True)]
-    if columns:
-        columns[USE_COLUMN] = tuple(map(int, columns[USE_COLUMN]))
-    return columns
-
-
-def _mentions(columns: list[Any]) -> list[Mention]:
-    if columns:
-        columns[USE_COLUMN] = map(_USE_BY_NUMBER.__getitem__, columns[USE_COLUMN])
-    return [*map(Mention._make, zip(*columns, strict=True))]
-
-
-def _pack_page(page: Page) -> Any:
-    packed = _values(page)
-    packed["refresh"] = page.refresh and tuple(page.refresh)
-    packed["anchors"] = [*zip(*page.anchors, strict=True)]
-    packed["assets"] = _columns(page.assets)
-    packed["outline"] = page.outline and _pack_outline(page.outline)
+def pack(record: Page | Outline | Sitemap) -> dict[str, Any]:
+    """Return the fields of a record as built-in types."""
+    packed = {
+        each.name: getattr(record, each.name) for each in fields(record) if each.init
+    }
+    for name in _TUPLE_BY_FIELD.keys() & packed:
+        packed[name] = [*zip(*packed[name], strict=True)]
+        if name != "anchors" and packed[name]:
+            packed[name][USE_COLUMN] = [*map(int, packed[name][USE_COLUMN])]
+    if packed.get("refresh"):
+        packed["refresh"] = tuple(packed["refresh"])
+    if packed.get("outline"):
+        packed["outline"] = pack(packed["outline"])
     return packed
 
 
-def _unpack_page(packed: Any) -> Page:
-    refresh = packed["refresh"]
-    packed["refresh"] = Refresh(*refresh) if refresh else None
-    packed["anchors"] = [*map(Anchor._make, zip(*packed["anchors"], strict=True))]
-    packed["assets"] = _mentions(packed["assets"])
-    packed["outline"] = packed["outline"] and _unpack_outline(packed["outline"])
-    return Page(**packed)
-
-
-def _pack_outline(outline: Outline) -> Any:
-    return outline.base, _columns(outline.mentions), outline.ids, outline.is_partial
-
-
-def _unpack_outline(packed: Any) -> Outline:
-    base, columns, ids, is_partial = packed
-    return Outline(base, _mentions(columns), ids, is_partial)
-
-
-def _unpack_sitemap(packed: Any) -> Sitemap:
-    return Sitemap(**packed)
-
-
-OUTLINE = Packing(_pack_outline, _unpack_outline)
-PAGE = Packing(_pack_page, _unpack_page)
-SITEMAP: Packing[Sitemap] = Packing(_values, _unpack_sitemap)
+def unpack(kind: type[Record], packed: dict[str, Any]) -> Record:
+    """Return a record, from what `pack` has returned, or anything else."""
+    for name in _TUPLE_BY_FIELD.keys() & packed:
+        columns = packed[name]
+        if name != "anchors" and columns:
+            columns[USE_COLUMN] = map(_USE_BY_NUMBER.__getitem__, columns[USE_COLUMN])
+        packed[name] = [*map(_TUPLE_BY_FIELD[name], zip(*columns, strict=True))]
+    if packed.get("refresh"):
+        packed["refresh"] = Refresh(*packed["refresh"])
+    if packed.get("outline"):
+        packed["outline"] = unpack(Outline, packed["outline"])
+    return kind(**packed)

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from turbohtml import Element, Namespace
+from turbohtml import Document, Element, Namespace
 
 from crawler_app.base.text.escaping import one_line
 from crawler_app.web.documents.links import links_in, text_of_link
@@ -238,16 +238,10 @@ def _unclosed(tree: Tree) -> str:
             source, tree.offset_of(last[0])
         ):
             return name
-    comment = source.rfind("<!--")
-    if comment < 0:
-        return ""
-    # In a script, it is none.
-    is_open = comment > max(source.rfind(end) for end in ("-->", "</script", "</style"))
-    return (
-        "comment"
-        if is_open and not source.startswith(("<!-->", "<!--->"), comment)
-        else ""
-    )
+    document = tree.roots[0]
+    assert isinstance(document, Document)
+    is_comment = any(error.code == "eof-in-comment" for error in document.errors)
+    return "comment" if is_comment else ""
 
 
 def _picture(element: Element) -> Picture:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.web.documents.html import Page, parse_html
 from crawler_app.web.documents.outline import Outline, outline_of
-from crawler_app.web.documents.packing import OUTLINE, PAGE, SITEMAP, Packing
+from crawler_app.web.documents.packing import Record, pack, unpack
 from crawler_app.web.documents.pdf import read_pdf
 from crawler_app.web.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.web.sandbox import LimitExceeded, Sandbox
@@ -76,7 +76,7 @@ class Reader:
         )
         if len(body) <= SMALL_PAGE_BYTES and have_few_tags:
             return parse(body)
-        page = yield from self._read(PAGE, parse, body[:MAX_PAGE_BYTES])
+        page = yield from self._read(Page, parse, body[:MAX_PAGE_BYTES])
         if page is None:
             page = parse(body[:FIRST_BYTES])
             page.is_partial = True
@@ -85,21 +85,21 @@ class Reader:
 
     def pdf(self, body: bytes) -> Subgenerator[Page]:
         """Read a PDF file, always in the sandbox; see `read_pdf`."""
-        page = yield from self._read(PAGE, read_pdf, body)
+        page = yield from self._read(Page, read_pdf, body)
         return page or Page(is_partial=True)
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
         if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
             return parse_sitemap(body, content_type)
-        found = yield from self._read(SITEMAP, parse_sitemap, body, content_type)
+        found = yield from self._read(Sitemap, parse_sitemap, body, content_type)
         return found or Sitemap(is_cut=True)
 
     def outline(self, body: bytes, content_type: str) -> Subgenerator[Outline]:
         """Return what a document refers to, with places; see `outline_of`."""
         if len(body) <= SMALL_FILE_BYTES:
             return outline_of(body, content_type)
-        outline = yield from self._read(OUTLINE, outline_of, body, content_type)
+        outline = yield from self._read(Outline, outline_of, body, content_type)
         return outline or Outline(is_partial=True)
 
     def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
@@ -114,21 +114,21 @@ class Reader:
         return self._sandbox.call(function, *args)
 
     def _read(
-        self, packing: Packing[T], read: Callable[..., T], *args: Any
-    ) -> Subgenerator[T | None]:
+        self, kind: type[Record], read: Callable[..., Record], *args: Any
+    ) -> Subgenerator[Record | None]:
         """Return the result of a function of this package, called in the sandbox.
 
         None if it took too much time or memory.
         """
         try:
-            packed = yield from self._sandbox.call(_packed, packing.pack, read, *args)
+            packed = yield from self._sandbox.call(_packed, read, *args)
         except LimitExceeded:
             return None
-        return packing.unpack(packed)
+        return unpack(kind, packed)
 
     def close(self) -> None:
         self._sandbox.close()
 
 
-def _packed(pack: Callable[[T], Any], read: Callable[..., T], *args: Any) -> Any:
+def _packed(read: Callable[..., Any], *args: Any) -> dict[str, Any]:
     return pack(read(*args))

@@ -7,6 +7,7 @@ are some of the page's; nothing in a ``<template>`` counts, unless it is a shado
 import contextlib
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
@@ -119,52 +120,22 @@ _USE_IN_SVG = {
 
 _LOADED_RELS = frozenset(
     (
-        "apple-touch-icon",
-        "apple-touch-icon-precomposed",
-        "icon",
-        "manifest",
-        "mask-icon",
-        "modulepreload",
-        "preload",
-        "stylesheet",
+        *("apple-touch-icon", "apple-touch-icon-precomposed", "icon", "manifest"),
+        *("mask-icon", "modulepreload", "preload", "stylesheet"),
     )
 )
 _LINKED_RELS = frozenset(
     (
-        "alternate",
-        "amphtml",
-        "author",
-        "canonical",
-        "help",
-        "license",
-        "next",
-        "prefetch",
-        "prerender",
-        "prev",
-        "privacy-policy",
-        "search",
-        "shortlink",
+        *("alternate", "amphtml", "author", "canonical", "help", "license", "next"),
+        *("prefetch", "prerender", "prev", "privacy-policy", "search", "shortlink"),
         "terms-of-service",
     )
 )
 
 # Other values of ``type`` make a script a block of data.
-_SCRIPT_TYPES = frozenset(
-    (
-        "",
-        "module",
-        "application/ecmascript",
-        "application/javascript",
-        "application/x-ecmascript",
-        "application/x-javascript",
-        "text/ecmascript",
-        "text/javascript",
-        "text/jscript",
-        "text/livescript",
-        "text/x-ecmascript",
-        "text/x-javascript",
-        *(f"text/javascript1.{version}" for version in range(6)),
-    )
+_SCRIPT_TYPE = re.compile(
+    r"module|(?:application|text)/(?:x-)?(?:ecma|java)script"
+    r"|text/(?:javascript1\.[0-5]|jscript|livescript)|"
 )
 
 _WITH_SRCSET = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
@@ -370,4 +341,4 @@ def is_script(element: Element) -> bool:
     kind = element.attr("type")
     if kind is None and (language := element.attr("language")):
         kind = f"text/{language}"
-    return (kind or "").strip().lower() in _SCRIPT_TYPES
+    return _SCRIPT_TYPE.fullmatch((kind or "").strip().lower()) is not None

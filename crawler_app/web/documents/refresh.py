@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from crawler_app.base.urls import MAX_URL_CHARS, join_or_nothing, reference_in_header
-from crawler_app.web.documents.sent_links import as_sent
+from crawler_app.web.documents.charset import as_sent
 
 __all__ = ["Refresh", "first_due", "followed_refresh", "parse_refresh", "refresh_among"]
 

@@ -5,8 +5,8 @@ Pure.  Rule: for any input, time and memory are bounded, and the URLs before a l
 
 import contextlib
 import itertools
-import zlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from crawler_app.web.documents.references import Mention, Use
@@ -26,6 +26,10 @@ SNIFFED_BYTES = 1024
 
 # Types that are believed: some sitemaps are sent as text/html, but none as an image.
 OTHER_TYPES = ("image/", "audio/", "video/", "font/")
+
+
+# With its end, since the beginning of one may be all that is there so far.
+_LINE = re.compile(r"\n[^\S\n]*+(https?://[^\n]*+)(?=\n)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -59,10 +63,8 @@ def is_sitemap(content_type: str, body: bytes, *, or_feed: bool = False) -> bool
     if content_type.lower().startswith(OTHER_TYPES):
         return False
     reader = XmlReader(Locs(MAX_URLS))
-    with contextlib.suppress(CutError, zlib.error):
-        head = next(content(body[:SNIFFED_BYTES], content_type, SNIFFED_BYTES), "")
-        if head.startswith("<"):
-            reader.feed(head)
+    with contextlib.suppress(CutError):
+        reader.read(content(body[:SNIFFED_BYTES], content_type, SNIFFED_BYTES))
     return bool(reader.root) and (or_feed or not reader.is_feed)
 
 
@@ -94,12 +96,11 @@ def parse_sitemap(
         head = next(pieces, "")
         pieces = itertools.chain([head], pieces)
         if head.startswith("<"):
-            for piece in pieces:
-                reader.feed(piece)
-            reader.close()
+            reader.read(pieces)
         else:
-            _read_text(locs, pieces)
-    except (CutError, zlib.error):
+            _read_lines(locs, pieces)
+    except (CutError, MemoryError, TimeoutError):
+        # A sandbox interrupts what takes too long.
         locs.is_cut = True
     urls = list(locs.urls)
     if reader.root == "sitemapindex":
@@ -107,21 +108,13 @@ def parse_sitemap(
     return Sitemap(urls, [], locs.is_cut)
 
 
-def _read_text(locs: Locs, pieces: Iterable[str]) -> None:
+def _read_lines(locs: Locs, pieces: Iterable[str]) -> None:
     """Add the lines that are absolute URLs; sitemaps.org allows no others."""
-    for line in _lines(pieces):
-        locs.count(1)
-        if line.lstrip()[:8].lower().startswith(("http://", "https://")):
-            locs.add(line)
-
-
-def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a text, except those that are too long."""
-    rest = ""
-    for text in pieces:
-        *lines, rest = (rest + text).replace("\r", "\n").split("\n")
-        yield from (line for line in lines if len(line) <= MAX_LOC_CHARS)
-        # One character over the limit is enough to know that the line is too long.
-        rest = rest[: MAX_LOC_CHARS + 1]
-    if len(rest) <= MAX_LOC_CHARS:
-        yield rest
+    rest = "\n"
+    for piece in itertools.chain(pieces, ["\n"]):
+        text = (rest + piece).replace("\r", "\n")
+        end = text.rfind("\n")
+        for found in _LINE.finditer(text, 0, end + 1):
+            locs.add(found[1])
+        # Too long anyway, if it is cut.
+        rest = text[end : end + MAX_LOC_CHARS + 2]

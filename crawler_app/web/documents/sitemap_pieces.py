@@ -5,26 +5,24 @@ after all pieces before it.
 """
 
 import itertools
-import zlib
+import sys
 from collections.abc import Iterable, Iterator
 from typing import cast
 
 import webencodings
 
 from crawler_app.web.documents.charset import charset_of, charset_of_xml
+from crawler_app.web.httpclient.codings import Decoder
+from crawler_app.web.httpclient.errors import BadResponseError
 
 __all__ = ["GZIP_MAGIC", "CutError", "content"]
 
 # Some servers compress a .gz file again, and clients decompress only once.
 MAX_GZIP_LAYERS = 2
-# A file that was appended to has several members; each costs far more than its 20 bytes.
-MAX_GZIP_MEMBERS = 10_000
 
-PIECE_BYTES = 64 * 1024
-PACKED_PIECE_BYTES = 16 * 1024
+PIECE_BYTES = 16 * 1024
 
 GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WBITS = 31
 
 # PHP often emits blank lines before a document.
 _BLANK = " \t\r\n\ufeff"
@@ -34,7 +32,7 @@ _UTF_16 = {b"<\0": "utf-16le", b"\0<": "utf-16be"}
 
 
 class CutError(Exception):
-    """A limit is reached."""
+    """A limit is reached, or the rest cannot be read."""
 
 
 def content(body: bytes, content_type: str, max_bytes: int) -> Iterator[str]:
@@ -52,8 +50,7 @@ def content(body: bytes, content_type: str, max_bytes: int) -> Iterator[str]:
     True
     """
     pieces: Iterator[bytes] = (
-        body[start : start + PACKED_PIECE_BYTES]
-        for start in range(0, len(body), PACKED_PIECE_BYTES)
+        body[start : start + PIECE_BYTES] for start in range(0, len(body), PIECE_BYTES)
     )
     for _ in range(MAX_GZIP_LAYERS):
         head = next(pieces, b"")
@@ -90,26 +87,10 @@ def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
 
 
 def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress one layer of gzip, in pieces of limited size.
-
-    Not with `gzip.GzipFile`, which searches for the end of a file name byte by byte.
-    """
-    inflate = None
-    members = 0
-    for packed in pieces:
-        while packed:
-            if inflate is None:
-                if not packed.startswith(GZIP_MAGIC[:1]):
-                    return  # padding
-                members += 1
-                if members > MAX_GZIP_MEMBERS:
-                    raise CutError("too many gzip members")
-                inflate = zlib.decompressobj(_GZIP_WBITS)
-            piece = inflate.decompress(packed, PIECE_BYTES)
-            if piece:
-                yield piece
-            packed = inflate.unconsumed_tail
-            if inflate.eof:
-                packed, inflate = inflate.unused_data, None
-    if inflate is not None:
-        raise CutError("truncated gzip")
+    decoder = Decoder("gzip", sys.maxsize)
+    try:
+        for packed in pieces:
+            yield from decoder.pieces(packed)
+        decoder.end()
+    except BadResponseError as exc:
+        raise CutError(str(exc)) from None

@@ -12,7 +12,6 @@ import functools
 import itertools
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -44,14 +43,11 @@ _ATTRIBUTE = (
     rf"[^{SPACE}/>][^{SPACE}/>=]*+(?:[{SPACE}]*+=[{SPACE}]*+"
     rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{SPACE}>"'][^{SPACE}>]*+|(?!))?+|(?!))?+"""
 )
-# Up to the ">" of a tag, or the end of the page.
-_ATTRIBUTES = rf"(?:[{SPACE}/]++|{_ATTRIBUTE}|(?!))*+"
-START_TAG = re.compile(rf"<[^{SPACE}/>]*+{_ATTRIBUTES}>")
+START_TAG = re.compile(rf"<[^{SPACE}/>]*+(?:[{SPACE}/]++|{_ATTRIBUTE}|(?!))*+>")
 
 # Browsers have one of each, and add the attributes of all others to it.
 MAX_ROOT_TAGS = 4
 MAX_ROOT_CHARS = 16 * 1024
-_ROOT_TAG = re.compile(rf"<(?:html|body){_ATTRIBUTES}", re.IGNORECASE)
 
 # Elements that formatting elements may add to a tree; parsing these takes 0.1 s.
 MAX_REOPENED = 500_000
@@ -59,9 +55,6 @@ MAX_REOPENED = 500_000
 # A page with so few tags adds no more, and merging the roots of so short a page takes 60 ms.
 CHEAP_TAGS = 1_400
 CHEAP_CHARS = 32 * 1024
-
-# Those of "<b>".
-MIN_TAG_CHARS = 3
 
 # At most this many equal ones are opened again ("Noah's Ark clause").
 MAX_EQUAL = 3
@@ -76,7 +69,7 @@ _PLAIN = rf"""(?:[^<>=]++|=[{SPACE}]*+(?:"[^"<]*+"|'[^'<]*+'|(?![{SPACE}"']))|(?
 # with nothing between but text and ``<span>``.
 _NOTABLE = re.compile(
     rf"<(?=[bcefhinstu])(?:(?:html|body)(?=[{SPACE}/])"
-    rf"|(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[{SPACE}/>])"
+    rf"|([bisu]|big|code|em|font|nobr|s(?:mall|trike|trong)|tt)(?=[{SPACE}/>])"
     rf"(?!{_PLAIN}>(?:[^<]++|</?span(?=[{SPACE}/>]){_PLAIN}>|(?!))*+</\1[{SPACE}/>])"
     rf"){_PLAIN}>?",
     re.IGNORECASE | re.ASCII,
@@ -195,12 +188,14 @@ def tree_of(markup: str, *, is_xml: bool = False, scripting: bool = True) -> Tre
     converted = html_of_xhtml(source) if is_xml else None
     html, source_at = converted or (source, None)
     html = _with_bounded_cost(html)
-    roots: list[Node] = [
-        parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
-    ]
+    document = parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
+    roots: list[Node] = [document]
     # A search of the source would take half the time of the parser.
-    if roots[0].find_all("template"):
+    templates = document.find_all("template")
+    if any(each.attr("shadowrootmode") is not None for each in templates):
         roots = _shown_roots(html, scripting)
+    elif templates:
+        document.remove("template")  # which shows nothing
     return Tree(source, roots, len(markup) > MAX_CHARS, html, source_at)
 
 
@@ -208,7 +203,7 @@ def _shown_roots(html: str, scripting: bool) -> list[Node]:
     """Return a page and its shadow roots, without templates."""
     roots: list[Node] = [parse(_CLOSED.sub(r"\1\2open\2  ", html), scripting=scripting)]
     for root in roots:
-        root.remove("template")  # which shows nothing, nor do hosts in it
+        root.remove("template")  # nor do hosts in it show anything
         hosts = (each.shadow_root for each in root.iter_elements())
         roots += [shadow for shadow in hosts if shadow is not None]
     return roots
@@ -228,39 +223,29 @@ def _with_bounded_cost(html: str) -> str:
         return html
     notable = [*itertools.islice(_NOTABLE.finditer(html), MAX_NOTABLE)]
     roots = [tag for tag in notable if tag[1] is None]
-    # At each tag, at most those before it are opened again: a number of each kind.
-    kinds = Counter(_kind_of(tag) for tag in notable if tag[1])
-    most = len(kinds)
-    if MAX_EQUAL * most * len(html) // MIN_TAG_CHARS > MAX_REOPENED:
-        tags = html.count("<")
-        if tags > CHEAP_TAGS:
-            most = min(most, MAX_REOPENED // (MAX_EQUAL * tags))
-    if (
-        most == len(kinds)
-        and len(roots) <= MAX_ROOT_TAGS
-        and all(map(_is_short, roots))
-    ):
+    kept_roots = {tag.start() for tag in roots[:MAX_ROOT_TAGS] if _is_short(tag)}
+    # At each tag, at most those before it are opened again: a number of each kind.  One that is
+    # not seen whole is of a kind of its own.
+    kinds = {
+        tag[0] if tag[0].endswith(">") else tag.start() for tag in notable if tag[1]
+    }
+    most = MAX_EQUAL * len(kinds)
+    # Counting takes a thirtieth of the time of the parser, and most pages have few kinds.
+    keeps_formatting = (
+        most * len(html) <= MAX_REOPENED or most * html.count("<") <= MAX_REOPENED
+    )
+    if keeps_formatting and len(kept_roots) == len(roots):
         return html
-    kept = {kind for kind, _ in kinds.most_common(most)}
-    root_numbers = itertools.count()
 
     def replaced(tag: re.Match[str]) -> str:
-        if tag[1]:
-            is_kept = _kind_of(tag) in kept
-        else:
-            is_kept = next(root_numbers) < MAX_ROOT_TAGS and _is_short(tag)
+        is_kept = keeps_formatting if tag[1] else tag.start() in kept_roots
         return tag[0] if is_kept else f"<x{tag[0][2:]}"
 
     return _NOTABLE.sub(replaced, html)
 
 
-def _kind_of(tag: re.Match[str]) -> str | int:
-    """Return what equal tags have in common; those that are not seen whole are all unequal."""
-    return tag[0] if tag[0].endswith(">") else tag.start()
-
-
 def _is_short(root_tag: re.Match[str]) -> bool:
-    whole = _ROOT_TAG.match(root_tag.string, root_tag.start())
+    whole = START_TAG.match(root_tag.string, root_tag.start())
     return whole is not None and len(whole[0]) <= MAX_ROOT_CHARS
 
 

@@ -24,23 +24,10 @@ _KNOWN = frozenset(
 _XLINK = "http://www.w3.org/1999/xlink"
 
 _VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "frame",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-    ]
+    (
+        *("area", "base", "br", "col", "embed", "frame", "hr", "img", "input", "link"),
+        *("meta", "param", "source", "track", "wbr"),
+    )
 )
 # In HTML, tags in these are text; in XML they are not.
 _RAW = frozenset(["noembed", "noframes", "noscript", "plaintext", "xmp"])

@@ -9,12 +9,13 @@ around it that are not known yet.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from string import ascii_lowercase
+from typing import Any, NamedTuple, cast
 
-from turbohtml import Element, Node, Text
+from turbohtml import Element, Node, NodeFilter, NodeIterator, Text
 
 from crawler_app.web.main_content.signs import HIDDEN, LINK, SIGN_BY_TAG, SIGN_BY_WORD
 
@@ -38,13 +39,13 @@ BLOCK_TAGS = _names(
     " tbody td tfoot th thead tr ul xmp"
 )
 
-# The words of a class or an id, which may be written in camel case.
+# The words of a class or an id.  Where all is in lower case, as nearly always, they are what is
+# between other characters; a pattern, which takes longer, finds those of camel case.
+_SPACE_FOR_OTHERS = bytes(
+    byte if chr(byte) in ascii_lowercase else ord(" ") for byte in range(256)
+)
+_SIGN_BY_LOWER = {word.encode(): sign for word, sign in SIGN_BY_WORD.items()}
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-_SIGN_BY_WRITTEN = {
-    written: sign
-    for word, sign in SIGN_BY_WORD.items()
-    for written in (word, word.capitalize(), word.upper())
-}
 
 # With text in them.  A page of more is left whole: what is around its content is little.
 MAX_ELEMENTS = 50_000
@@ -52,8 +53,8 @@ MAX_ELEMENTS = 50_000
 # A longer paragraph is prose.
 PROSE_CHARS = 80
 
-# Most styles say nothing of it.
-_MARKED = '[role], [hidden], [aria-hidden="true"], [style*="none"]'
+# Attributes that few elements have, beside their classes; most styles say nothing of it.
+_MARKED = '[id], [role], [hidden], [aria-hidden="true"], [style*="none"]'
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none")
 
 
@@ -124,10 +125,9 @@ def page_of(body: Element) -> Page:
     root = Block(body, None, 0, body.tag)
     blocks = [root]
     places: dict[Node | None, _Place] = {body: (root, 0)}
-    marked = _marked_signs(body)
-    for node in body.descendants:
-        if type(node) is not Text:
-            continue
+    marked = set(body.select(_MARKED))
+    texts = cast(Iterator[Text], NodeIterator(body, NodeFilter.SHOW_TEXT))
+    for node in texts:
         text = node.data.strip()
         if not text:
             continue
@@ -150,16 +150,15 @@ def page_of(body: Element) -> Page:
 
 
 def _place_of(
-    node: Node | None,
+    node: Any,  # an element, as all that are around it and in the body
     places: dict[Node | None, _Place],
     blocks: list[Block],
-    marked: dict[Element, int],
+    marked: set[Element],
 ) -> _Place:
     """Find out where an element is, and what is around it."""
     # Not recursive: elements may be nested by the thousand.
     path = []
     while (place := places.get(node)) is None:
-        assert isinstance(node, Element)
         path.append(node)
         node = node.parent
     block, signs = place
@@ -167,12 +166,10 @@ def _place_of(
         tag = element.tag
         if tag in SIGN_BY_TAG:
             signs |= SIGN_BY_TAG[tag]
-        if element in marked:
-            signs |= marked[element]
         if classes := element.attr("class") or "":
             signs |= _signs_in(classes)
-        if words := element.attr("id"):
-            signs |= _signs_in(words)
+        if element in marked:
+            signs |= _signs_of(element)
         if tag in BLOCK_TAGS:
             block = Block(element, block, signs, tag, classes)
             blocks.append(block)
@@ -180,27 +177,29 @@ def _place_of(
     return place
 
 
-def _marked_signs(body: Element) -> dict[Element, int]:
-    """Return the signs of attributes that few elements have; one search finds these."""
-    signs_by_element = {}
-    for element in body.select(_MARKED):
-        role = (element.attr("role") or "").lower()
-        signs = SIGN_BY_WORD.get(f"role={role}", 0)
-        if (
-            element.attr("hidden") is not None
-            or element.attr("aria-hidden") == "true"
-            or _NOT_DISPLAYED.search(element.attr("style") or "")
-        ):
-            signs |= HIDDEN
-        signs_by_element[element] = signs
-    return signs_by_element
+def _signs_of(marked: Element) -> int:
+    """Return what an element's attributes say, beside its classes."""
+    signs = _signs_in(marked.attr("id") or "")
+    if role := marked.attr("role"):
+        signs |= SIGN_BY_WORD.get(f"role={role.lower()}", 0)
+    if (
+        marked.attr("hidden") is not None
+        or marked.attr("aria-hidden") == "true"
+        or _NOT_DISPLAYED.search(marked.attr("style") or "")
+    ):
+        signs |= HIDDEN
+    return signs
 
 
 @lru_cache(maxsize=10_000)
 def _signs_in(words: str) -> int:
     signs = 0
-    for word in _SIGN_BY_WRITTEN.keys() & _WORD.findall(words[:1000]):
-        signs |= _SIGN_BY_WRITTEN[word]
+    words = words[:1000]
+    if not words.islower():
+        words = " ".join(_WORD.findall(words)).lower()
+    lower = words.encode("ascii", "replace").translate(_SPACE_FOR_OTHERS)
+    for word in _SIGN_BY_LOWER.keys() & lower.split():
+        signs |= _SIGN_BY_LOWER[word]
     return signs
 
 

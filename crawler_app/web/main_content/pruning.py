@@ -12,6 +12,9 @@ from crawler_app.web.main_content.signs import TABLE
 
 __all__ = ["keep_only"]
 
+# A row has as many as before.
+_CELLS = ("td", "th")
+
 
 def keep_only(kept: Collection[Block], page: Page) -> None:
     """Take all other blocks out of the tree.
@@ -51,20 +54,16 @@ def keep_only(kept: Collection[Block], page: Page) -> None:
                 is_inside = is_kept if node.tag not in BLOCK_TAGS else block is not None
                 open_elements.append((iter(list(node)), is_inside))
                 break
-            is_block = isinstance(node, Element) and node.tag in BLOCK_TAGS
+            tag = node.tag if isinstance(node, Element) else ""
+            stays = is_kept and tag not in BLOCK_TAGS
             if node in page.with_text or (type(node) is Text and node.data.strip()):
-                stays = is_kept and not is_block
                 is_after_kept = stays
             else:
-                stays = is_after_kept or (is_kept and not is_block) or _is_cell(node)
+                stays = stays or is_after_kept or tag in _CELLS
             if not stays:
                 node.extract()
         else:
             open_elements.pop()
-
-
-def _is_cell(node: Node) -> bool:
-    return isinstance(node, Element) and node.tag in ("td", "th")
 
 
 def _with_whole_tables(

@@ -9,10 +9,10 @@ the items of a list, the posts of a thread.
 The points are log odds; see `crawler_app.web.main_content.signs`.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from math import exp, log1p
 from operator import truediv
 
 from crawler_app.web.main_content.blocks import Block
@@ -30,6 +30,8 @@ _POINTS_BY_TAG = {
     "th": 0.59,
     "figcaption": -2.04,
 }
+
+_POINTS_BY_SIGN = {1 << at: sign.points for at, sign in enumerate(SIGNS)}
 
 # For each unit of the natural logarithm of a length in characters.
 _ALL_CHARS, _UNLINKED_CHARS, _SENTENCE_CHARS, _PAGE_CHARS = -0.05, 0.05, 0.16, -0.88
@@ -49,13 +51,12 @@ _NOT_IN_MAIN, _NOT_IN_ARTICLE = -1.02, -0.41
 # characters, share of them in links, log of the blocks with text, share of long paragraphs.
 _NEAR = (0.12, -0.33, 0.10, 0.55)
 _FAR = (0.52, -0.29, -0.58, -0.60)
-_NEAR_STEPS, _FAR_STEPS = 2, 4
 
 # The second scoring: the log odds of the first, the mean scores of two blocks around it, of its
 # neighbors, of those alike, and of the page, and the highest one of the page.
 _AGAIN_START = 1.86
 _AGAIN_OWN = 0.44
-_AGAIN_AROUND = {1: 0.58, 2: -0.55}
+_AGAIN_PARENT, _AGAIN_NEAR = 0.58, -0.55
 _AGAIN_NEIGHBORS, _AGAIN_ALIKE = 1.91, 2.29
 _AGAIN_PAGE, _AGAIN_HIGHEST = 0.32, -4.41
 
@@ -112,14 +113,14 @@ def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> list[f
     """Return the points of each block, which are log odds, and set its score."""
     odds = []
     start = _START
-    start += _PAGE_BLOCKS * math.log1p(page.all_blocks)
-    start += _PAGE_CHARS * math.log1p(page.all_chars)
+    start += _PAGE_BLOCKS * log1p(page.all_blocks)
+    start += _PAGE_CHARS * log1p(page.all_chars)
     places = 0
     for block in blocks:
         places |= block.signs
     title = next((each for each in blocks if each.tag == "h1"), None)
     around: dict[Block, float] = {}
-    alike = {kind: _ALIKE * math.log1p(n) for kind, n in Counter(kinds).items()}
+    alike = {kind: _ALIKE * log1p(n) for kind, n in Counter(kinds).items()}
     before, is_before_title = 0, title is not None
     for block, kind in zip(blocks, kinds, strict=True):
         if block is title:
@@ -128,11 +129,12 @@ def _score(blocks: Sequence[Block], kinds: Sequence[int], page: Block) -> list[f
         points += _PLACE * before / page.all_chars
         points += _BEFORE_TITLE * is_before_title
         parent = block.parent or block
-        if parent not in around:
-            around[parent] = _points_around(parent)
-        points += around[parent] + alike[kind]
+        near = parent.parent or parent
+        if near not in around:
+            around[near] = _points_around(near)
+        points += around[near] + alike[kind]
         odds.append(points)
-        block.score = _probability(points)
+        block.score = 1 / (1 + exp(-points))  # the probability
         before += block.chars
     return odds
 
@@ -143,46 +145,37 @@ def _points_of_signs(signs: int, signs_on_page: int) -> float:
     points = _NOT_IN_MAIN * bool(outside & MAIN)
     points += _NOT_IN_ARTICLE * bool(outside & ARTICLE)
     while signs:
-        at = signs.bit_length() - 1
-        points += SIGNS[at].points
-        signs ^= 1 << at
+        lowest = signs & -signs
+        points += _POINTS_BY_SIGN[lowest]
+        signs ^= lowest
     return points
 
 
 def _points_of_text(block: Block) -> float:
     chars = block.chars
-    length = math.log1p(chars)
+    length = log1p(chars)
     points = _POINTS_BY_TAG.get(block.tag, 0.0) + _ALL_CHARS * length
-    points += _UNLINKED_CHARS * math.log1p(chars - block.linked)
+    points += _UNLINKED_CHARS * log1p(chars - block.linked)
     points += _LINKED_SHARE * block.linked / chars
     if block.end.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS:
         points += _SENTENCE_CHARS * length
     return points
 
 
-def _points_around(parent: Block) -> float:
-    near = _around(parent, _NEAR_STEPS - 1)
-    far = _around(near, _FAR_STEPS - _NEAR_STEPS)
+def _points_around(near: Block) -> float:
+    parent = near.parent or near
+    far = parent.parent or parent
     return _points_of_sums(near, _NEAR) + _points_of_sums(far, _FAR)
 
 
 def _points_of_sums(block: Block, points: tuple[float, float, float, float]) -> float:
     chars = block.all_chars or 1
     return (
-        points[0] * math.log1p(block.all_chars)
+        points[0] * log1p(block.all_chars)
         + points[1] * block.all_linked / chars
-        + points[2] * math.log1p(block.all_blocks)
+        + points[2] * log1p(block.all_blocks)
         + points[3] * block.all_prose / chars
     )
-
-
-def _around(block: Block, steps: int) -> Block:
-    """Return an ancestor of a block, or the body if there are fewer."""
-    for _ in range(steps):
-        if block.parent is None:
-            break
-        block = block.parent
-    return block
 
 
 def _score_again(
@@ -201,17 +194,15 @@ def _score_again(
     for at, (block, own, kind) in enumerate(zip(with_text, odds, kinds, strict=True)):
         parent = block.parent or block
         if parent not in around:
-            around[parent] = sum(
-                points * _mean(_around(parent, steps - 1))
-                for steps, points in _AGAIN_AROUND.items()
-            )
+            near = parent.parent or parent
+            around[parent] = _AGAIN_PARENT * _mean(parent) + _AGAIN_NEAR * _mean(near)
         points = start + _AGAIN_OWN * _bounded(own) + around[parent]
         points += _AGAIN_NEIGHBORS * (scores[at] + scores[at + 2]) / 2
         points += _AGAIN_ALIKE * alike[kind]
         if block.key in known and not block.signs & MEANT_TWICE:
-            points += _AGAIN_REPEATED + _AGAIN_REPEATED_CHARS * math.log1p(block.chars)
+            points += _AGAIN_REPEATED + _AGAIN_REPEATED_CHARS * log1p(block.chars)
         known.add(block.key)
-        block.score = _probability(points)
+        block.score = 1 / (1 + exp(-points))  # the probability
 
 
 def _sum_scores(blocks: Sequence[Block]) -> None:
@@ -254,9 +245,7 @@ def _threshold_of(blocks: Sequence[Block]) -> float:
     return min(threshold, MAX_THRESHOLD)
 
 
-def _probability(points: float) -> float:
-    return 1 / (1 + math.exp(-points))
-
-
 def _bounded(odds: float) -> float:
-    return min(max(odds, -MAX_ODDS), MAX_ODDS)
+    if -MAX_ODDS < odds < MAX_ODDS:
+        return odds
+    return MAX_ODDS if odds > 0 else -MAX_ODDS

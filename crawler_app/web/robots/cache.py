@@ -21,7 +21,7 @@ from crawler_app.web import politeness
 from crawler_app.web.robots.rules import Rules, parse_rules
 from gencoro import gen
 
-__all__ = ["Finding", "RobotsCache"]
+__all__ = ["RobotsCache", "RobotsResult"]
 
 # RFC 9309, 2.3.1.2: at least five, even across hosts.
 MAX_REDIRECTS = 5
@@ -38,7 +38,7 @@ MAX_KEPT = 200_000
 
 
 @dataclass(slots=True, frozen=True)
-class Finding:
+class RobotsResult:
     """The result of a fetch of robots.txt.
 
     Attributes:
@@ -86,7 +86,7 @@ class RobotsCache:
         user_agent: str,
         first_pause_s: float = 1.0,
         clock: Callable[[], float] = time.time,
-        on_found: Callable[[str, Finding], None] | None = None,
+        on_found: Callable[[str, RobotsResult], None] | None = None,
     ) -> None:
         self._on_found = on_found
         self._fetch = fetch
@@ -117,16 +117,16 @@ class RobotsCache:
         origin = origin_of(url)
         return self._fetches.ask(origin, lambda: self._learn(origin))
 
-    def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
+    def learn(self, origin: str, result: RobotsResult) -> Subgenerator[Rules | None]:
         """Keep the result of another process; return its rules, or None if they are old."""
         kept = self._kept.get(origin)
-        if kept is not None and kept.fresh_until >= finding.until:
+        if kept is not None and kept.fresh_until >= result.until:
             return None
-        if finding.body is not None:
-            rules = yield from self._parse(origin, finding.body)
+        if result.body is not None:
+            rules = yield from self._parse(origin, result.body)
         else:
-            rules = _unreachable(finding)
-        return self._keep(origin, rules, finding)
+            rules = _unreachable(result)
+        return self._keep(origin, rules, result)
 
     @gen.coroutine
     def _learn(self, origin: str) -> Generator[Any, Any, Rules]:
@@ -139,8 +139,8 @@ class RobotsCache:
                 # Too many redirects are treated the same (2.3.1.2).
                 body = fetched.body if 200 <= fetched.status < 300 else b""
                 rules = yield from self._parse(origin, body)
-                finding = Finding(self._clock() + MAX_AGE_S, body=body)
-                return self._keep_found(origin, rules, finding)
+                result = RobotsResult(self._clock() + MAX_AGE_S, body=body)
+                return self._keep_found(origin, rules, result)
             retry_after = fetched.headers.get("Retry-After")
             asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
@@ -181,22 +181,22 @@ class RobotsCache:
         pause_s = politeness.outage_pause_s(pauses, self._first_pause_s)
         has_retry = pause_s is not None and (error is None or error.is_passing)
         pause_s = max(pause_s or 0.0, asked_for_s or 0.0) if has_retry else MAX_AGE_S
-        finding = Finding(
+        result = RobotsResult(
             self._clock() + pause_s, pauses + 1, has_retry=has_retry, error=error
         )
         if before is not None and not before.rules.is_unreachable:
-            return self._keep_found(origin, before.rules, finding)  # RFC 9309, 2.4
-        return self._keep_found(origin, _unreachable(finding), finding)
+            return self._keep_found(origin, before.rules, result)  # RFC 9309, 2.4
+        return self._keep_found(origin, _unreachable(result), result)
 
-    def _keep_found(self, origin: str, rules: Rules, finding: Finding) -> Rules:
+    def _keep_found(self, origin: str, rules: Rules, result: RobotsResult) -> Rules:
         if self._on_found is not None:
-            self._on_found(origin, finding)
-        return self._keep(origin, rules, finding)
+            self._on_found(origin, result)
+        return self._keep(origin, rules, result)
 
-    def _keep(self, origin: str, rules: Rules, finding: Finding) -> Rules:
+    def _keep(self, origin: str, rules: Rules, result: RobotsResult) -> Rules:
         self._drop(origin)
         self._size += rules.size
-        self._kept[origin] = _CachedRules(rules, finding.until, finding.pauses)
+        self._kept[origin] = _CachedRules(rules, result.until, result.pauses)
         while self._size > MAX_KEPT and len(self._kept) > 1:
             self._drop(next(iter(self._kept)))
         return rules
@@ -220,9 +220,9 @@ class _CachedRules:
     pauses: int
 
 
-def _unreachable(finding: Finding) -> Rules:
-    retry_at = finding.until if finding.has_retry else None
-    return Rules(is_unreachable=True, retry_at=retry_at, error=finding.error)
+def _unreachable(result: RobotsResult) -> Rules:
+    retry_at = result.until if result.has_retry else None
+    return Rules(is_unreachable=True, retry_at=retry_at, error=result.error)
 
 
 def _redirect_target(url: str, fetched: Fetched) -> str | None:

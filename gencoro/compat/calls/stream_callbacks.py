@@ -16,10 +16,10 @@ from gencoro import context_hook
 from gencoro.compat.calls.io_loop_arguments import on_loop
 from gencoro.legacy.stack_context import wrap
 
-__all__ = ["Callback", "busy", "call_close_callback", "has_called_back"]
+__all__ = ["StreamCallback", "busy", "call_close_callback", "has_called_back"]
 
 
-class Callback:
+class StreamCallback:
     """A callback of a stream.
 
     Args:
@@ -70,7 +70,7 @@ def call_close_callback(stream: Any) -> None:
         return
     if not vars(stream).get("_pending_callbacks"):
         stream._close_callback = None
-        Callback(stream, callback).schedule()
+        StreamCallback(stream, callback).schedule()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from tornado.log import gen_log
 
-from gencoro.compat.calls.stream_callbacks import Callback, busy
+from gencoro.compat.calls.stream_callbacks import StreamCallback, busy
 
 __all__ = [
     "Connecting",
@@ -37,7 +37,7 @@ class Waiting:
     place: ClassVar[str]
 
     def __init__(self, stream: Any, callback: Callable[..., Any]) -> None:
-        self.callback = Callback(stream, callback)
+        self.callback = StreamCallback(stream, callback)
         self._stream = stream
 
     def begin(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -197,7 +197,7 @@ class _Chunks:
 
     def __init__(self, stream: Any, callback: Callable[..., Any]) -> None:
         self._stream = stream
-        self._callback = Callback(stream, callback)
+        self._callback = StreamCallback(stream, callback)
 
     def give(self, size: int) -> None:
         """Pass ``size`` bytes of the read buffer to the callback."""

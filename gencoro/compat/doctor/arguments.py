@@ -17,7 +17,7 @@ from gencoro.compat.doctor.rows import Rows
 from gencoro.compat.doctor.things import Function, Thing
 from gencoro.compat.doctor.today import Today
 
-__all__ = ["Argument", "Evidence", "legacy_arguments"]
+__all__ = ["Argument", "KnownObjects", "legacy_arguments"]
 
 # Legacy arguments, which a function with ``**kwargs`` would misinterpret today.
 _LEGACY_WORDS = frozenset({"callback", "io_loop"})
@@ -93,11 +93,11 @@ class Argument(NamedTuple):
     node: ast.AST
 
 
-class Evidence:
+class KnownObjects:
     """What a module shows about its objects.
 
-    >>> evidence = Evidence(ast.parse("self.s.read_until(b'x'); self.t.write(b'x')"))
-    >>> evidence.streams, evidence.has_client
+    >>> known = KnownObjects(ast.parse("self.s.read_until(b'x'); self.t.write(b'x')"))
+    >>> known.streams, known.has_client
     ({'self.s'}, False)
     """
 
@@ -134,13 +134,13 @@ def legacy_arguments(
     scope: Scope,
     today: Today,
     rows: Rows,
-    evidence: Evidence | None,
+    known: KnownObjects | None,
 ) -> Iterator[Argument]:
     """Yield the arguments of a call that only legacy Tornado accepts.
 
     Args:
         scope: The scope that contains the call.
-        evidence: What the module shows about its objects; None if it has nothing of
+        known: What the module shows about its objects; None if it has nothing of
             Tornado.
     """
     things = list(scope.things(call.func))
@@ -150,15 +150,15 @@ def legacy_arguments(
     for thing in things:
         yield from _of_coroutine(thing, call)
     is_ours = names or any(thing.node for thing in things)
-    if evidence is None or is_ours or not isinstance(call.func, ast.Attribute):
+    if known is None or is_ours or not isinstance(call.func, ast.Attribute):
         return
     method = call.func.attr
     if today.has(f"tornado.iostream.IOStream.{method}") and _may_have_callback(call):
-        if method in _OF_STREAMS or ast.unparse(call.func.value) in evidence.streams:
+        if method in _OF_STREAMS or ast.unparse(call.func.value) in known.streams:
             name = f"tornado.iostream.IOStream.{method}"
             yield from _of_known(name, call, scope, today, rows)
     elif method in _OF_TORNADO or (
-        method == "fetch" and (evidence.has_client or _has_stop(call, scope))
+        method == "fetch" and (known.has_client or _has_stop(call, scope))
     ):
         yield from _of_unknown(method, call, scope, today, rows)
 

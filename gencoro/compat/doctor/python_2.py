@@ -25,13 +25,22 @@ StringIO               io.StringIO or io.BytesIO
 Tkinter                tkinter
 UserDict               collections.UserDict
 __builtin__            builtins
+builtins.StandardError Exception
+builtins.apply         function(*args)
 builtins.basestring    str
+builtins.buffer        memoryview
 builtins.cmp           a key function, or (a > b) - (a < b)
+builtins.coerce        nothing: Python 3 has no coercion of numbers
 builtins.dict.has_key  the operator in
 builtins.dict.iteritems dict.items
 builtins.dict.iterkeys dict.keys
 builtins.dict.itervalues dict.values
+builtins.dict.viewitems dict.items
+builtins.dict.viewkeys dict.keys
+builtins.dict.viewvalues dict.values
 builtins.execfile      exec(compile(...))
+builtins.file          open
+builtins.intern        sys.intern
 builtins.long          int
 builtins.raw_input     input
 builtins.reduce        functools.reduce

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gencoro.compat.doctor.arguments import Evidence, legacy_arguments
+from gencoro.compat.doctor.arguments import KnownObjects, legacy_arguments
 from gencoro.compat.doctor.branches import are_there, missing_handled, tests_version
 from gencoro.compat.doctor.conditions import holds
 from gencoro.compat.doctor.differences import differences
@@ -68,7 +68,7 @@ class Visitor(ast.NodeVisitor):
         self._has_tornado = has_tornado
         self.dispensable: set[ast.alias] = set()
         self._scope = scope_class(module, None, TODAY, modules, file, ignored)
-        self._evidence = Evidence(module)
+        self._known = KnownObjects(module)
         # Whether it may have any name, by ``import *``; and the methods that it defines.
         nodes = list(ast.walk(module))
         self._binds_all = any(isinstance(n, ast.alias) and n.name == "*" for n in nodes)
@@ -142,8 +142,8 @@ class Visitor(ast.NodeVisitor):
             self._add(method_of_dict(node), node)
         if self._has_tornado and _is_exc_info_of_future(node):
             self._add(["tornado.concurrent.Future.exc_info"], node)
-        evidence = self._evidence if self._has_tornado else None
-        for found in legacy_arguments(node, self._scope, TODAY, ROWS, evidence):
+        known = self._known if self._has_tornado else None
+        for found in legacy_arguments(node, self._scope, TODAY, ROWS, known):
             self._add([found.callee], found.node, found.word)
         self.generic_visit(node)
 

@@ -17,6 +17,7 @@ from crawler_app.base.urls import (
     origin_of,
     place_of,
     redirect_target,
+    written_above,
 )
 from tests.helpers.fuzzing import examples
 
@@ -33,6 +34,7 @@ URLS = st.builds(
     ANY_TEXT,
 )
 PATHS = st.text(st.sampled_from("/.:?;=%ab2eEfF()"), max_size=20)
+PLAIN = st.text(st.sampled_from("/.;=ab()"), min_size=1, max_size=20)
 CANONICAL_URLS = PATHS.map(lambda path: canonicalize("http://a.test/" + path))
 REFERENCES = st.one_of(
     ANY_TEXT,
@@ -120,6 +122,33 @@ def test_reference_means_the_same_at_one_place(path, page, reference):
     others = {"": "https://b.test/c", origin_of(base): "http://a.test/b/c"}
     other = others.get(place, f"{place}other")
     assert outcome(base) == outcome(other)
+
+
+@settings(max_examples=examples(500))
+@given(
+    st.lists(st.sampled_from(["a", "b;c", ""]), min_size=1), st.integers(1, 4), PLAIN
+)
+@example(["a", "", "b"], 1, "x")
+@example(["a", "b"], 1, "../x")
+@example(["a"], 2, "x")
+def test_reference_means_the_same_as_written_above(directories, levels, rest):
+    base = canonicalize(f"http://a.test/{'/'.join(directories)}/page")
+    reference = "../" * levels + rest
+    above = written_above(base, reference)
+    assume(above is not None)
+
+    place, written = above
+
+    assert join(place, written) == join(base, reference)
+    assert base.startswith(place) and place == directory_of(place) != directory_of(base)
+    assert place_of(f"{place}other", written) == place
+
+
+@pytest.mark.parametrize(
+    "rest", ["", "/x", "?q", "http://b.test/x", "http:x", "\\x", " x"]
+)
+def test_reference_that_is_another_one_above_is_not_written_there(rest):
+    assert written_above("http://a.test/b/c/d", f"../{rest}") is None
 
 
 SESSIONS = [

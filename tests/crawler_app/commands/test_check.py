@@ -430,7 +430,9 @@ def test_list_on_standard_input(faulty, gencrawl, monkeypatch):
     faulty.page("/3", "/deeper")
 
     def check(*options):
-        listed = io.StringIO(f"\ufeff{faulty.url}\r\n\r\n{faulty.url}2\r\n")
+        listed = io.StringIO(
+            f"\ufeff{faulty.url}\r\n\r\n# the next page\r\n{faulty.url}2\r\n"
+        )
         monkeypatch.setattr(sys, "stdin", listed)
         found = json.loads(gencrawl("check", "-", "--format", "json", *options).out)
         return [each["kind"] for each in found["findings"]]

@@ -69,6 +69,8 @@ def test_start_url_without_a_page_exits_with_1(
         (["status", "{}"], "is not a crawl directory"),
         (["export", "{}"], "is not a crawl directory"),
         (["status", "s3://a/b"], "by the URL of its frontier in PostgreSQL"),
+        (["sql", "s3://a/b.wacz", "SELECT 1"], "download it, and name the copy"),
+        (["export", "https://a.test/b.warc.gz"], "download it, and name the copy"),
         (["resume", "s3://a/b"], "continued by `gencrawl postgres work`"),
         (["postgres", "copy", "{}"], "URL is missing"),
         (["postgres", "int", "x"], "there is no command 'int'; did you mean init?"),

@@ -177,10 +177,10 @@ def test_notice_that_fails_is_told_later(site, receiver, gencrawl, file):
 COMMAND = """
 import sys
 from crawler_app.commands.main import main
-from crawler_app.show.watch.notices.issue import GitHub
+from crawler_app.show.watch.notices.issue import GitHubIssue
 from gencoro import gen
 
-send = GitHub.send
+send = GitHubIssue.send
 
 @gen.coroutine
 def send_and_wait(*arguments, **options):
@@ -189,7 +189,7 @@ def send_and_wait(*arguments, **options):
     sys.stdin.read()
 
 if sys.argv[1] == "stop":
-    GitHub.send = send_and_wait
+    GitHubIssue.send = send_and_wait
 sys.exit(main(["watch", *sys.argv[2:]]))
 """
 

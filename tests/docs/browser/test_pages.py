@@ -3,49 +3,12 @@
 import pytest
 from selenium.webdriver.common.by import By
 
-from tests.helpers.built_docs import build_docs
 from tests.helpers.chromium_page import accessibility_faults, scrolls_sideways
 
-INDEX = f"""
-Title
-=====
 
-.. toctree::
-   :caption: Part
-
-   page
-
-Code
-----
-
-.. code-block:: text
-
-   short
-
-.. code-block:: text
-
-   {"long " * 16}
-
-Table
------
-
-.. list-table::
-
-   * - ``{"x" * 30}``
-     - ``{"y" * 30}``
-
-Picture
--------
-
-.. figure:: story/traces/three_naps.svg
-   :alt: Three naps.
-"""
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    pages = {"index.rst": INDEX, "page.rst": "Page\n====\n\nText.\n"}
-    return (build_docs(tmp_path_factory.mktemp("docs"), pages) / "index.html").as_uri()
+@pytest.fixture
+def address(built_docs):
+    return (built_docs / "index.html").as_uri()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

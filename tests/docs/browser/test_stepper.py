@@ -1,6 +1,7 @@
 """The page that steps through a recorded program, in a browser.
 
-As Sphinx builds it and alone, for where Sphinx is not installed.
+What its script does is asked of the page alone, which needs no Sphinx; how it looks, of the
+page that Sphinx builds.
 """
 
 import shutil
@@ -10,7 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.helpers.built_docs import DOCS, build_docs
+from tests.helpers.built_docs import DOCS
 from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
@@ -33,14 +34,15 @@ ALONE = """
 """
 
 
-@pytest.fixture(scope="session", params=["alone", "built"])
-def address(request, tmp_path_factory):
-    if request.param == "built":
-        index = "Title\n=====\n\n.. toctree::\n\n   story/steps\n"
-        page = (DOCS / "story/steps.rst").read_text(encoding="utf-8")
-        pages = {"index.rst": index, "story/steps.rst": page}
-        folder = tmp_path_factory.mktemp("built")
-        return (build_docs(folder, pages) / "story/steps.html").as_uri()
+@pytest.fixture
+def built(built_docs):
+    """Return the address of the page that Sphinx builds."""
+    return (built_docs / "story/steps.html").as_uri()
+
+
+@pytest.fixture(scope="session")
+def alone(tmp_path_factory):
+    """Return the address of a page with the stepper and little else."""
     folder = tmp_path_factory.mktemp("alone")
     shutil.copytree(DOCS / "static", folder / "_static")
     shutil.copytree(DOCS / "story/traces", folder / "story/traces")
@@ -81,12 +83,24 @@ class Stepper:
 
 
 @pytest.fixture
-def stepper(chromium, address):
-    chromium.get(address)
+def stepper(chromium, alone):
+    chromium.get(alone)
     return Stepper(chromium)
 
 
-def test_code_and_queue_are_beside_each_other(stepper, address):
+@pytest.fixture
+def built_stepper(chromium, built):
+    chromium.get(built)
+    return Stepper(chromium)
+
+
+WHERE = pytest.mark.parametrize("where", ["alone", "built"])
+
+
+@WHERE
+def test_code_and_queue_are_beside_each_other(chromium, request, where):
+    chromium.get(request.getfixturevalue(where))
+    stepper = Stepper(chromium)
     stepper.press("next")
 
     assert stepper.place.startswith("Step 2 of 45, turn 1, at 0 s.")
@@ -155,8 +169,8 @@ def test_keys_choose_the_program_where_it_is_chosen(stepper):
     assert chosen == "Two fetches on the loop of stage 4"
 
 
-def test_address_may_name_a_program(stepper, address):
-    stepper.chromium.get(f"{address}#recorded-two-fetches")
+def test_address_may_name_a_program(stepper, alone):
+    stepper.chromium.get(f"{alone}#recorded-two-fetches")
 
     chosen = Select(stepper.find("#stepper-program")).first_selected_option.text
     assert chosen == "Two fetches on the loop of stage 4"
@@ -178,16 +192,17 @@ def test_tabulator_reaches_everything_in_order(stepper):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_is_accessible(stepper, emulate, scheme):
+def test_built_page_is_accessible(built_stepper, emulate, scheme):
     emulate(scheme=scheme)
-    assert accessibility_faults(stepper.chromium) == []
-    stepper.press("turn", "turn", "next", "next")
+    # Now there is something in each part of it.
+    built_stepper.press("turn", "turn", "next", "next")
 
-    assert accessibility_faults(stepper.chromium) == []
+    assert accessibility_faults(built_stepper.chromium) == []
 
 
-def test_page_fits_a_phone(phone, address):
-    phone.get(address)
+@WHERE
+def test_page_fits_a_phone(phone, request, where):
+    phone.get(request.getfixturevalue(where))
     stepper = Stepper(phone)
     stepper.press("turn", "next")
     Select(stepper.find("#stepper-program")).select_by_index(1)
@@ -197,20 +212,20 @@ def test_page_fits_a_phone(phone, address):
     assert code.rect["y"] + code.rect["height"] <= queue.rect["y"]
 
 
-def test_print_has_the_pictures(stepper, emulate):
-    pictures = stepper.find(".stepper-pictures img")
+def test_print_of_the_built_page_has_the_pictures(built_stepper, emulate):
+    pictures = built_stepper.find(".stepper-pictures img")
     assert not pictures.is_displayed()
 
     emulate(media="print")
 
     assert pictures.is_displayed()
-    assert not stepper.find(".stepper").is_displayed()
+    assert not built_stepper.find(".stepper").is_displayed()
 
 
-def test_page_without_scripts_has_the_pictures(chromium, address):
+def test_built_page_without_scripts_has_the_pictures(chromium, built):
     off = "Emulation.setScriptExecutionDisabled"
     chromium.execute_cdp_cmd(off, {"value": True})
-    chromium.get(address)
+    chromium.get(built)
     stepper = Stepper(chromium)
     shown = stepper.find(".stepper-pictures img").is_displayed()
     hidden = not stepper.find(".stepper").is_displayed()

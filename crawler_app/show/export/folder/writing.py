@@ -28,9 +28,8 @@ from crawler_app.show.export.folder.rewriting import (
     rewritten_page,
 )
 from crawler_app.show.export.replacing import replaced_folder, warn_of_unread
-from crawler_app.web.documents.charset import charset_of, decode_html
+from crawler_app.web.documents.charset import as_sent, charset_of, decode_html
 from crawler_app.web.documents.css import decode_css
-from crawler_app.web.documents.sent_links import as_sent
 from crawler_app.web.documents.xhtml import is_xml
 
 __all__ = ["write_folder"]

@@ -1,4 +1,4 @@
-"""The channels by which people are told, each behind the contract of `Channel`::
+"""The channels by which people are told, each behind the contract of `NoticeChannel`::
 
     notice      what is told, as plain text and as data         pure
     channel     what every channel does

@@ -11,7 +11,11 @@ from typing import Any, Self
 
 from crawler_app.base.config.option import REQUIRED
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.channel import Channel, NoticeError, secret_option
+from crawler_app.show.watch.notices.channel import (
+    NoticeChannel,
+    NoticeError,
+    secret_option,
+)
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -20,7 +24,7 @@ __all__ = ["Apprise"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Apprise(Channel):
+class Apprise(NoticeChannel):
     """Sends notices to one service, on a thread."""
 
     url: str = secret_option("URL of apprise", REQUIRED)

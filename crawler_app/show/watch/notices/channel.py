@@ -14,7 +14,7 @@ from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from gencoro import gen
 
-__all__ = ["Channel", "NoticeError", "redacted", "request", "secret_option"]
+__all__ = ["NoticeChannel", "NoticeError", "redacted", "request", "secret_option"]
 
 TIMEOUT_S = 30.0
 MAX_BODY_BYTES = 20 * 2**20
@@ -45,7 +45,7 @@ def _require_reference(name: str, value: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Channel(abc.ABC):
+class NoticeChannel(abc.ABC):
     """Sends notices.
 
     Attributes:

@@ -16,7 +16,7 @@ from crawler_app.base.errors import ConfigError
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import number, time_of_day
 from crawler_app.show.watch.notices.channel import (
-    Channel,
+    NoticeChannel,
     NoticeError,
     request,
     secret_option,
@@ -24,7 +24,7 @@ from crawler_app.show.watch.notices.channel import (
 from crawler_app.show.watch.notices.notice import Event, Notice, Outgoing
 from gencoro import gen
 
-__all__ = ["GitHub", "GitLab"]
+__all__ = ["GitHubIssue", "GitLabIssue"]
 
 # GitHub takes 65,536 characters.
 MAX_CHARS = 60_000
@@ -34,7 +34,7 @@ MAX_PAGES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class GitHub(Channel):
+class GitHubIssue(NoticeChannel):
     """Keeps an issue of GitHub current; the constants are what another API has otherwise."""
 
     API = "https://api.github.com"
@@ -142,7 +142,7 @@ class GitHub(Channel):
             raise NoticeError(f"{method} was not answered with JSON") from None
 
 
-class GitLab(GitHub):
+class GitLabIssue(GitHubIssue):
     """Keeps an issue of GitLab current."""
 
     API = "https://gitlab.com/api/v4"

@@ -18,7 +18,7 @@ from crawler_app.base.text.formatting import error_words
 from crawler_app.base.urls import is_loopback
 from crawler_app.show.watch.notices.channel import (
     TIMEOUT_S,
-    Channel,
+    NoticeChannel,
     NoticeError,
     redacted,
     secret_option,
@@ -35,7 +35,7 @@ PORT_BY_ENCRYPTION = {"starttls": 587, "tls": 465, "none": 25}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mail(Channel):
+class Mail(NoticeChannel):
     """Sends mail by SMTP, on a thread."""
 
     host: str = option("localhost", "mail server")

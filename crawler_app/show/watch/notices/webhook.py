@@ -16,7 +16,7 @@ from typing import Any
 
 from crawler_app.base.config.option import REQUIRED, option
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.channel import Channel, request, secret_option
+from crawler_app.show.watch.notices.channel import NoticeChannel, request, secret_option
 from crawler_app.show.watch.notices.notice import Notice, Outgoing
 from gencoro import gen
 
@@ -29,7 +29,7 @@ MAX_EVENTS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Webhook(Channel):
+class Webhook(NoticeChannel):
     """Sends requests to one URL, which may be a secret itself."""
 
     url: str = option(REQUIRED, "URL", is_secret=True)

@@ -7,7 +7,7 @@ from crawler_app.show.watch.deciding import (
     MAX_RECENT,
     Known,
     Rule,
-    State,
+    Told,
     decide,
 )
 
@@ -23,7 +23,7 @@ def told(results, rule=TWICE, every_s=DAY_S):
             continue
         before, known = known, decide(known, result == "x", at * every_s, rule)
         if known.state is not before.state:
-            is_mended = known.state is State.FINE
+            is_mended = known.state is Told.FINE
             changes.append((at, "mended" if is_mended else str(known.state)))
     return changes
 

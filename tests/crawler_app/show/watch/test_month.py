@@ -12,7 +12,7 @@ from crawler_app.show.watch import watching
 from crawler_app.show.watch.deciding import DAY_S
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.memory import Memory
-from crawler_app.show.watch.notices.channel import Channel, NoticeError
+from crawler_app.show.watch.notices.channel import NoticeChannel, NoticeError
 from crawler_app.show.watch.watch_config import Watch, WatchConfig
 from crawler_app.show.watch.watching import Watcher
 from gencoro import gen
@@ -76,7 +76,7 @@ class Web:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Receiving(Channel):
+class Receiving(NoticeChannel):
     """A receiver that drops what it has, and may fail, or outlive the one who tells it."""
 
     chance: random.Random

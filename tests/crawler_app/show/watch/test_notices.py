@@ -18,8 +18,8 @@ from aiosmtpd.smtp import AuthResult
 
 from crawler_app.show.watch.delivering import Delivery
 from crawler_app.show.watch.notices.by_apprise import Apprise
-from crawler_app.show.watch.notices.channel import Channel, redacted
-from crawler_app.show.watch.notices.issue import GitHub, GitLab
+from crawler_app.show.watch.notices.channel import NoticeChannel, redacted
+from crawler_app.show.watch.notices.issue import GitHubIssue, GitLabIssue
 from crawler_app.show.watch.notices.mail import Mail
 from crawler_app.show.watch.notices.webhook import Webhook
 from gencoro import gen
@@ -203,8 +203,8 @@ def test_error_that_quotes_a_secret_does_not_show_it():
 
 
 FORGES = {
-    "github": (GitHub, "owner/name", "body"),
-    "gitlab": (GitLab, "group/sub/name", "description"),
+    "github": (GitHubIssue, "owner/name", "body"),
+    "gitlab": (GitLabIssue, "group/sub/name", "description"),
 }
 
 
@@ -289,7 +289,7 @@ def test_second_test_of_a_channel_finds_the_issue_of_the_first(
 
 
 def test_issue_that_was_deleted_is_made_again(receiver, told):
-    config = GitHub(project="o/n", token="${WATCH_TOKEN}", api=receiver.url)
+    config = GitHubIssue(project="o/n", token="${WATCH_TOKEN}", api=receiver.url)
     told(config)
     told(config, sighting("http://a.test/1"))
     receiver.issues.clear()
@@ -312,7 +312,7 @@ def test_apprise_serves_the_rest(receiver, told, monkeypatch):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stuck(Channel):
+class Stuck(NoticeChannel):
     """A channel whose service answers in a form that is not the API's."""
 
     @gen.coroutine
@@ -338,7 +338,7 @@ def test_channel_that_fails_does_not_hold_up_the_others(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Silent(Channel):
+class Silent(NoticeChannel):
     """A channel whose service never answers."""
 
     def send(self, notice, out):

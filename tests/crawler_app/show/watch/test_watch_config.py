@@ -9,7 +9,7 @@ import pytest
 from crawler_app.base.config.option import options_of
 from crawler_app.base.config.secret_values import secrets_in
 from crawler_app.base.errors import ConfigError
-from crawler_app.show.watch.notices.issue import GitHub
+from crawler_app.show.watch.notices.issue import GitHubIssue
 from crawler_app.show.watch.schedule import end_of_quiet, next_check_at
 from crawler_app.show.watch.watch_config import CHANNEL_BY_KIND, WatchConfig, read_watch
 
@@ -102,7 +102,7 @@ def test_secret_is_in_the_environment_or_a_private_file(tmp_path):
     path = tmp_path / "secret"
     path.write_text("TOKEN=hush\n")
     path.chmod(0o600)
-    channel = GitHub(project="o/n", token="${TOKEN}")
+    channel = GitHubIssue(project="o/n", token="${TOKEN}")
 
     assert channel.with_secrets(secrets_in(path)).token == "hush"
     assert "hush" not in repr(channel.with_secrets({"TOKEN": "hush"}))

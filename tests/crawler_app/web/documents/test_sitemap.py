@@ -322,15 +322,16 @@ def test_long_text_outside_a_loc_is_ignored(form, content):
         ("<url><loc>x\0</loc></url>", ["x"]),
         ("<url><<loc>x</loc></url>", ["x"]),
         ("<url a><loc>x</loc></url>", ["x"]),
-        ("<url a='><loc>x</loc></url>", None),
+        ("<url a='><loc>x</loc></url>", ["x"]),
+        ("<url><a><loc>x</loc></url>", ["x"]),
+        ("<url<loc>x</loc></url>", ["x"]),
         # Lost entries.
         ("<url><loc>x", None),
         ("<url><loc>x</url>", None),
         ("<url><loc>x\xff</loc></url>", None),
         ("<url><loc>x<b</loc></url>", None),
         ("<url><loc>x</lco></url>", None),
-        ("<url><a><loc>x</loc></url>", None),
-        ("<url<loc>x</loc></url>", None),
+        ("<ul><loc>x</loc></url>", None),
     ],
 )
 @pytest.mark.parametrize("distance", [0, 700, 3000])
@@ -460,7 +461,7 @@ HUGE = {
 }
 
 
-# The entries before the hostile part.
+# What is read to its end.
 LEFT = {"lines": ["http://a.test/"]}
 
 
@@ -492,11 +493,11 @@ def test_hostile_document_takes_little_memory_and_time(name):
     finally:
         tracemalloc.stop()
 
-    assert found == Sitemap(LEFT.get(name, []), is_cut=True)
+    assert found == Sitemap(LEFT.get(name, []), is_cut=name not in LEFT)
     is_refused_at_once = name.removesuffix(", packed") in BOMBS
     assert peak_bytes < (2_000_000 if is_refused_at_once else 3_000_000)
     # A second or so, on a machine that does nothing else.
-    assert took_s < (0.5 if is_refused_at_once else 10)
+    assert took_s < (0.5 if is_refused_at_once else 5)
 
 
 # Recognition.

@@ -5,8 +5,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from turbohtml import parse_fragment
 
 from crawler_app.web.main_content import main_content
+from crawler_app.web.main_content.blocks import page_of
 from crawler_app.web.main_content.embedded import embedded_text
 
 SENTENCE = "The bridge was closed in spring, and nobody knows when it will open again. "
@@ -43,6 +45,30 @@ def test_what_is_around_a_story_is_left_out(frame):
 
     assert text_of(page) == text_of(STORY, whole_page=True)
     assert text_of(page, whole_page=True).count("AROUND") == 8
+
+
+@pytest.mark.parametrize("attribute", ["class", "id"])
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("related-posts", "related posts"),
+        ("x1_related2posts", "related posts"),
+        ("écran_related", "related"),
+        ("relatedPosts", "related posts"),
+        ("RelatedPOSTS", "related posts"),
+        ("XRELATED é posts", "posts"),
+        ("correlated", ""),
+    ],
+)
+def test_words_of_an_attribute_are_told_apart(attribute, written, words):
+    of_words = "".join(f"<i class={word}>" for word in words.split())
+
+    signs, expected = (
+        page_of(parse_fragment(f"{around}<p>A")).blocks[-1].signs
+        for around in (f'<div {attribute}="{written}">', f"{of_words}<div>")
+    )
+
+    assert signs == expected
 
 
 def test_menu_that_is_longer_than_its_page_is_left_out():

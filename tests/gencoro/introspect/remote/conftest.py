@@ -1,13 +1,17 @@
 """Real processes that are stuck, and the commands that examine them."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from typing import NamedTuple
 
 import pytest
 
+from gencoro.__main__ import main
 from tests.helpers.scripts import start_python
 
 HEAD = """
@@ -97,10 +101,12 @@ def start_each_way(request, start):
     return lambda script, **variables: start(script, *request.param, **variables)
 
 
-class Ended:
-    def __init__(self, process):
-        self.out, self.err = process.communicate()
-        self.status = process.returncode
+class Ended(NamedTuple):
+    """What a command has left: its exit status, and what it printed."""
+
+    status: int
+    out: str
+    err: str
 
     def json(self):
         assert self.status == 0, self.err
@@ -113,10 +119,27 @@ class Ended:
 
 @pytest.fixture
 def gencoro():
-    """Run a command of gencoro in a process of its own."""
+    """Run a command of gencoro; with an environment, in a process of its own."""
 
-    def run(*arguments, **options):
-        options = {"stderr": subprocess.PIPE} | options
-        return Ended(start_python("-m", "gencoro", *arguments, **options))
+    def run(*arguments, env=None):
+        if env is None:
+            return _run_here(list(map(str, arguments)))
+        process = start_python(
+            "-m", "gencoro", *arguments, env=env, stderr=subprocess.PIPE
+        )
+        out, err = process.communicate()
+        return Ended(process.returncode, out, err)
 
     return run
+
+
+def _run_here(arguments):
+    # The commands change how their output is encoded.
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main(arguments)
+        except SystemExit as ended:  # argparse ends so
+            status = ended.code
+    out.flush()
+    return Ended(status, out.buffer.getvalue().decode(), err.getvalue())

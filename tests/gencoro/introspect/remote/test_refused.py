@@ -44,8 +44,8 @@ def sleeper():
         process.kill()
 
 
-def refusal(gencoro, pid, **options):
-    ended = gencoro("pstree", pid, **options)
+def refusal(gencoro, pid):
+    ended = gencoro("pstree", pid)
     assert ended.status == 1
     assert ended.out == ""
     return ended.err

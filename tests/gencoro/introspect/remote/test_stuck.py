@@ -11,7 +11,7 @@ async def native(future):
     await wait_for([wait_for(future)])
 
 async def main():
-    asyncio.get_running_loop().call_soon(ready)
+    asyncio.get_running_loop().call_later(0, ready)  # after the first step of the Task
     await asyncio.create_task(native(asyncio.Future()), name="inner")
 
 asyncio.run(main())
