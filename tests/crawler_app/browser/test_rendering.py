@@ -147,61 +147,121 @@ def app(site, links_by_path):
         site.answer(f"/data{path}", json.dumps(data).encode(), headers=DATA)
 
 
-def test_routes_of_an_application_are_found_and_each_resource_is_fetched_once(
-    site, rendered, captures
-):
+def records(directory, *kinds):
+    """Return the URL and the block of each record of one of the types."""
+    with (directory / "archive-00001.warc.gz").open("rb") as file:
+        return [
+            (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
+            for record in ArchiveIterator(file, no_record_parse=True)
+            if record.rec_type in kinds
+        ]
+
+
+# Four sites for one crawl with ``--render auto``, which chooses pages for each host by itself.
+
+TEXT = "<p>It is all here. " * 40
+SAMPLED = [f"/p{number}" for number in range(25)]
+BLOG = [f"/blog/{letter}" for letter in "abc"]
+
+
+def application(site):
     app(site, {"/": ["/a", "/b/c"], "/a": ["/"], "/b/c": ["d"], "/b/d": []})
 
-    found = rendered(render="auto")
 
-    assert set(found.pages) == {"/", "/a", "/b/c", "/b/d"}
-    assert found.pages["/b/c"].title == "Page /b/c"
+def unchanged(site):
+    """Scripts change nothing: a page that is rendered says so by what it asks for."""
+    script = "fetch(`/seen?${location.pathname}`)"
+    answer_page(site, "/", script, "".join(f"<a href={path}>x</a>" for path in SAMPLED))
+    for path in SAMPLED:
+        answer_page(site, path, script, TEXT)
+        site.answer(f"/seen?{path}")
+    site.answer("/seen?/")
+
+
+def chain(site):
+    """Only scripts link from one page to the next."""
+    for path, next_path in (("/", "/p1"), ("/p1", "/p2"), ("/p2", "/p3")):
+        script = f"document.body.innerHTML += '<a href={next_path}>next</a>'"
+        answer_page(site, path, script, TEXT)
+    site.page("/p3")
+
+
+def blog(site):
+    """What the first page asks for is held until the others were read without their scripts."""
+    script = """fetch("/gate").then(() =>
+        document.body.innerHTML += `<a href=/late${location.pathname}>x</a>`)"""
+    site.page("/", *BLOG)
+    site.answer("/gate")
+    site.hold("/gate")
+    for path in BLOG:
+        answer_page(site, path, script, TEXT)
+        site.page(f"/late{path}")
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory):
+    """Crawl the four sites; return each with its pages, by its name, and the directory."""
+    directory = tmp_path_factory.mktemp("chosen") / "crawl"
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for make in (application, unchanged, chain, blog):
+            site = Site()
+            stack.callback(site.stop)
+            found[make.__name__] = site, {}
+            make(site)
+
+        def on_page(page):
+            for site, pages in found.values():
+                if page.url.startswith(site.url):
+                    pages["/" + page.url.removeprefix(site.url)] = page
+            site, pages = found["blog"]
+            if len(pages.keys() & set(BLOG)) == 2:
+                site.let_go("/gate")
+
+        seeds = tuple(site.url for site, _ in found.values())
+        options = {"render": "auto", "concurrency": 40, "into": str(directory)}
+        crawler = Crawler(CrawlConfig(seeds, **options), on_page=on_page)
+        with contextlib.closing(IOLoop(make_current=False)) as loop:
+            loop.run_sync(crawler.run)
+        yield found, directory
+
+
+def test_routes_of_an_application_are_found_and_each_resource_is_fetched_once(chosen):
+    (site, pages), directory = chosen[0]["application"], chosen[1]
+
+    assert set(pages) == {"/", "/a", "/b/c", "/b/d"}
+    assert pages["/b/c"].title == "Page /b/c"
     assert len(site.paths) == len(set(site.paths))
-    assert {each.path for each in captures()} == set(site.paths)
+    kept = {url for url, _ in records(directory, "response", "revisit")}
+    asked = {site.url + path[1:] for path in site.paths}
+    assert {url for url in kept if url.startswith(site.url)} == asked
 
 
 def test_the_same_site_is_one_empty_page_without_rendering(site, rendered):
-    app(site, {"/": ["/a"], "/a": []})
+    application(site)
 
     assert set(rendered(render="never").pages) == {"/"}
 
 
-def test_one_page_in_ten_is_rendered_if_scripts_do_not_change_them(site, rendered):
-    text = "<p>It is all here. " * 40
-    names = [f"/p{number}" for number in range(25)]
-    links = "".join(f"<a href={name}>x</a>" for name in names)
-    answer_page(site, "/", "window.seen = true", links)
-    for path in names:
-        answer_page(site, path, "window.seen = true", text)
+def test_one_page_in_ten_is_rendered_if_scripts_do_not_change_them(chosen):
+    site, pages = chosen[0]["unchanged"]
+    seen = [path for path in site.paths if path.startswith("/seen?")]
 
-    found = rendered(render="auto")
-
-    assert len(found.pages) == 26
-    assert found.stats["render/pages"] == 2  # the start, which is nearly empty, and one
+    assert len(pages) == 26
+    assert len(seen) == 2  # the start, which is nearly empty, and one
+    assert "/seen?/" in seen
 
 
-def test_links_that_only_scripts_add_to_pages_with_text_are_found(site, rendered):
-    text = "<p>It is all here. " * 40
-    for number in range(3):
-        script = f"document.body.innerHTML += '<a href=/p{number + 1}>next</a>'"
-        answer_page(site, f"/p{number}", script, text)
-    site.page("/p3")
+def test_links_that_only_scripts_add_to_pages_with_text_are_found(chosen):
+    _, pages = chosen[0]["chain"]
 
-    assert len(rendered("p0", render="auto").pages) == 4
+    assert set(pages) == {"/", "/p1", "/p2", "/p3"}
 
 
-def test_pages_read_before_their_kind_was_known_are_rendered_later(site, rendered):
-    text = "<p>It is all here. " * 40
-    names = [f"/blog/{letter}" for letter in "abc"]
-    site.page("/", *names)
-    for name in names:
-        script = "document.body.innerHTML += `<a href=/late${location.pathname}>x</a>`"
-        answer_page(site, name, script, text)
-        site.page(f"/late{name}")
+def test_pages_read_before_their_kind_was_known_are_rendered_later(chosen):
+    _, pages = chosen[0]["blog"]
 
-    found = rendered(render="auto", concurrency=10)
-
-    assert {f"/late{name}" for name in names} <= set(found.pages)
+    assert {f"/late{path}" for path in BLOG} <= set(pages)
 
 
 # A link to another state of the page.
@@ -493,16 +553,6 @@ def full(tmp_path_factory):
     site.stop()
 
 
-def records(directory, kind):
-    """Return the URL and the block of each record of a type."""
-    with (directory / "archive-00001.warc.gz").open("rb") as file:
-        return [
-            (record.rec_headers.get("WARC-Target-URI"), record.raw_stream.read())
-            for record in ArchiveIterator(file, no_record_parse=True)
-            if record.rec_type == kind
-        ]
-
-
 def test_a_list_that_grows_when_scrolled_is_loaded_to_its_end(full):
     _, found, _ = full
 
@@ -741,33 +791,13 @@ def test_pages_that_never_end_cost_themselves_only(site, rendered, monkeypatch):
     assert not browsers()
 
 
-def test_a_browser_that_ends_costs_no_page(site, rendered, monkeypatch):
+def test_a_browser_or_a_part_of_it_that_ends_costs_no_page(site, rendered, monkeypatch):
     app(site, {"/": [f"/p{n}" for n in range(2)], **{f"/p{n}": [] for n in range(2)}})
-    render = tab.Tab.render
+    answer, render = loading.Rendering.answer, tab.Tab.render
     killed = []
 
-    def render_and_kill(self, fetched, **options):
-        if len(killed) < 2 and "/p" in fetched.url:
-            killed.append(browsers()[-len(killed)])  # the browser, and a part of it
-            os.kill(killed[-1], signal.SIGKILL)
-        return (yield from render(self, fetched, **options))
-
-    monkeypatch.setattr(tab.Tab, "render", render_and_kill)
-    monkeypatch.setattr(devtools, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
-    found = rendered()
-
-    assert len(killed) == 2
-    assert len(found.pages) == 3
-    assert not found.summary.failed
-
-
-def test_no_part_of_a_browser_takes_data_with_it_when_it_ends(
-    site, rendered, monkeypatch
-):
-    app(site, {"/": []})
-    answer = loading.Rendering.answer
-
-    def kill_and_answer(self, params, session):
+    def kill_network_and_answer(self, params, session):
+        """A process for the network, which would take with it what was asked for."""
         if params["request"]["url"].endswith("/app.js"):
             for pid in descendants(os.getpid()):
                 command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -775,9 +805,21 @@ def test_no_part_of_a_browser_takes_data_with_it_when_it_ends(
                     os.kill(pid, signal.SIGKILL)
         answer(self, params, session)
 
-    monkeypatch.setattr(loading.Rendering, "answer", kill_and_answer)
+    def render_and_kill(self, fetched, **options):
+        if len(killed) < 2 and "/p" in fetched.url:
+            killed.append(browsers()[-len(killed)])  # the browser, and a part of it
+            os.kill(killed[-1], signal.SIGKILL)
+        return (yield from render(self, fetched, **options))
 
-    assert rendered().pages["/"].title == "Page /"
+    monkeypatch.setattr(loading.Rendering, "answer", kill_network_and_answer)
+    monkeypatch.setattr(tab.Tab, "render", render_and_kill)
+    monkeypatch.setattr(devtools, "COMMAND_TIMEOUT", datetime.timedelta(seconds=4))
+    found = rendered()
+
+    assert found.pages["/"].title == "Page /"
+    assert len(killed) == 2
+    assert len(found.pages) == 3
+    assert not found.summary.failed
 
 
 def test_tabs_and_browsers_are_replaced_before_they_grow(site, rendered, monkeypatch):
@@ -840,9 +882,13 @@ def test_no_browser_outlives_a_crawl_that_is_killed_and_resumed(
     site.hold("/wait")
     command = [sys.executable, "-m", "crawler_app", "crawl", site.url, "--quiet"]
     command += ["--into", directory, "--render", "auto"]
-    with tempfile.TemporaryDirectory(dir="/tmp") as temporary:
-        crawl = subprocess.Popen(command, env=os.environ | {"TMPDIR": temporary})
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        # So long that the path of a socket in it would be too long.
+        temporary = pathlib.Path(f"{folder}/".ljust(90, "x"))
+        temporary.mkdir()
+        crawl = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(temporary)})
         while "/wait" not in site.paths:
+            assert crawl.poll() is None
             time.sleep(0.05)
         processes = descendants(crawl.pid)
         assert os.listdir(temporary)  # of the browser
@@ -880,22 +926,6 @@ def test_events_of_a_session_that_has_ended_are_dropped():
         connection.data_received(json.dumps(event).encode() + b"\0")
 
     assert heard == ["Page.changed"]
-
-
-def test_browser_starts_though_the_path_of_temporary_files_is_long(site, directory):
-    answer_page(site, "/", "document.body.innerHTML = '<p>Made'")
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        temporary = pathlib.Path(f"{folder}/".ljust(90, "x"))
-        temporary.mkdir()
-        command = [sys.executable, "-m", "crawler_app", "crawl", site.url, "--quiet"]
-        command += ["--into", directory, "--render", "always"]
-        environment = os.environ | {"TMPDIR": str(temporary)}
-        ended = subprocess.run(
-            command, env=environment, check=True, capture_output=True
-        )
-
-        assert b"rendered             1" in ended.stdout
-        assert not list(temporary.iterdir())
 
 
 def test_without_chromium_an_error_says_how_to_install_it(

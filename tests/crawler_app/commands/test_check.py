@@ -787,7 +787,7 @@ def test_site_that_begins_to_refuse_everything_is_named_once(site, gencrawl):
     ended = gencrawl("check", site.url, "--retry-pause", "0")
 
     assert ended.status == 1
-    assert "404" not in ended.out and "403 Forbidden" not in ended.out
+    assert "404 Not Found" not in ended.out and "403 Forbidden" not in ended.out
     assert ended.out.count("refuses every request now (status 403)") == 1
 
 

@@ -16,6 +16,7 @@ import secrets
 import shlex
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import weakref
@@ -42,6 +43,10 @@ LOG_NAME = "postgres.log"
 
 USER = "gencrawl"
 SOCKET_NAME = ".s.PGSQL.5432"
+
+# The shortest message with an answer, which comes before any login (PostgreSQL, "SSLRequest").
+IS_TLS_OFFERED = struct.pack("!ii", 8, 80877103)
+ANSWERS_WITHIN_S = 10.0
 
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -144,7 +149,10 @@ def _of_descriptor(fd: int) -> str:
 
 
 def _is_running(data: Path) -> bool:
-    """Return whether the server takes connections."""
+    """Return whether the server answers.
+
+    Of one that was killed, the socket may take connections until all of its processes have ended.
+    """
     try:
         is_ready = (data / "postmaster.pid").read_text().split()[-1:] == ["ready"]
         place = os.open(data, DIRECTORY_FLAGS)
@@ -152,12 +160,14 @@ def _is_running(data: Path) -> bool:
         return False
     try:
         with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(ANSWERS_WITHIN_S)
             client.connect(f"{_of_descriptor(place) or data}/{SOCKET_NAME}")
+            client.sendall(IS_TLS_OFFERED)
+            return is_ready and client.recv(1) != b""
     except OSError:  # it was killed
         return False
     finally:
         os.close(place)
-    return is_ready
 
 
 def _make_data(directory: Path) -> None:
