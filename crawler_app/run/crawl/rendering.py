@@ -8,7 +8,6 @@ import dataclasses
 import html
 import json
 from codecs import BOM_UTF8
-from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -23,11 +22,7 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web.documents.html import Page
-from crawler_app.web.render.choosing import (
-    RenderChoice,
-    gaps_in,
-    has_scripts,
-)
+from crawler_app.web.render.choosing import RenderChoice, has_scripts
 from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
 
@@ -85,29 +80,18 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         Raises:
             FetchError: it cannot be rendered.
         """
-        body = fetched.body
-        if not has_scripts(body):
+        url, body = fetched.url, fetched.body
+        is_auto = self._context.config.render == "auto"
+        if not has_scripts(body) or (
+            is_auto and not self.choice.wants(url, body, page.text)
+        ):
             return page
-        candidate, has_gained, gaps = None, None, Counter[str]()
-        if self._context.config.render == "auto":
-            candidate = yield from self.choice.candidate(
-                fetched.url, body, page.text, is_shell=page.is_made_by_script
-            )
-            if candidate is None:
-                return page
-        try:
-            rendering = yield from self._rendered(fetched)
-            response = _rendered_response(fetched, rendering)
-            mime = response.headers["Content-Type"]
-            yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
-            after = yield from read(response, mime)
-            gaps = gaps_in(response.body)
-            has_gained = self._note_gain(rendering, page, after, outcome)
-        finally:
-            if candidate is not None:
-                self.choice.learn(
-                    candidate, has_gained=has_gained, before=gaps_in(body), after=gaps
-                )
+        rendering = yield from self._rendered(fetched)
+        response = _rendered_response(fetched, rendering)
+        mime = response.headers["Content-Type"]
+        yield from self._fetching.keep(DOCUMENT + url, mime, response.body)
+        after = yield from read(response, mime)
+        self._learn(rendering, page, after, outcome)
         if after.outline is not None:
             after.outline.is_rendered = True
         return after
@@ -127,22 +111,23 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
             self._observer.saw_problems(fetched.url, list(rendering.problems))
         return rendering
 
-    def _note_gain(
+    def _learn(
         self, rendering: Rendering, before: Page, after: Page, outcome: Outcome
-    ) -> bool:
-        """Note what rendering a page has found and cost; return whether it was worth it."""
+    ) -> None:
+        """Note what rendering a page has found and cost."""
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
         words, had = after.text.split(), before.text.split()
-        distinct = set(words)
-        new = distinct.difference(had)
+        new, enough = set(words).difference(had), len(set(words)) / 5
+        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, enough)
+        self.choice.learn(url, has_gained=has_gained)
         cost = RenderedPage(
             len(links),
             max(0, len(words) - len(had)),
             rendering.settling.requests,
             round(rendering.chromium_s * 1000),
             pages=1,
-            gained=int(bool(links) or len(words) > len(had)),
+            gained=int(has_gained),
         )
         for name, count in cost._asdict().items():
             self._context.stats[f"render/{name}"] += count
@@ -150,7 +135,6 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED
-        return bool(links) or len(new) > max(MIN_NEW_WORDS, len(distinct) / 5)
 
 
 def _rendered_response(fetched: Fetched, rendering: Rendering) -> Fetched:

@@ -1,21 +1,22 @@
 """Which pages are rendered, with ``--render auto``.
 
-A page that has a place for its scripts to fill is rendered, unless that place stays empty in
-others.  Of all other pages a few are, of one shape of URL after another, to see whether that finds
-anything: a page that looks whole may still have its links from a script.
+Some pages show a sign that they need it: an element with nothing in it, such as ``<main id=app>``,
+or a text like "Loading ...".  The first page of a host with a new sign is rendered as a trial, and
+if that gains it links or text, so are all others with the sign.  Pages without such signs may still
+get their links from a script: of these, one of each shape of URL, such as ``/blog/*``, is tried.
+
+One of ten pages of a host may be tried in vain.  A page that is not rendered at first can be
+later, when other pages have shown that it needs it.
 """
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Hashable
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from crawler_app.base.subgenerator import Subgenerator
 from crawler_app.base.urls import host_of
-from gencoro.locks import Condition
 
-__all__ = ["Candidate", "RenderChoice", "gaps_in", "has_scripts"]
+__all__ = ["RenderChoice", "has_scripts", "signs_in"]
 
 # A script that a browser runs; the other types are data.  Every pattern for whole pages is bounded:
 # an author could have it try for hours.
@@ -32,30 +33,22 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 
-# What tells elements of a page apart, however they are written.
-_NOT_NAMED = re.compile(rb"[\s\"'\d]+")
-
 # Text that a script replaces: "Loading", "Wait ..." in any language, "{{ title }}".
 _PLACEHOLDER = re.compile(r"\bloading\b|\.\.\.|…|\{\{", re.IGNORECASE)
 
-# A page with more text is no mere frame for what scripts will show.
-SHORT_CHARS = 200
+# Of one page.
+MAX_SIGNS = 10
 
-# Of one shape, before its gain is known.
-TRIALS_PER_SHAPE = 2
-
-# One page may be rendered in vain for each ten pages of a host; some more, while they show what the
-# signs in them mean.
+# One page may be tried in vain for each ten pages of a host; and a few more that have little text,
+# and a sign.
 PAGES_PER_TRIAL = 10
-TRIALS_OF_SIGNS = 5
+SHORT_CHARS = 200
+TRIALS_OF_SHORT = 5
 
 # Of one shape, that can be rendered later.
 MAX_UNRENDERED = 10_000
 
-# Of all hosts.  Without an end, a site could have new ones in each page.
-MAX_SIGNS = 10_000
-
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+")
 
 
 def has_scripts(body: bytes) -> bool:
@@ -69,16 +62,19 @@ def has_scripts(body: bytes) -> bool:
     return _SCRIPT.search(body) is not None
 
 
-def gaps_in(body: bytes) -> Counter[str]:
-    """Return the places of a page that its scripts may fill, and how many there are of each.
+def signs_in(body: bytes, text: str) -> list[str]:
+    """Return what in a page its scripts may fill or replace, each once.
 
-    >>> gaps_in(b"<main id=app></main><p></p>")
-    Counter({'mainid=app': 1})
-    >>> gaps_in(b'<MAIN id="app"><!-- --></MAIN>') == gaps_in(b"<main id=app></main>")
-    True
+    Args:
+        text: What can be read in it without them; nothing is a sign, too.
+
+    >>> signs_in(b"<h1>Home</h1><main id=app7></main><p>Loading", "Home Loading")
+    ['main id=app#', 'Loading']
     """
-    found = (_NOT_NAMED.sub(b"", each[1]) for each in _GAP.finditer(body))
-    return Counter(each.decode("latin-1").lower() for each in found)
+    gaps = (each[1].decode("latin-1") for each in _GAP.finditer(body))
+    found = [_NUMBER.sub("#", each) for each in gaps]
+    found += _PLACEHOLDER.findall(text) if text else [""]
+    return list(dict.fromkeys(found))[:MAX_SIGNS]
 
 
 def shape_of(url: str) -> str:
@@ -95,119 +91,85 @@ def shape_of(url: str) -> str:
     return "/".join([host_of(url), *named, "*"]) + "?" * bool(parts.query)
 
 
-class Candidate(NamedTuple):
-    """A page that is to be rendered.
+class RenderChoice:
+    """Decides page by page, and learns from each that was rendered.
 
-    Attributes:
-        signs: What in it may mean that it needs that, if this is not known yet.
-        counted: What one more was rendered of, unless it is sure to gain something.
+    >>> choice, body = RenderChoice(), b"<h1>Home</h1><main></main>"
+    >>> choice.wants("http://a.test/", body, "Home")
+    True
+    >>> choice.learn("http://a.test/", has_gained=True)
+    >>> choice.wants("http://a.test/about/us", body, "Home")
+    True
     """
 
-    host: str
-    shape: str
-    signs: frozenset[str]
-    counted: tuple[Hashable, ...]
-
-
-class RenderChoice:
-    """Decides page by page, and learns from each that was rendered."""
-
     def __init__(self) -> None:
-        self._pages_by_host: Counter[str] = Counter()
-        # Of each host and each group: what was rendered in vain, or is under way.
-        self._taken: Counter[Hashable] = Counter()
-        # Of each host, whether a sign means anything; and those that are being tried.
-        self._meaning: dict[tuple[str, str], bool] = {}
-        self._under_way: Counter[tuple[str, str]] = Counter()
-        self._learned = Condition()
-        self._gaining_shapes: set[str] = set()
-        self._unrendered_by_shape: dict[str, list[str]] = {}
+        self._pages_by_host = Counter[str]()
+        # In vain, or under way.
+        self._trials_by_host = Counter[str]()
+        # Under way, by URL: the new signs, or the new shape.
+        self._trials: dict[str, list[str]] = {}
+        # Of each sign and shape that was tried, whether that has gained something by now.
+        self._gains: dict[str, bool] = {}
+        # By shape and URL: the shape and the signs of a page.
+        self._unrendered: dict[str, dict[str, list[str]]] = {}
 
-    def candidate(
-        self, url: str, body: bytes, text: str, *, is_shell: bool
-    ) -> Subgenerator[Candidate | None]:
-        """Return a page to render, of which `learn` has to be told; None if it is left as it is.
-
-        Waits while other pages with the same signs are rendered, which will tell.
+    def wants(self, url: str, body: bytes, text: str) -> bool:
+        """Return whether to render a page that has scripts; once it is, `learn` has to be told.
 
         Args:
-            text: What can be read in it without its scripts.
-            is_shell: Whether that is nothing, and there is nothing else to see either.
+            text: What can be read in it without them.
         """
         host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
-        signs = frozenset[str]()
-        if len(text) < SHORT_CHARS:
-            signs = signs.union(gaps_in(body), _PLACEHOLDER.findall(text))
-        while True:
-            meaning = {each: self._meaning.get((host, each)) for each in signs}
-            unknown = frozenset(each for each in signs if meaning[each] is None)
-            page = Candidate(host, shape, unknown, (host, (shape, is_shell)))
-            if shape in self._gaining_shapes or True in meaning.values():
-                page = Candidate(host, shape, frozenset(), ())
-            elif not self._may_try(page, is_shell=is_shell):
-                unrendered = self._unrendered_by_shape.setdefault(shape, [])
-                if len(unrendered) < MAX_UNRENDERED:
-                    unrendered.append(url)
-                return None
-            if not any(self._under_way[host, each] for each in page.signs):
-                self._taken.update(page.counted)
-                self._under_way.update((host, each) for each in page.signs)
-                return page
-            yield self._learned.wait()
-
-    def _may_try(self, page: Candidate, *, is_shell: bool) -> bool:
-        left = self._trials_left(page.host)
-        if page.signs and left > -TRIALS_OF_SIGNS:
+        # Most signs are in many pages.
+        signs = [sys.intern(f"{host} {each}") for each in signs_in(body, text)]
+        page = [shape, *signs]
+        more = TRIALS_OF_SHORT if len(text) < SHORT_CHARS else 0
+        if url in self._trials or self._is_gaining(page):
             return True
-        is_new = self._taken[page.shape, is_shell] < TRIALS_PER_SHAPE
-        return is_new and (is_shell or left > 0)
+        if trial := self._trial_of(url, page, more_for_signs=more):
+            self._trials[url] = trial
+            self._trials_by_host[host] += 1
+            self._gains.update(dict.fromkeys(trial, False))
+            return True
+        unrendered = self._unrendered.setdefault(shape, {})
+        if len(unrendered) < MAX_UNRENDERED:
+            unrendered[url] = page
+        return False
 
-    def learn(
-        self,
-        page: Candidate,
-        *,
-        has_gained: bool | None,
-        before: Counter[str],
-        after: Counter[str],
-    ) -> None:
-        """Note what rendering a page has shown.
-
-        Args:
-            has_gained: Whether it has links or text that it had not; None if it failed.
-            before: Its gaps.
-            after: Those that are left.
-        """
-        if has_gained is not False:
-            self._taken.subtract(page.counted)
-        if has_gained:
-            self._gaining_shapes.add(page.shape)
-        self._under_way.subtract((page.host, each) for each in page.signs)
-        known = has_gained is not None and len(self._meaning) < MAX_SIGNS
-        for each in page.signs.union(before) if known else ():
-            is_filled = each not in before or after[each] < before[each]
-            self._meaning.setdefault((page.host, each), bool(has_gained and is_filled))
-        self._learned.notify_all()
+    def learn(self, url: str, *, has_gained: bool) -> None:
+        """Note whether a page, as rendered, has links or text that it had not."""
+        trial = self._trials.pop(url, [])
+        if trial and has_gained:
+            self._trials_by_host[host_of(url)] -= 1
+            self._gains.update(dict.fromkeys(trial, True))
 
     def take_missed(self) -> list[str]:
         """Return pages to render that were not, each once.
 
-        Those of a shape that is known by now to need it; if there are none, one each of shapes of
-        which nothing is known, the largest first, while the number of pages allows it.
+        Those that are known by now to need it; if there are none, one that may be tried, of the
+        largest shape.
         """
-        by_shape = self._unrendered_by_shape
-        gaining = [shape for shape in by_shape if shape in self._gaining_shapes]
-        found = [url for shape in gaining for url in by_shape.pop(shape)]
-        tried: Counter[str] = Counter()
-        by_size = sorted(by_shape.items(), key=lambda item: -len(item[1]))
-        for shape, urls in () if found else by_size:
-            host = shape.partition("/")[0]
-            is_new = urls and not self._taken[shape, False]
-            if is_new and tried[host] < self._trials_left(host):
-                tried[host] += 1
-                found.append(urls.pop())
-        self._pages_by_host.subtract(map(host_of, found))  # which are read again
+        by_size = sorted(self._unrendered.values(), key=len, reverse=True)
+        pages = [each for pages in by_size for each in pages.items()]
+        found = [url for url, page in pages if self._is_gaining(page)]
+        found = found or [url for url, page in pages if self._trial_of(url, page)][:1]
+        for url in found:
+            del self._unrendered[shape_of(url)][url]
+            self._pages_by_host[host_of(url)] -= 1  # it is read again
         return found
 
-    def _trials_left(self, host: str) -> int:
-        return max(1, self._pages_by_host[host] // PAGES_PER_TRIAL) - self._taken[host]
+    def _is_gaining(self, page: list[str]) -> bool:
+        return any(map(self._gains.get, page))
+
+    def _trial_of(
+        self, url: str, page: list[str], more_for_signs: int = 0
+    ) -> list[str]:
+        """Return what rendering a page would try; nothing if all is known, or it may not be."""
+        host, (shape, *signs) = host_of(url), page
+        new = [each for each in signs if each not in self._gains]
+        allowed = max(1, self._pages_by_host[host] // PAGES_PER_TRIAL)
+        allowed += more_for_signs if new else 0
+        if self._trials_by_host[host] >= allowed or (not new and shape in self._gains):
+            return []
+        return new or [shape]
