@@ -22,7 +22,7 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web.documents.html import Page
-from crawler_app.web.render.choosing import RenderChoice, has_scripts
+from crawler_app.web.render.choosing import RenderChoice
 from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
 
@@ -82,7 +82,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         """
         url, body = fetched.url, fetched.body
         is_auto = self._context.config.render == "auto"
-        if not has_scripts(body) or (
+        if not page.has_scripts or (
             is_auto and not self.choice.wants(url, body, page.text)
         ):
             return page

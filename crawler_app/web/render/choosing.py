@@ -16,15 +16,7 @@ from urllib.parse import urlsplit
 
 from crawler_app.base.urls import host_of
 
-__all__ = ["RenderChoice", "has_scripts", "signs_in"]
-
-# A script that a browser runs; the other types are data.  Every pattern for whole pages is bounded:
-# an author could have it try for hours.
-_SCRIPT = re.compile(
-    rb"<script(?=[\s/>])(?![^>]{0,999}\stype\s*=\s*[\"']?(?!text/javascript|module|application/"
-    rb"(?:x-)?(?:javascript|ecmascript)|[\"'])[^>]*)",
-    re.IGNORECASE,
-)
+__all__ = ["RenderChoice", "signs_in"]
 
 # An element with nothing in it, which is not hidden.
 _GAP = re.compile(
@@ -49,17 +41,6 @@ TRIALS_OF_SHORT = 5
 MAX_UNRENDERED = 10_000
 
 _NUMBER = re.compile(r"\d+")
-
-
-def has_scripts(body: bytes) -> bool:
-    """Return whether a page has a script that a browser would run.
-
-    >>> has_scripts(b"<script src=app.js></script>")
-    True
-    >>> has_scripts(b'<p>script<script type="application/ld+json">{}</script>')
-    False
-    """
-    return _SCRIPT.search(body) is not None
 
 
 def signs_in(body: bytes, text: str) -> list[str]:

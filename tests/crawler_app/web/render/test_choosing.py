@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crawler_app.web.render.choosing import RenderChoice, has_scripts, signs_in
+from crawler_app.web.render.choosing import RenderChoice, signs_in
 
 WHOLE = "<a href=/>Home</a><p>A page like any other."
 LONG = "It is all here. " * 20
@@ -137,10 +137,9 @@ def test_application_page_does_not_have_the_pages_beside_it_rendered(crawl):
     assert len(crawl(site)) <= 1 + 40 // 10
 
 
-@pytest.mark.parametrize("body", [b"<script ", b"<div ", b"<div><!-- -->", b"<a-a "])
+@pytest.mark.parametrize("body", [b"<div ", b"<div><!-- -->", b"<a-a "])
 def test_hostile_markup_is_read_in_linear_time(body):
     """A quadratic search of these takes hours."""
     whole = body * 1_000_000 + b" type=json"
 
-    assert has_scripts(whole) == body.startswith(b"<script")
     assert signs_in(whole, "Text") == []
