@@ -200,9 +200,7 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
         page.refresh = refresh_among(refreshes, charset)
     leads_on = page.links or page.refresh is not None and page.refresh.reference
     page.has_scripts = any(map(is_script, tree.tags("script")))
-    page.is_made_by_script = (
-        page.has_scripts and not leads_on and shows_nothing(tree)
-    )
+    page.is_made_by_script = page.has_scripts and not leads_on and shows_nothing(tree)
     _read_head(page, tree, agent)
     if with_anchors:
         page.anchors = anchors_of(links, charset)

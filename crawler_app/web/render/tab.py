@@ -32,6 +32,7 @@ MAX_MOVES = 100
 # The window: 16 to 9, as that of browsertrix, whose thumbnails are of half this width too.
 WIDTH, HEIGHT = 1280, 720
 SCREEN = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+CLIP = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}
 
 # A whole element, and what may hold the text of its tags; no other has "<" in it.
 _NOSCRIPT = re.compile(
@@ -213,14 +214,7 @@ class Tab:
         taken = {}
         with contextlib.suppress(RenderError):
             for name, scale in (("view", 1), ("thumbnail", 0.5)):
-                clip = {
-                    "x": 0,
-                    "y": 0,
-                    "width": WIDTH,
-                    "height": HEIGHT,
-                    "scale": scale,
-                }
-                shot = {"format": "webp", "clip": clip}
+                shot = {"format": "webp", "clip": CLIP | {"scale": scale}}
                 answer = yield self._ask("Page.captureScreenshot", **shot)
                 taken[name] = base64.b64decode(answer["data"])
         return taken
