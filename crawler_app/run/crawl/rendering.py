@@ -124,7 +124,7 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         cost = RenderedPage(
             len(links),
             max(0, len(words) - len(had)),
-            rendering.settling.requests,
+            rendering.requests,
             round(rendering.chromium_s * 1000),
             pages=1,
             gained=int(has_gained),

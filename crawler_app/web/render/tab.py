@@ -136,7 +136,7 @@ class Tab:
             self._page = None
             page.leave()
         page.html = _NOSCRIPT.sub(r"\1", html)
-        page.is_cut = page.settling.is_over
+        page.is_cut = page.is_over
         return page
 
     def rest(self) -> None:
@@ -147,9 +147,9 @@ class Tab:
         """Return the document as HTML, once it has loaded and rests."""
         while True:
             yield from page.settle()
-            document = yield from self._call(page, "rest", page.settling.is_over)
+            document = yield from self._call(page, "rest", page.is_over)
             # What it has asked for meanwhile may change it.
-            if document is None or page.settling.wait_s > 0:
+            if document is None or page.wait_s > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
             answer = yield from self._asked(
@@ -192,7 +192,7 @@ class Tab:
                 yield route
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
-        page.settling.extend()
+        page.extend()
         yield from self._call(page, "show", route)
         return (yield from self._read_settled(page))
 
@@ -203,7 +203,7 @@ class Tab:
             was_at_end = is_at_end
             found = yield from self._call(page, "scroll")
             is_at_end = found is None or not found["value"]
-            if is_at_end and was_at_end or page.settling.is_over:
+            if is_at_end and was_at_end or page.is_over:
                 return
             if is_at_end:
                 yield from page.settle()
