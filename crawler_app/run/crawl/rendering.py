@@ -80,36 +80,30 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         Raises:
             FetchError: it cannot be rendered.
         """
-        url, body = fetched.url, fetched.body
-        is_auto = self._context.config.render == "auto"
-        if not page.has_scripts or (
-            is_auto and not self.choice.wants(url, body, page.text)
+        url = fetched.url
+        is_always = self._context.config.render == "always"
+        if not page.has_scripts or not (
+            is_always or self.choice.wants(url, fetched.body, page.text)
         ):
             return page
-        rendering = yield from self._rendered(fetched)
+        self._requests.note_cookies(fetched)
+        rendering: Rendering = yield from self._pool.render(fetched)
+        stats = self._context.stats
+        if rendering.is_over:
+            stats["render/cut"] += 1
+        for name, picture in rendering.pictures.items():
+            stats["render/pictures"] += 1
+            yield from self._fetching.keep(f"urn:{name}:{url}", "image/webp", picture)
+        if self._observer is not None:
+            self._observer.saw_problems(url, list(rendering.problems))
         response = _rendered_response(fetched, rendering)
         mime = response.headers["Content-Type"]
         yield from self._fetching.keep(DOCUMENT + url, mime, response.body)
         after = yield from read(response, mime)
-        self._learn(rendering, page, after, outcome)
         if after.outline is not None:
             after.outline.is_rendered = True
+        self._learn(rendering, page, after, outcome)
         return after
-
-    def _rendered(self, fetched: Fetched) -> Subgenerator[Rendering]:
-        """Render a page, and keep what is there to see of it."""
-        self._requests.note_cookies(fetched)
-        rendering: Rendering = yield from self._pool.render(fetched)
-        stats = self._context.stats
-        if rendering.is_cut:
-            stats["render/cut"] += 1
-        for name, picture in rendering.pictures.items():
-            stats["render/pictures"] += 1
-            place = f"urn:{name}:{fetched.url}"
-            yield from self._fetching.keep(place, "image/webp", picture)
-        if self._observer is not None:
-            self._observer.saw_problems(fetched.url, list(rendering.problems))
-        return rendering
 
     def _learn(
         self, rendering: Rendering, before: Page, after: Page, outcome: Outcome
@@ -118,8 +112,8 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
         words, had = after.text.split(), before.text.split()
-        new, enough = set(words).difference(had), len(set(words)) / 5
-        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, enough)
+        new = set(words).difference(had)
+        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, len(set(words)) / 5)
         self.choice.learn(url, has_gained=has_gained)
         cost = RenderedPage(
             len(links),

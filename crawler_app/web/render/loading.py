@@ -64,7 +64,6 @@ class Rendering:
         problems: What its scripts got wrong, in order, and requests of scripts that failed.
         error: Why it cannot be rendered; None if it can.
         html: The document when it was done; shadow trees are templates in it.
-        is_cut: Whether it was not done at its limit.
         pictures: Its first screen in WebP, ``view`` and ``thumbnail``, if it was to be taken.
         world: The id of that in which the page is read; 0 while it has none.
         chromium_s: CPU time of the browser since the last page was done.
@@ -80,7 +79,6 @@ class Rendering:
     problems: dict[ScriptProblem, None] = field(default_factory=dict)
     error: RenderError | None = None
     html: str = ""
-    is_cut: bool = False
     pictures: dict[str, bytes] = field(default_factory=dict)
     world: int = 0
     chromium_s: float = 0.0
@@ -154,13 +152,10 @@ class Rendering:
                 self._document, self.url = frame["loaderId"], frame["url"]
             case "Page.navigatedWithinDocument", {"frameId": self.frame}:
                 self.url = params["url"]
-            case "Runtime.executionContextCreated", {
-                "context": {
-                    "name": page_script.WORLD,
-                    "auxData": {"frameId": self.frame},
-                } as context
-            }:
-                self.world = context["id"]
+            case "Runtime.executionContextCreated", {"context": context}:
+                is_main = context.get("auxData", {}).get("frameId") == self.frame
+                if is_main and context["name"] == page_script.WORLD:
+                    self.world = context["id"]
             case (("Inspector.targetCrashed" | "Inspector.detached"), _):
                 gone = self.devtools.is_lost
                 error = BrowserGoneError if gone else RenderError

@@ -136,7 +136,6 @@ class Tab:
             self._page = None
             page.leave()
         page.html = _NOSCRIPT.sub(r"\1", html)
-        page.is_cut = page.is_over
         return page
 
     def rest(self) -> None:
@@ -152,12 +151,8 @@ class Tab:
             if document is None or page.wait_s > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
-            answer = yield from self._asked(
-                page,
-                "DOM.getOuterHTML",
-                objectId=document["objectId"],
-                includeShadowDOM=True,
-            )
+            whole = {"objectId": document["objectId"], "includeShadowDOM": True}
+            answer = yield from self._asked(page, "DOM.getOuterHTML", **whole)
             if answer is not None:
                 return str(answer["outerHTML"])
 
@@ -224,13 +219,9 @@ class Tab:
         if not page.world:
             # It is made before any script, so there is no document, or it is a picture.
             raise page.error or RenderError("the browser shows no document")
-        answer = yield from self._asked(
-            page,
-            "Runtime.evaluate",
-            expression=f"gencrawl.{function}({', '.join(map(json.dumps, args))})",
-            contextId=page.world,
-            awaitPromise=True,
-        )
+        call = f"gencrawl.{function}({', '.join(map(json.dumps, args))})"
+        where = {"expression": call, "contextId": page.world, "awaitPromise": True}
+        answer = yield from self._asked(page, "Runtime.evaluate", **where)
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
         return None if answer is None else answer["result"]
