@@ -31,8 +31,7 @@ _PLACEHOLDER = re.compile(r"\bloading\b|\.\.\.|…|\{\{", re.IGNORECASE)
 # Of one page.
 MAX_SIGNS = 10
 
-# One page may be tried in vain for each ten pages of a host; and a few more that have little text,
-# and a sign.
+# One of ten pages of a host may be tried in vain; and some more, with a sign and little text.
 PAGES_PER_TRIAL = 10
 SHORT_CHARS = 200
 TRIALS_OF_SHORT = 5
@@ -105,10 +104,9 @@ class RenderChoice:
         # Most signs are in many pages.
         signs = [sys.intern(f"{host} {each}") for each in signs_in(body, text)]
         page = [shape, *signs]
-        more = TRIALS_OF_SHORT if len(text) < SHORT_CHARS else 0
         if url in self._trials or self._is_gaining(page):
             return True
-        if trial := self._trial_of(url, page, more_for_signs=more):
+        if trial := self._trial_of(url, page, is_short=len(text) < SHORT_CHARS):
             self._trials[url] = trial
             self._trials_by_host[host] += 1
             self._gains.update(dict.fromkeys(trial, False))
@@ -144,13 +142,14 @@ class RenderChoice:
         return any(map(self._gains.get, page))
 
     def _trial_of(
-        self, url: str, page: list[str], more_for_signs: int = 0
+        self, url: str, page: list[str], *, is_short: bool = False
     ) -> list[str]:
         """Return what rendering a page would try; nothing if all is known, or it may not be."""
         host, (shape, *signs) = host_of(url), page
         new = [each for each in signs if each not in self._gains]
         allowed = max(1, self._pages_by_host[host] // PAGES_PER_TRIAL)
-        allowed += more_for_signs if new else 0
+        if new and is_short:
+            allowed += TRIALS_OF_SHORT
         if self._trials_by_host[host] >= allowed or (not new and shape in self._gains):
             return []
         return new or [shape]

@@ -123,8 +123,7 @@ class Rendering:
 
     def extend(self) -> None:
         """Note that it was waiting for us until now."""
-        last_at = self._began_at + MAX_LIMIT_S
-        self._limit_at = min(time.monotonic() + LIMIT_S, last_at)
+        self._limit_at = min(time.monotonic() + LIMIT_S, self._began_at + MAX_LIMIT_S)
 
     def settle(self) -> Subgenerator[None]:
         """Wait until it is done, or over.

@@ -120,9 +120,7 @@ class Tab:
         Raises:
             RenderError: the page crashed the tab, or kept it busy.
         """
-        page = self._page = Rendering(
-            fetched, self._target, self.devtools, self.fetch, url=fetched.url
-        )
+        page = self._page = Rendering(fetched, self._target, self.devtools, self.fetch)
         self.pages += 1
         try:
             done = yield self._ask("Page.navigate", url=fetched.url)
@@ -237,9 +235,7 @@ class Tab:
                 raise
             if page.error is None and page.world != world:
                 return None
-            raise page.error or RenderError(
-                "its scripts did not let it be read"
-            ) from None
+            raise page.error or RenderError("its scripts do not end") from None
         return answer
 
     def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
