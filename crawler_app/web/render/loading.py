@@ -23,7 +23,7 @@ __all__ = ["FetchForBrowser", "Rendering", "refuse"]
 # In seconds or milliseconds since 1970, as scripts add it to a URL against caches.
 _TIME = re.compile(r"\d{10,13}")
 
-# Of no request and no answer.  That of the browser itself.  Precedents: Puppeteer's networkidle0
+# Without a request or an answer; that of the browser itself.  Precedents: Puppeteer's networkidle0
 # 500 ms, browsertrix 2 s.
 QUIET_S = 0.5
 
