@@ -22,15 +22,14 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.permission import Permission
 from crawler_app.run.results.rendered_pages import DOCUMENT, RenderedPage
 from crawler_app.web.documents.html import Page
-from crawler_app.web.render.choosing import (
-    NEARLY_EMPTY_CHARS,
-    RenderChoice,
-    has_scripts,
-)
+from crawler_app.web.render.choosing import RenderChoice
 from crawler_app.web.render.loading import Rendering
 from crawler_app.web.render.pool import BrowserPool
 
 __all__ = ["PageRenderer"]
+
+# A date, or a number of visitors, is no reason to render pages.
+MIN_NEW_WORDS = 2
 
 # Reads a response of a media type.
 ReadPage: TypeAlias = Callable[[Fetched, str], Subgenerator[Page]]
@@ -81,25 +80,25 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         Raises:
             FetchError: it cannot be rendered.
         """
+        url = fetched.url
         is_always = self._context.config.render == "always"
-        if not has_scripts(fetched.body) or not (
-            is_always or self.choice.wants(fetched.url, len(page.text))
+        if not page.has_scripts or not (
+            is_always or self.choice.wants(url, fetched.body, page.text)
         ):
             return page
         self._requests.note_cookies(fetched)
         rendering: Rendering = yield from self._pool.render(fetched)
         stats = self._context.stats
-        if rendering.is_cut:
+        if rendering.is_over:
             stats["render/cut"] += 1
         for name, picture in rendering.pictures.items():
             stats["render/pictures"] += 1
-            place = f"urn:{name}:{fetched.url}"
-            yield from self._fetching.keep(place, "image/webp", picture)
+            yield from self._fetching.keep(f"urn:{name}:{url}", "image/webp", picture)
         if self._observer is not None:
-            self._observer.saw_problems(fetched.url, list(rendering.problems))
+            self._observer.saw_problems(url, list(rendering.problems))
         response = _rendered_response(fetched, rendering)
         mime = response.headers["Content-Type"]
-        yield from self._fetching.keep(DOCUMENT + fetched.url, mime, response.body)
+        yield from self._fetching.keep(DOCUMENT + url, mime, response.body)
         after = yield from read(response, mime)
         if after.outline is not None:
             after.outline.is_rendered = True
@@ -112,22 +111,21 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         """Note what rendering a page has found and cost."""
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
-        texts = len(before.text), len(after.text)
-        has_gained = bool(links) or texts[1] > max(1.2 * texts[0], NEARLY_EMPTY_CHARS)
-        words = len(after.text.split()) - len(before.text.split())
+        words, had = after.text.split(), before.text.split()
+        new = set(words).difference(had)
+        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, len(set(words)) / 5)
+        self.choice.learn(url, has_gained=has_gained)
         cost = RenderedPage(
             len(links),
-            max(0, words),
-            rendering.settling.requests,
+            max(0, len(words) - len(had)),
+            rendering.requests,
             round(rendering.chromium_s * 1000),
             pages=1,
-            gained=int(bool(links) or words > 0),
+            gained=int(has_gained),
         )
         for name, count in cost._asdict().items():
             self._context.stats[f"render/{name}"] += count
         outcome.add_note(cost.note)
-        was_empty = texts[0] < NEARLY_EMPTY_CHARS
-        self.choice.learn(url, has_gained=has_gained, was_empty=was_empty)
         read = "\n".join([after.title, after.text, *after.links])
         outcome.digest = digest_of(read.encode("utf-8", "replace"))
         outcome.reason = Reason.RENDERED

@@ -22,10 +22,11 @@ from crawler_app.web.documents.references import (
     MAX_LINKS,
     Mention,
     assets_of,
+    is_script,
     refresh_in,
 )
 from crawler_app.web.documents.refresh import Refresh, refresh_among
-from crawler_app.web.documents.scripted import is_made_by_script
+from crawler_app.web.documents.scripted import shows_nothing
 from crawler_app.web.documents.text import headings_and_text, text_of
 from crawler_app.web.documents.tree import Tree, tree_of
 from crawler_app.web.documents.xhtml import is_xml
@@ -72,6 +73,7 @@ class Page:
         outline: All references with their places; None unless requested.
         metadata: None unless requested.
         passwords: How many fields for a password there are.
+        has_scripts: Whether a browser would run any.
         is_made_by_script: Whether it is only a shell, which a script fills in the browser.
         is_partial: Whether a limit of time, memory or links ended the reading.
     """
@@ -91,6 +93,7 @@ class Page:
     outline: Outline | None = None
     metadata: PageMetadata | None = None
     passwords: int = 0
+    has_scripts: bool = False
     is_made_by_script: bool = False
     is_partial: bool = False
 
@@ -196,7 +199,8 @@ def _read_page(page: Page, tree: Tree, agent: str, *, with_anchors: bool) -> Non
     if refreshes := [*filter(None, map(refresh_in, tree.tags("meta")))]:
         page.refresh = refresh_among(refreshes, charset)
     leads_on = page.links or page.refresh is not None and page.refresh.reference
-    page.is_made_by_script = not leads_on and is_made_by_script(tree)
+    page.has_scripts = any(map(is_script, tree.tags("script")))
+    page.is_made_by_script = page.has_scripts and not leads_on and shows_nothing(tree)
     _read_head(page, tree, agent)
     if with_anchors:
         page.anchors = anchors_of(links, charset)

@@ -2,8 +2,7 @@
 
     pool          browsers and their tabs: started, shared, recycled, restarted
       tab         one page after another: load, wait until it is done, read
-      loading     a page under way: its requests
-      settling    when a page is done
+      loading     a page under way: its requests, and when it is done
       problems    what the scripts of a page get wrong
       requests    a request of the browser
       page_script what runs beside the scripts of a page

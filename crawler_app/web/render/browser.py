@@ -89,14 +89,12 @@ class Browser:
         devtools: The connection to it.
         way: How it was started.
         home: The directory of its files.
-        is_broken: Whether it is to be replaced.
     """
 
     process: "subprocess.Popen[bytes]"
     devtools: DevTools
     way: Way
     home: str
-    is_broken: bool = False
     _cpu_s_by_pid: dict[int, float] = field(default_factory=dict)
 
     def end(self) -> None:

@@ -1,49 +1,60 @@
 """Which pages are rendered, with ``--render auto``.
 
-Pure.  A page that is nearly empty without its scripts is rendered.  Of all others, a few of each
-shape of URL are, to see whether that finds anything: a page that has text may still have its links
-from a script, and an empty one may be empty.
+Some pages show a sign that they need it: an element with nothing in it, such as ``<main id=app>``,
+or a text like "Loading ...".  The first page of a host with a new sign is rendered as a trial, and
+if that gains it links or text, so are all others with the sign.  Pages without such signs may still
+get their links from a script: of these, one of each shape of URL, such as ``/blog/*``, is tried.
+
+One of ten pages of a host may be tried in vain.  A page that is not rendered at first can be
+later, when other pages have shown that it needs it.
 """
 
 import re
+import sys
 from collections import Counter
 from urllib.parse import urlsplit
 
 from crawler_app.base.urls import host_of
 
-__all__ = ["RenderChoice", "has_scripts"]
+__all__ = ["RenderChoice", "signs_in"]
 
-# A script that a browser runs; the other types are data.
-_SCRIPT = re.compile(
-    rb"<script(?=[\s/>])(?![^>]*\stype\s*=\s*[\"']?(?!text/javascript|module|application/"
-    rb"(?:x-)?(?:javascript|ecmascript)|[\"'])[^>]*)",
+# An element with nothing in it, which is not hidden.
+_GAP = re.compile(
+    rb"<((div|main|section|article|[uod]l|li|table|tbody|h[1-6]|span|[a-z]+-[a-z-]+)(?=[\s>])"
+    rb"(?:(?!\shidden\b)[^<>]){0,300})>(?:\s|<!--[^<>]{0,20}-->)*</\2>",
     re.IGNORECASE,
 )
 
-# The text of a page, less than that is a title, a menu or "please turn on JavaScript".
-NEARLY_EMPTY_CHARS = 200
+# Text that a script replaces: "Loading", "Wait ..." in any language, "{{ title }}".
+_PLACEHOLDER = re.compile(r"\bloading\b|\.\.\.|…|\{\{", re.IGNORECASE)
 
-# Of one shape, before its gain is known.
-SAMPLES_PER_SHAPE = 2
+# Of one page.
+MAX_SIGNS = 10
 
-# One page may be rendered in vain for each ten pages of a host.  One that has text always may.
-PAGES_PER_SAMPLE = 10
+# One of ten pages of a host may be tried in vain; and some more, with a sign and little text.
+PAGES_PER_TRIAL = 10
+SHORT_CHARS = 200
+TRIALS_OF_SHORT = 5
 
 # Of one shape, that can be rendered later.
 MAX_UNRENDERED = 10_000
 
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+")
 
 
-def has_scripts(body: bytes) -> bool:
-    """Return whether a page has a script that a browser would run.
+def signs_in(body: bytes, text: str) -> list[str]:
+    """Return what in a page its scripts may fill or replace, each once.
 
-    >>> has_scripts(b"<script src=app.js></script>")
-    True
-    >>> has_scripts(b'<p>script<script type="application/ld+json">{}</script>')
-    False
+    Args:
+        text: What can be read in it without them; nothing is a sign, too.
+
+    >>> signs_in(b"<h1>Home</h1><main id=app7></main><p>Loading", "Home Loading")
+    ['main id=app#', 'Loading']
     """
-    return _SCRIPT.search(body) is not None
+    gaps = (each[1].decode("latin-1") for each in _GAP.finditer(body))
+    found = [_NUMBER.sub("#", each) for each in gaps]
+    found += _PLACEHOLDER.findall(text) if text else [""]
+    return list(dict.fromkeys(found))[:MAX_SIGNS]
 
 
 def shape_of(url: str) -> str:
@@ -63,66 +74,82 @@ def shape_of(url: str) -> str:
 class RenderChoice:
     """Decides page by page, and learns from each that was rendered.
 
-    >>> choice = RenderChoice()
-    >>> choice.wants("http://a.test/", text_chars=0)
+    >>> choice, body = RenderChoice(), b"<h1>Home</h1><main></main>"
+    >>> choice.wants("http://a.test/", body, "Home")
     True
-    >>> choice.wants("http://a.test/text", text_chars=5000)
+    >>> choice.learn("http://a.test/", has_gained=True)
+    >>> choice.wants("http://a.test/about/us", body, "Home")
     True
-    >>> choice.learn("http://a.test/text", has_gained=False)
-    >>> choice.wants("http://a.test/more", text_chars=5000)
-    False
     """
 
     def __init__(self) -> None:
-        self._pages_by_host: Counter[str] = Counter()
-        # Of each host and each shape: empty pages that stayed so, and samples taken; those of a
-        # host only unless they have gained something.
-        self._vain: Counter[str] = Counter()
-        self._samples: Counter[str] = Counter()
-        self._gaining_shapes: set[str] = set()
-        self._unrendered_by_shape: dict[str, list[str]] = {}
+        self._pages_by_host = Counter[str]()
+        # In vain, or under way.
+        self._trials_by_host = Counter[str]()
+        # Under way, by URL: the new signs, or the new shape.
+        self._trials: dict[str, list[str]] = {}
+        # Of each sign and shape that was tried, whether that has gained something by now.
+        self._gains: dict[str, bool] = {}
+        # By shape and URL: the shape and the signs of a page.
+        self._unrendered: dict[str, dict[str, list[str]]] = {}
 
-    def wants(self, url: str, text_chars: int) -> bool:
-        """Return whether to render a page that has scripts.
+    def wants(self, url: str, body: bytes, text: str) -> bool:
+        """Return whether to render a page that has scripts; once it is, `learn` has to be told.
 
         Args:
-            text_chars: The length of the text that it has without them.
+            text: What can be read in it without them.
         """
         host, shape = host_of(url), shape_of(url)
         self._pages_by_host[host] += 1
-        if shape in self._gaining_shapes:
+        # Most signs are in many pages.
+        signs = [sys.intern(f"{host} {each}") for each in signs_in(body, text)]
+        page = [shape, *signs]
+        if url in self._trials or self._is_gaining(page):
             return True
-        is_empty = text_chars < NEARLY_EMPTY_CHARS
-        if is_empty and self._vain[shape] < SAMPLES_PER_SHAPE:
+        if trial := self._trial_of(url, page, is_short=len(text) < SHORT_CHARS):
+            self._trials[url] = trial
+            self._trials_by_host[host] += 1
+            self._gains.update(dict.fromkeys(trial, False))
             return True
-        in_vain = self._pages_by_host[host] // PAGES_PER_SAMPLE
-        allowed = max(1, in_vain - self._vain[host])
-        if self._samples[shape] < SAMPLES_PER_SHAPE and self._samples[host] < allowed:
-            self._samples.update((host, shape))
-            return True
-        unrendered = self._unrendered_by_shape.setdefault(shape, [])
+        unrendered = self._unrendered.setdefault(shape, {})
         if len(unrendered) < MAX_UNRENDERED:
-            unrendered.append(url)
+            unrendered[url] = page
         return False
 
-    def learn(self, url: str, *, has_gained: bool, was_empty: bool = False) -> None:
-        """Note whether rendering a page has found links or text that it had not.
-
-        Args:
-            was_empty: Whether it was rendered because it is nearly empty.
-        """
-        host, shape = host_of(url), shape_of(url)
-        if has_gained:
-            self._gaining_shapes.add(shape)
-            self._samples[host] -= not was_empty
-        elif was_empty:
-            self._vain.update((host, shape))
+    def learn(self, url: str, *, has_gained: bool) -> None:
+        """Note whether a page, as rendered, has links or text that it had not."""
+        trial = self._trials.pop(url, [])
+        if trial and has_gained:
+            self._trials_by_host[host_of(url)] -= 1
+            self._gains.update(dict.fromkeys(trial, True))
 
     def take_missed(self) -> list[str]:
-        """Return the pages that were not rendered before their shape was known to need it.
+        """Return pages to render that were not, each once.
 
-        Each is returned once.
+        Those that are known by now to need it; if there are none, one that may be tried, of the
+        largest shape.
         """
-        by_shape = self._unrendered_by_shape
-        shapes = [shape for shape in by_shape if shape in self._gaining_shapes]
-        return [url for shape in shapes for url in by_shape.pop(shape)]
+        by_size = sorted(self._unrendered.values(), key=len, reverse=True)
+        pages = [each for pages in by_size for each in pages.items()]
+        found = [url for url, page in pages if self._is_gaining(page)]
+        found = found or [url for url, page in pages if self._trial_of(url, page)][:1]
+        for url in found:
+            del self._unrendered[shape_of(url)][url]
+            self._pages_by_host[host_of(url)] -= 1  # it is read again
+        return found
+
+    def _is_gaining(self, page: list[str]) -> bool:
+        return any(map(self._gains.get, page))
+
+    def _trial_of(
+        self, url: str, page: list[str], *, is_short: bool = False
+    ) -> list[str]:
+        """Return what rendering a page would try; nothing if all is known, or it may not be."""
+        host, (shape, *signs) = host_of(url), page
+        new = [each for each in signs if each not in self._gains]
+        allowed = max(1, self._pages_by_host[host] // PAGES_PER_TRIAL)
+        if new and is_short:
+            allowed += TRIALS_OF_SHORT
+        if self._trials_by_host[host] >= allowed or (not new and shape in self._gains):
+            return []
+        return new or [shape]

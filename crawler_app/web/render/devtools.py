@@ -119,6 +119,7 @@ class DevTools(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection, which also ends the browser."""
+        self.is_lost = True
         self._transport.abort()
 
     # -- called by the event loop ---------------------------------------------------------

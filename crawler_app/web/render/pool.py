@@ -67,7 +67,7 @@ class BrowserPool:
         # First come, first served: who needs a whole browser is not passed by others.
         self._turn = Lock()
         self._changed = Condition()
-        self._waiting = 0
+        self._is_full = False
         self._way: Way | None = None
         self._failed_urls: set[str] = set()
         self._is_closed = False
@@ -100,17 +100,14 @@ class BrowserPool:
 
     def _taken(self, tabs: int) -> Subgenerator[_Seat]:
         """Wait for a browser with this number of free tabs, and take them."""
-        self._waiting += 1
-        try:
-            with (yield self._turn.acquire()):
-                while True:
-                    seat = min(self._seats, key=lambda each: each.taken)
-                    if seat.taken + tabs <= TABS_PER_BROWSER:
-                        seat.taken += tabs
-                        return seat
-                    yield self._changed.wait()
-        finally:
-            self._waiting -= 1
+        with (yield self._turn.acquire()):
+            while True:
+                seat = min(self._seats, key=lambda each: each.taken)
+                self._is_full = seat.taken + tabs > TABS_PER_BROWSER
+                if not self._is_full:
+                    seat.taken += tabs
+                    return seat
+                yield self._changed.wait()
 
     def _render_in(self, seat: _Seat, fetched: Fetched) -> Subgenerator[Rendering]:
         """Render a page, in the next browser if one ends."""
@@ -119,7 +116,7 @@ class BrowserPool:
             try:
                 return (yield from self._render_by(browser, seat.tabs, fetched))
             except BrowserGoneError:
-                browser.is_broken = True
+                browser.end()
                 if not tries_left or self._is_closed:
                     raise
         raise AssertionError
@@ -139,19 +136,20 @@ class BrowserPool:
             raise
         if tab.is_worn or tab.pages >= PAGES_PER_TAB:
             tab.close()
-            browser.is_broken = browser.memory_bytes() > MAX_BROWSER_BYTES
-            return rendering
-        if not self._waiting:
-            tab.rest()
-        tabs.append(tab)
+            if browser.memory_bytes() > MAX_BROWSER_BYTES:
+                browser.end()
+        else:
+            tabs.append(tab)
+            if not self._is_full:
+                tab.rest()
         return rendering
 
     def _running(self, seat: _Seat) -> Subgenerator[Browser]:
-        """Return the browser of a seat; a new one if it has ended or is broken."""
+        """Return the browser of a seat; a new one if it has ended."""
         with (yield seat.lock.acquire()):
             old = seat.browser
             if old is not None:
-                if not old.is_broken and not old.devtools.is_lost:
+                if not old.devtools.is_lost:
                     return old
                 old.end()
                 yield asyncio.get_running_loop().run_in_executor(None, old.wait)

@@ -5,9 +5,9 @@ Rule: nothing that a page does lasts longer than its limit, and whatever goes wr
 """
 
 import base64
+import contextlib
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import unescape
@@ -32,6 +32,7 @@ MAX_MOVES = 100
 # The window: 16 to 9, as that of browsertrix, whose thumbnails are of half this width too.
 WIDTH, HEIGHT = 1280, 720
 SCREEN = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+CLIP = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}
 
 # A whole element, and what may hold the text of its tags; no other has "<" in it.
 _NOSCRIPT = re.compile(
@@ -133,7 +134,6 @@ class Tab:
             self._page = None
             page.leave()
         page.html = _NOSCRIPT.sub(r"\1", html)
-        page.is_cut = page.settling.is_over(time.monotonic())
         return page
 
     def rest(self) -> None:
@@ -142,21 +142,15 @@ class Tab:
 
     def _read_settled(self, page: Rendering) -> Subgenerator[str]:
         """Return the document as HTML, once it has loaded and rests."""
-        settling = page.settling
         while True:
             yield from page.settle()
-            is_over = settling.is_over(time.monotonic())
-            document = yield from self._call(page, "rest", is_over)
+            document = yield from self._call(page, "rest", page.is_over)
             # What it has asked for meanwhile may change it.
-            if document is None or settling.wait_s(time.monotonic()) > 0:
+            if document is None or page.wait_s > 0:
                 continue
             # By the browser, which a page cannot deceive, and which sees closed shadow trees.
-            answer = yield from self._asked(
-                page,
-                "DOM.getOuterHTML",
-                objectId=document["objectId"],
-                includeShadowDOM=True,
-            )
+            whole = {"objectId": document["objectId"], "includeShadowDOM": True}
+            answer = yield from self._asked(page, "DOM.getOuterHTML", **whole)
             if answer is not None:
                 return str(answer["outerHTML"])
 
@@ -191,7 +185,7 @@ class Tab:
                 yield route
 
     def _read_route(self, page: Rendering, route: str) -> Subgenerator[str]:
-        page.settling.extend(time.monotonic())
+        page.extend()
         yield from self._call(page, "show", route)
         return (yield from self._read_settled(page))
 
@@ -202,7 +196,7 @@ class Tab:
             was_at_end = is_at_end
             found = yield from self._call(page, "scroll")
             is_at_end = found is None or not found["value"]
-            if is_at_end and was_at_end or page.settling.is_over(time.monotonic()):
+            if is_at_end and was_at_end or page.is_over:
                 return
             if is_at_end:
                 yield from page.settle()
@@ -211,13 +205,11 @@ class Tab:
     def _pictures(self) -> Subgenerator[dict[str, bytes]]:
         """Return pictures of what is shown now, by name; none if they cannot be taken."""
         taken = {}
-        for name, scale in (("view", 1), ("thumbnail", 0.5)):
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": scale}
-            shot = {"format": "webp", "clip": clip}
-            answer = yield from self._answer("Page.captureScreenshot", **shot)
-            if answer is None:
-                break
-            taken[name] = base64.b64decode(answer["data"])
+        with contextlib.suppress(RenderError):
+            for name, scale in (("view", 1), ("thumbnail", 0.5)):
+                shot = {"format": "webp", "clip": CLIP | {"scale": scale}}
+                answer = yield self._ask("Page.captureScreenshot", **shot)
+                taken[name] = base64.b64decode(answer["data"])
         return taken
 
     def _call(self, page: Rendering, function: str, *args: str | bool) -> Answer:
@@ -225,13 +217,9 @@ class Tab:
         if not page.world:
             # It is made before any script, so there is no document, or it is a picture.
             raise page.error or RenderError("the browser shows no document")
-        answer = yield from self._asked(
-            page,
-            "Runtime.evaluate",
-            expression=f"gencrawl.{function}({', '.join(map(json.dumps, args))})",
-            contextId=page.world,
-            awaitPromise=True,
-        )
+        call = f"gencrawl.{function}({', '.join(map(json.dumps, args))})"
+        where = {"expression": call, "contextId": page.world, "awaitPromise": True}
+        answer = yield from self._asked(page, "Runtime.evaluate", **where)
         if answer is not None and "exceptionDetails" in answer:
             raise RenderError(f"cannot be read: {answer['exceptionDetails']['text']}")
         return None if answer is None else answer["result"]
@@ -239,20 +227,15 @@ class Tab:
     def _asked(self, page: Rendering, method: str, **params: Any) -> Answer:
         """Return the result of a command; None if the document has changed meanwhile."""
         world = page.world
-        answer = yield from self._answer(method, **params)
-        if answer is None and (page.error is not None or page.world == world):
-            raise page.error or RenderError("its scripts did not let it be read")
-        return answer
-
-    def _answer(self, method: str, **params: Any) -> Answer:
-        """Return the result of a command; None if the page does not let it have one."""
         try:
             answer: dict[str, Any] = yield self._ask(method, **params)
         except RenderError:
+            # The browser is well, even if this is late: a script of the page does not end.
             if self.devtools.is_lost:
                 raise
-            # The browser is well, even if this is late: a script of the page does not end.
-            return None
+            if page.error is None and page.world != world:
+                return None
+            raise page.error or RenderError("its scripts do not end") from None
         return answer
 
     def _ask(self, method: str, **params: Any) -> "gen.Future[dict[str, Any]]":
