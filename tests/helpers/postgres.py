@@ -1,7 +1,12 @@
 """A crawl on a PostgreSQL server, and a frontier on it that waits for each step."""
 
+import atexit
 import contextlib
+import functools
 import math
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import asyncpg
@@ -10,6 +15,7 @@ import pytest
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Candidate, Outcome, Role, State
 from crawler_app.base.reasons import PROVISIONAL
+from crawler_app.store.frontier.postgres import private_server
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.install import install, uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
@@ -17,7 +23,13 @@ from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFronti
 from crawler_app.store.frontier.postgres.worker_state import NO_OBSERVER, LeaseRules
 from gencoro import gen
 from gencoro.ioloop import IOLoop
-from tests.helpers.postgres_server import USER, newest_binaries, running, url_of
+from tests.helpers.postgres_server import (
+    USER,
+    newest_binaries,
+    running,
+    temporary_directory,
+    url_of,
+)
 
 __all__ = [
     "LEASE_S",
@@ -29,12 +41,16 @@ __all__ = [
     "paths",
     "postgres",
     "postgres_url",
+    "prepared_servers",
     "run_sql",
     "url_for_workers",
     "workers",
 ]
 
 LEASE_S = 300.0
+# What `prepared_servers` replaces.
+make_data = private_server._run_initdb
+
 RIGHTS = Path(__file__).parents[2] / "docs" / "postgres.rst"
 PAGE = Outcome(State.DONE, "ok", 200, "text/html", 100, took_s=0.1)
 
@@ -62,6 +78,33 @@ def postgres():
 def postgres_url(postgres):
     """Return the URL of its database."""
     return url_of(postgres)
+
+
+@pytest.fixture
+def prepared_servers(monkeypatch):
+    """Have the crawls of this process begin with a copy of their server's first data.
+
+    Making them takes a third of a second of CPU time, and a copy a tenth of that.
+    """
+
+    def copy(new, _):
+        subprocess.run(["cp", "-a", f"{_first_data()}/.", new], check=True)
+
+    monkeypatch.setattr(private_server, "_run_initdb", copy)
+
+
+@functools.cache
+def _first_data():
+    """Return the data of a crawl's server, as the crawler makes them."""
+    directory = temporary_directory()
+    atexit.register(shutil.rmtree, directory)
+    data = directory / "data"
+    data.mkdir(mode=0o700)
+    who = private_server._user_for_root()
+    if who is not None:
+        os.chown(data, *who)
+    make_data(data, who)
+    return data
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ server.
 """
 
 import asyncio
+import contextlib
 import socket
 import struct
 import threading
@@ -16,6 +17,9 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 __all__ = ["Answer", "Site"]
+
+# How long a page is held at most, so that a test in which nothing ends fails and does not hang.
+MAX_HELD_S = 60.0
 
 
 class Answer:
@@ -99,7 +103,7 @@ class Site:
         self._answers.setdefault(path, []).append(Answer(body, **options))
 
     def hold(self, path):
-        """Keep requests for a path waiting until `let_go`."""
+        """Keep requests for a path waiting until `let_go`, or for a minute."""
         self._gates[path] = asyncio.Event()
 
     def let_go(self, path):
@@ -135,7 +139,8 @@ class Site:
         self._most_at_once = max(self._most_at_once, self._at_once)
         try:
             if path in self._gates:
-                await self._gates[path].wait()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._gates[path].wait(), MAX_HELD_S)
             if handler.request.method == "HEAD" and self.head_status is not None:
                 handler.set_status(self.head_status)
             elif self.resets(path):

@@ -4,6 +4,10 @@ import logging
 
 import pytest
 
+from tests.helpers.postgres import prepared_servers
+
+__all__ = ["prepared_servers"]
+
 
 @pytest.fixture
 def told(gencrawl, site, directory):
@@ -24,6 +28,7 @@ def told(gencrawl, site, directory):
     return told
 
 
+@pytest.mark.usefixtures("prepared_servers")
 @pytest.mark.parametrize(
     "options", [("--verbose",), ("-v", "--concurrency", 2, "--processes", 2)], ids=str
 )

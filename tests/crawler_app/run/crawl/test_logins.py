@@ -22,10 +22,10 @@ from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from tests.helpers.login_site import PAGES, PASSWORD, LoginSite
-from tests.helpers.postgres import postgres, postgres_url
+from tests.helpers.postgres import postgres, postgres_url, prepared_servers
 from tests.helpers.postgres_server import newest_binaries
 
-__all__ = ["postgres", "postgres_url"]
+__all__ = ["postgres", "postgres_url", "prepared_servers"]
 
 
 @pytest.fixture
@@ -236,6 +236,7 @@ def test_rendered_page_has_the_local_storage_of_its_user(site, crawl, tmp_path):
     assert outcomes["/"].title == "mine,{' &\"<"
 
 
+@pytest.mark.usefixtures("prepared_servers")
 @pytest.mark.parametrize("workers", ["processes", "frontier"])
 def test_workers_that_cannot_log_in_end_with_the_summary_and_go_on_later(
     site, recipe, tmp_path, capsys, postgres_url, workers
@@ -255,6 +256,7 @@ def test_workers_that_cannot_log_in_end_with_the_summary_and_go_on_later(
     assert {path for path in site.paths if path.startswith("/p")} == WHOLE - {"/"}
 
 
+@pytest.mark.usefixtures("prepared_servers")
 @pytest.mark.skipif(not newest_binaries(), reason="needs PostgreSQL")
 def test_several_processes_stay_logged_in(site, crawl, recipe):
     site.forgets_after = [25]

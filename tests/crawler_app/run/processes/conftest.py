@@ -6,8 +6,11 @@ import pathlib
 
 import pytest
 
+from tests.helpers.postgres import prepared_servers
 from tests.helpers.scripts import is_running
 from tests.helpers.site import Site
+
+__all__ = ["prepared_servers"]
 
 
 class Web:

@@ -130,6 +130,7 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
     web, gencrawl, crawl, server, tmp_path, postgres_url
 ):
     wanted = web.tree(100)
+    web.sites[99 % 4].hold("/99")  # so that it cannot end before
     running = start_gencrawl(*crawl, "--processes", 2, "--concurrency", 4)
     wait_until(lambda: len(web.requests) > 20)
     victim = workers_of(running.pid)[0]
@@ -141,6 +142,7 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
     running.kill()
     _, err = running.communicate()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children))
+    web.sites[99 % 4].let_go("/99")
     forget_the_dead(postgres_url)
     ended = gencrawl("resume", tmp_path / "crawl", "--quiet")
 
@@ -153,7 +155,8 @@ def test_killed_worker_is_replaced_and_no_orphan_is_left(
 
 
 def test_worker_that_dies_while_the_server_is_away_is_restarted(web, tmp_path):
-    wanted = web.tree(200)
+    wanted = web.tree(100)
+    web.sites[99 % 4].hold("/99")  # so that it cannot end before
     with running_server() as server:
         running = start_gencrawl(
             *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
@@ -166,6 +169,7 @@ def test_worker_that_dies_while_the_server_is_away_is_restarted(web, tmp_path):
         lines = iter(running.stderr.readline, "")
         assert any("is started when the server answers" in line for line in lines)
         server.start()
+        web.sites[99 % 4].let_go("/99")
         forget_the_dead(server.url)
         _, err = running.communicate()
 

@@ -10,6 +10,8 @@ from crawler_app.store.archive.captures import NOT_MODIFIED, Captures
 from tests.helpers.scripts import start_python
 from tests.helpers.site import Answer
 
+pytestmark = pytest.mark.usefixtures("prepared_servers")
+
 TEXT = "<title>{0}</title><p>{0} " + "the same words again " * 20
 
 

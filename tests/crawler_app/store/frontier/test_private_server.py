@@ -14,8 +14,11 @@ from crawler_app.store.frontier.postgres import private_server
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.private_server import PrivateLocation
+from tests.helpers.postgres import prepared_servers
 from tests.helpers.postgres_server import newest_binaries
 from tests.helpers.scripts import wait_until
+
+__all__ = ["prepared_servers"]
 
 pytestmark = pytest.mark.skipif(
     newest_binaries() is None, reason="PostgreSQL is not installed"
@@ -65,6 +68,7 @@ def test_server_runs_as_long_as_it_is_used(directory, run_sync):
     assert (directory / "postgres").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.usefixtures("prepared_servers")
 def test_crawl_that_is_not_on_its_server_yet_has_not_begun(directory):
     location = PrivateLocation(directory)
 
@@ -81,6 +85,7 @@ def test_server_ends_with_a_user_that_is_killed(directory, start_script):
     wait_for_end(directory)
 
 
+@pytest.mark.usefixtures("prepared_servers")
 @pytest.mark.parametrize("victim", ["server", "program"])
 def test_server_that_was_killed_is_started_again(directory, victim, run_sync):
     with contextlib.closing(PrivateLocation(directory)) as location:
@@ -97,6 +102,7 @@ def test_server_that_was_killed_is_started_again(directory, victim, run_sync):
     wait_for_end(directory)
 
 
+@pytest.mark.usefixtures("prepared_servers")
 def test_data_of_others_are_not_started(directory, monkeypatch, tmp_path):
     PrivateLocation(directory).close()
     wait_for_end(directory)
@@ -111,6 +117,7 @@ def test_data_of_others_are_not_started(directory, monkeypatch, tmp_path):
     wait_for_end(directory)
 
 
+@pytest.mark.usefixtures("prepared_servers")
 def test_copy_is_started_whoever_owns_it(directory, tmp_path):
     PrivateLocation(directory).close()
     wait_for_end(directory)
@@ -125,6 +132,7 @@ def test_copy_is_started_whoever_owns_it(directory, tmp_path):
     assert (copy / "postgres").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.usefixtures("prepared_servers")
 def test_user_without_a_home_is_told_what_to_do(directory, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
 
