@@ -78,13 +78,9 @@ class Observer:
         self,
         document: DocumentRow,
         base: str,
-        page: Page | None,
         mentions: Sequence[Mention],
     ) -> None:
-        """Called with the references of a document, and the URL that they are relative to.
-
-        Without the page if the document is another file.
-        """
+        """Called with the references of a document, and the URL that they are relative to."""
 
     def see_page(
         self, record: UrlRecord, document: DocumentRow, page: Page | None
@@ -221,7 +217,7 @@ class DocumentReader:
         if page.outline is not None:
             self._keep_ids(document, page.outline)
             mentions = page.outline.mentions + mentions_in_headers(fetched.headers)
-            self._take(document, base, upgraded(mentions, fetched), page)
+            self._take(document, base, upgraded(mentions, fetched))
         if page.metadata is None:
             return page, document
         self._take_pictures(document, base, page.metadata.pictures)
@@ -259,11 +255,10 @@ class DocumentReader:
         document: DocumentRow,
         base: str,
         mentions: Sequence[Mention],
-        page: Page | None = None,
     ) -> None:
         """Show the references of a document to the observer, and take what they tell."""
         if self._observer is not None:
-            self._observer.see_links(document, base, page, mentions)
+            self._observer.see_links(document, base, mentions)
         if not self._links_only:
             self._references.take(document, base, mentions)
 

@@ -89,7 +89,7 @@ def outline_of(body: bytes, content_type: str) -> Outline:
     >>> outline_of(b"<p id=a>\\n<a href=b>B</a>", "text/html").mentions
     ... # doctest: +NORMALIZE_WHITESPACE
     [Mention(value='b', use=<Use.LINK: 0>, element='a', attribute='href', line=2, column=9,
-    text='B', is_place=False)]
+    text='B', is_place=False, rel='')]
     """
     if is_html(content_type) or media_type(content_type) == SVG_TYPE:
         markup, charset = decode_html(body, content_type)
@@ -123,8 +123,8 @@ def outline_of_tree(tree: Tree, charset: str) -> Outline:
     values = as_sent([each[1] for each in found], charset)
     place = tree.lines().place
     mentions = [
-        Mention(value, use, name, attribute, *place(at), text, is_place)
-        for value, (at, _, use, name, attribute, text, is_place) in zip(
+        Mention(value, use, name, attribute, *place(at), text, is_place, rel)
+        for value, (at, _, use, name, attribute, text, is_place, rel) in zip(
             values, found, strict=True
         )
     ]
@@ -139,7 +139,7 @@ def mentions_in_headers(headers: Mapping[str, str]) -> list[Mention]:
     ('/a', <Use.NAMED: 4>, 'Link header')
     """
     mentions = [
-        Mention(target, Use.NAMED, "Link header", "")
+        Mention(target, Use.NAMED, "Link header", "", rel=" ".join(rels))
         for target, rels in links_in(headers)
         if refers_to_url(rels)
     ]
@@ -151,7 +151,7 @@ def mentions_in_headers(headers: Mapping[str, str]) -> list[Mention]:
 
 def _mention_of(
     tree: Tree, reference: Reference
-) -> tuple[int, str, Use, str, str, str, bool]:
+) -> tuple[int, str, Use, str, str, str, bool, str]:
     """Return the offset of a reference, by which it is sorted, and the rest of a mention."""
     element, value, use, name, attribute, offset = reference
     at = tree.offset_of(element)
@@ -170,7 +170,9 @@ def _mention_of(
         and value.startswith("#/")
         and "internal" in (element.attr("class") or "")
     )
-    return at, value, use, name, attribute, text, is_place
+    rel = element.attr("rel") if name in ("a", "area", "link") else None
+    rel = (rel or "")[:MAX_TEXT_CHARS]
+    return at, value, use, name, attribute, text, is_place, rel
 
 
 def _ids_in(tree: Tree) -> list[str]:

@@ -81,6 +81,7 @@ class Mention(NamedTuple):
         text: That of a link, or another name for it; see
             `crawler_app.web.documents.outline.words_of`.
         is_place: Whether its fragment names a place though it looks like the state of a script.
+        rel: Its relations, as written; truncated if long.
     """
 
     value: str
@@ -91,6 +92,7 @@ class Mention(NamedTuple):
     column: int = 0
     text: str = ""
     is_place: bool = False
+    rel: str = ""
 
 
 _WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr")

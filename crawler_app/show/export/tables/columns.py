@@ -93,7 +93,7 @@ COLUMNS_BY_TABLE: Mapping[str, Mapping[str, str]] = {
         "text": _STRING,
         "kind": _STRING,
         "element": _STRING,
-        "nofollow": "BOOLEAN",
+        "rel": _STRING,
         "status": _COUNT,
         "reason": _STRING,
     },

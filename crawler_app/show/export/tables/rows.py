@@ -98,14 +98,12 @@ class RowReader(Observer):
         self,
         document: DocumentRow,
         base: str,
-        page: Page | None,
         mentions: Sequence[Mention],
     ) -> None:
-        nofollow = page.nofollow_links if page is not None else ()
         rows: list[Row] = []
         self._outlinks = 0
         target_by_link: dict[str, _Target] = {}
-        for value, use, element, _, line, position, text, _ in mentions:
+        for value, use, element, _, line, position, text, _, rel in mentions:
             link, _, fragment = value.partition("#")
             if not link:  # a place on the page
                 continue
@@ -126,7 +124,7 @@ class RowReader(Observer):
                     one_line(text, MAX_TEXT_CHARS) if text else "",
                     KIND_BY_USE[use],
                     element,
-                    bool(nofollow) and link in nofollow,
+                    " ".join(rel.lower().split()) if rel else "",
                     status,
                     reason,
                 )

@@ -50,7 +50,7 @@ def mill():
         site,
         "/",
         "<html lang=en><title>Home</title><h1 id=m>The <b>mill</b><a href=#m>&para;</a></h1>"
-        '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel=nofollow href="/n">N</a>'
+        '<a href="/a#part">A</a> <a href="/gone">Gone</a> <a rel="NoFollow  ugc" href="/n">N</a>'
         '<a href="mailto:x@y.test">Mail</a><img src="/p.png">',
     )
     html(site, "/a", "<title>=A,\n“x”</title><a href=/>Back</a><p>A windmill.")
@@ -154,12 +154,12 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
             "fragment": "part",
             "text": "A",
             "kind": "link",
-            "nofollow": False,
+            "rel": "",
             "status": 200,
         }.items()
     )
-    assert by_target["gone"].items() >= {"nofollow": False, "status": 404}.items()
-    assert by_target["n"].items() >= {"nofollow": True, "status": None}.items()
+    assert by_target["gone"].items() >= {"rel": "", "status": 404}.items()
+    assert by_target["n"].items() >= {"rel": "nofollow ugc", "status": None}.items()
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
 
 
@@ -180,7 +180,11 @@ def test_what_only_programs_read_is_no_link_of_visitors(gencrawl, site, cli, dir
 
     kinds = answer("SELECT kind, count(*) FROM links GROUP BY 1 ORDER BY 1")
     counts = answer("SELECT outlinks, inlinks FROM pages ORDER BY url")
+    rels = answer(
+        "SELECT rel, count(*) FROM links WHERE rel != '' GROUP BY 1 ORDER BY 1"
+    )
 
+    assert rels == [["canonical", "1"], ["next", "1"]]
     assert kinds == [["frame", "1"], ["link", "2"], ["named", "4"]]
     assert counts == [["2", "0"], ["0", "2"], ["1", "1"]]
 
@@ -434,11 +438,11 @@ def test_files_of_other_programs_are_read(gencrawl, tmp_path, name, content):
         return gencrawl("sql", tmp_path / name, "-q", query).out.splitlines()[1:]
 
     site = "http://a.test/"
-    found = "SELECT source, target, fragment, nofollow, status FROM links"
+    found = "SELECT source, target, fragment, rel, status FROM links"
     assert answer(f"{found} ORDER BY ALL") == [
-        f"{site},{site}a,x,False,200",
-        f"{site},{site}gone,,False,404",
-        f"{site}a,{site},,True,200",
+        f"{site},{site}a,x,,200",
+        f"{site},{site}gone,,,404",
+        f"{site}a,{site},,nofollow,200",
     ]
     known = "SELECT url, title, status, inlinks, outlinks FROM pages"
     assert answer(f"{known} ORDER BY ALL") == [
