@@ -126,13 +126,19 @@ class RenderChoice:
     def take_missed(self) -> list[str]:
         """Return pages to render that were not, each once.
 
-        Those that are known by now to need it; if there are none, one that may be tried, of the
-        largest shape.
+        Those that are known by now to need it; if there are none, one of each shape that may be
+        tried, of the largest first.
         """
         by_size = sorted(self._unrendered.values(), key=len, reverse=True)
-        pages = [each for pages in by_size for each in pages.items()]
-        found = [url for url, page in pages if self._is_gaining(page)]
-        found = found or [url for url, page in pages if self._trial_of(url, page)][:1]
+        every = [each for pages in by_size for each in pages.items()]
+        found = [url for url, page in every if self._is_gaining(page)]
+        tried = Counter[str]()
+        for pages in () if found else by_size:
+            new = (url for url, page in pages.items() if self._trial_of(url, page))
+            url = next(new, "")
+            if url and tried[host := host_of(url)] < self._trials_left(host):
+                tried[host] += 1
+                found.append(url)
         for url in found:
             del self._unrendered[shape_of(url)][url]
             self._pages_by_host[host_of(url)] -= 1  # it is read again
@@ -147,9 +153,13 @@ class RenderChoice:
         """Return what rendering a page would try; nothing if all is known, or it may not be."""
         host, (shape, *signs) = host_of(url), page
         new = [each for each in signs if each not in self._gains]
-        allowed = max(1, self._pages_by_host[host] // PAGES_PER_TRIAL)
+        left = self._trials_left(host)
         if new and is_short:
-            allowed += TRIALS_OF_SHORT
-        if self._trials_by_host[host] >= allowed or (not new and shape in self._gains):
+            left += TRIALS_OF_SHORT
+        if left <= 0 or (not new and shape in self._gains):
             return []
         return new or [shape]
+
+    def _trials_left(self, host: str) -> int:
+        allowed = max(1, self._pages_by_host[host] // PAGES_PER_TRIAL)
+        return allowed - self._trials_by_host[host]
