@@ -131,8 +131,8 @@ def pytest_collection_modifyitems(
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Have one worker more than cores: many tests wait, for a server or a process."""
-    return (os.cpu_count() or 1) + 1
+    """Have three workers more than cores: many tests wait, for a server or a process."""
+    return (os.cpu_count() or 1) + 3
 
 
 def pytest_xdist_make_scheduler(

@@ -26,7 +26,6 @@ SOURCE = pathlib.Path(crawler_app.__file__).parent
 # Words that mean something else there: a directive, a key, a noun, a callback's name.
 HOMONYMS = {
     "nofollow": {
-        "show/export/tables/columns.py",
         "run/crawl/interpreting.py",
         "show/findings/kinds.py",
         "web/documents/links.py",

@@ -98,7 +98,7 @@ def test_path_that_is_a_file_is_refused(path):
 
 
 def test_directory_without_a_crawl_cannot_be_opened(path):
-    with pytest.raises(ConfigError, match=r"crawl\.json is missing"):
+    with pytest.raises(ConfigError, match=f"{path} does not exist"):
         CrawlDirectory.open(path)
     path.mkdir(parents=True)
     with pytest.raises(ConfigError, match=r"crawl\.json is missing"):
