@@ -358,6 +358,8 @@ class HttpExchange:
         """Pass on what was received of the body, also if an error follows."""
         data = bytes(self._part)
         self._part.clear()
+        if self.head is None:  # RFC 9110, 15.2; the parser may have taken a head for it
+            raise BadResponseError("a 1xx response with a body")
         if self._has_no_body:
             self._has_extra = True
         elif not self._is_over:  # a callback may have ended the exchange

@@ -346,10 +346,17 @@ def test_interim_response_has_no_body(lines):
     assert not result.was_reused
 
 
-def test_body_of_an_interim_response_is_refused():
-    first = b"HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello"
+# The parser knows that 100 has no body, and not that of 104 and others.
+@pytest.mark.parametrize(
+    "status", [b"100 Continue", b"104 Upload Resumption Supported"]
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("lines", [b"Content-Length: 5\r\n", CHUNKED])
+def test_body_of_an_interim_response_is_refused(status, method, lines):
+    body = b"5\r\nhello\r\n0\r\n\r\n" if lines is CHUNKED else b"hello"
+    first = b"HTTP/1.1 " + status + b"\r\n" + lines + b"\r\n" + body
 
-    result = exchange(answers(first + with_length(b"Content-Length: 2")))
+    result = exchange(answers(first + with_length(b"Content-Length: 2")), method=method)
 
     assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
     assert not result.was_reused
