@@ -85,6 +85,16 @@ def test_time_limit_puts_back_what_takes_longer(web, gencrawl, tmp_path):
         assert left.count(State.CLAIMED) == 0
 
 
+def wait_until_it_goes_on(running, web):
+    seen = web.requests.total()
+
+    def goes_on():
+        assert running.poll() is None, running.communicate()
+        return web.requests.total() > seen + 10
+
+    wait_until(goes_on)
+
+
 def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
     processes, concurrency, kills = 2, 6, examples(4)
     pages = 70 * kills
@@ -103,8 +113,7 @@ def test_crawl_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tm
             victim = dice.choice(children) if kill % 4 else server_of(tmp_path)
             os.kill(victim, signal.SIGKILL)
             deaths += 1 if kill % 4 else processes
-            seen = web.requests.total()
-            wait_until(lambda seen=seen: web.requests.total() > seen + 10)
+            wait_until_it_goes_on(running, web)
         if kill % 4 == 2:
             for child in children:
                 os.kill(child, signal.SIGKILL)
