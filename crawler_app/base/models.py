@@ -74,6 +74,11 @@ class Severity(StrEnum):
     NOTICE = "notice"
     """Often intended, and worth a look."""
 
+    @property
+    def rank(self) -> int:
+        """Its place in the order of severities: 0 for errors."""
+        return list(Severity).index(self)
+
 
 class Role(IntEnum):
     """What a URL was found as; stored by number.

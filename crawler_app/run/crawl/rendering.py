@@ -112,8 +112,9 @@ class PageRenderer(contextlib.AbstractContextManager["PageRenderer"]):
         url = rendering.fetched.url
         links = _targets(url, after) - _targets(url, before)
         words, had = after.text.split(), before.text.split()
-        new = set(words).difference(had)
-        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, len(set(words)) / 5)
+        distinct = set(words)
+        new = distinct.difference(had)
+        has_gained = bool(links) or len(new) > max(MIN_NEW_WORDS, len(distinct) / 5)
         self.choice.learn(url, has_gained=has_gained)
         cost = RenderedPage(
             len(links),

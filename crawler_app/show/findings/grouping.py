@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from crawler_app.base.models import Severity
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.urls import bare_path
 from crawler_app.show.findings.finding import Finding
@@ -33,11 +32,6 @@ class Group:
     def first(self) -> Finding:
         """The finding that was found first."""
         return self.found[0]
-
-    @property
-    def rank(self) -> int:
-        """The place of their severity: 0 for errors."""
-        return list(Severity).index(self.first.severity)
 
     @property
     def pages(self) -> int:
@@ -119,9 +113,11 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
         if key not in templates:
             key = _target_key(finding)
         groups.setdefault(key, Group([])).found.append(finding)
-    return sorted(
-        groups.values(), key=lambda g: (g.rank, -g.pages, _target_of(g.first))
-    )
+    return sorted(groups.values(), key=_place_in_list)
+
+
+def _place_in_list(group: Group) -> tuple[int, int, str]:
+    return group.first.severity.rank, -group.pages, _target_of(group.first)
 
 
 def _target_of(finding: Finding) -> str:

@@ -72,7 +72,7 @@ def group_lines(findings: Iterable[Finding]) -> list[str]:
     long = sum(len(each.found) > MAX_FIRST for each in several)
     several.sort(key=lambda each: len(each.found) <= MAX_FIRST)
     count = min(max(long, MAX_FIRST), MAX_GROUPS)
-    first = sorted(several[:count], key=lambda each: each.rank)
+    first = sorted(several[:count], key=lambda each: each.first.severity.rank)
     lines = [f"  {words_of(each)}" for each in first]
     if long > count:
         lines.append(f"  and {long - count:,} more with many references")

@@ -14,7 +14,6 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from crawler_app.base.models import Severity
 from crawler_app.base.text.escaping import printable
 from crawler_app.base.text.formatting import cut, number
 from crawler_app.show.findings.kinds import PERMANENT, FindingKind, ProblemKind
@@ -97,11 +96,9 @@ def _problems(report: Report) -> Iterator[Priority]:
     for problem in report.problems:
         if problem.kind.first:
             by_kind.setdefault(problem.kind, []).append(problem)
-    severities = list(Severity)
 
     def rank(kind: ProblemKind) -> tuple[int, int]:
-        severity = kind.severity
-        return severities.index(severity), -sum(each.reach for each in by_kind[kind])
+        return kind.severity.rank, -sum(each.reach for each in by_kind[kind])
 
     for kind in sorted(by_kind, key=rank):
         found = by_kind[kind]

@@ -28,7 +28,7 @@ SNIFFED_BYTES = 1024
 OTHER_TYPES = ("image/", "audio/", "video/", "font/")
 
 
-# With its end, since the beginning of one may be all that is there so far.
+# The end of the line belongs to it: of the last line, only a part may have arrived so far.
 _LINE = re.compile(r"\n[^\S\n]*+(https?://[^\n]*+)(?=\n)", re.IGNORECASE)
 
 

@@ -150,7 +150,7 @@ def page_of(body: Element) -> Page:
 
 
 def _place_of(
-    node: Any,  # an element, as all that are around it and in the body
+    node: Any,  # an element in the body, where all ancestors are elements too
     places: dict[Node | None, _Place],
     blocks: list[Block],
     marked: set[Element],
