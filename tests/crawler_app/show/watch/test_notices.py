@@ -300,6 +300,7 @@ def test_issue_that_was_deleted_is_made_again(receiver, told):
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 def test_apprise_serves_the_rest(receiver, told, monkeypatch):
+    pytest.importorskip("apprise")
     address = urllib.parse.urlsplit(receiver.url).netloc
     monkeypatch.setenv("WATCH_APPRISE", f"json://{address}/hook")
     config = Apprise(url="${WATCH_APPRISE}")
