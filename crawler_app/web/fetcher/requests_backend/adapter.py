@@ -101,8 +101,8 @@ def wire_of_this_thread(wire: Wire) -> Iterator[None]:
 
 
 def _wire() -> Wire:
-    wire: Wire | None = getattr(_of_this_thread, "wire", None)
-    return Wire("", None) if wire is None else wire
+    wire: Wire = _of_this_thread.wire
+    return wire
 
 
 class CrawlAdapter(HTTPAdapter):
@@ -212,9 +212,9 @@ class _Connection(HTTPConnection):
 
     def putrequest(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
         """Undo the normalization of requests and urllib3."""
-        if wanted := _wire().url:
-            url = target_of(wanted) if url.startswith("/") else wanted
-        _wire().request_head = b""
+        wire = _wire()
+        url = target_of(wire.url) if url.startswith("/") else wire.url
+        wire.request_head = b""
         super().putrequest(method, url, *args, **kwargs)
 
     def send(self, data: Any) -> None:
