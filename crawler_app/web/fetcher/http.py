@@ -17,7 +17,7 @@ from tornado.httputil import HTTPHeaders
 from tornado.netutil import Resolver
 from tornado.util import import_object
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.base.subgenerator import Subgenerator
@@ -42,14 +42,17 @@ from crawler_app.web.httpclient.response import PooledHTTPResponse
 from gencoro import gen
 from gencoro.concurrent import Future, chain_future
 
-__all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
+__all__ = ["HttpFetcher", "class_of", "request_options"]
 
-# Implementations of AsyncHTTPClient; imported on use, since one may not be installed.
+# Implementations of AsyncHTTPClient, and one of a fetcher; by name, since what they import may not
+# be installed.
 CLASS_BY_CLIENT = {
     "pooled": "crawler_app.web.httpclient.client.PooledAsyncHTTPClient",
     "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
     "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
+    REQUESTS: "crawler_app.web.fetcher.requests_backend.RequestsFetcher",
 }
+PACKAGE_BY_CLIENT = {"curl": "pycurl", REQUESTS: "requests"}
 
 # How far beyond our limit a client may read before its own limit applies.  The client's
 # limit closes the connection, which looks like any other error; ours is reached first.
@@ -63,39 +66,21 @@ MAX_HEAD_BYTES = 256 * 1024
 MAX_IDLE = 1024
 
 
-def client_class(name: str) -> type[AsyncHTTPClient]:
-    """Return the class of a client.
-
-    Raises:
-        ConfigError: it is not installed.
-
-    >>> client_class("simple").__name__
-    'SimpleAsyncHTTPClient'
-    """
-    found: type[AsyncHTTPClient] = imported(name, CLASS_BY_CLIENT[name], "pycurl")
-    return found
-
-
-def imported(client: str, path: str, package: str) -> Any:
-    """Import the class of a client.
-
-    Args:
-        client: Its name in the configuration.
-        path: Its dotted import path.
-        package: The package to install if the import fails.
+def class_of(client: str) -> Any:
+    """Return the class of a client, by its name in the configuration.
 
     Raises:
         ConfigError: the client's package is not installed.
 
-    >>> imported("simple", "tornado.httpclient.HTTPClient", "tornado").__name__
-    'HTTPClient'
+    >>> class_of("simple").__name__
+    'SimpleAsyncHTTPClient'
     """
     try:
-        return import_object(path)
+        return import_object(CLASS_BY_CLIENT[client])
     except ImportError as exc:
         raise ConfigError(
             f"the client {client!r} is not installed ({exc}); "
-            f"pip install {package}, or use the client 'pooled'"
+            f"pip install {PACKAGE_BY_CLIENT[client]}, or use the client 'pooled'"
         ) from None
 
 
@@ -371,7 +356,8 @@ def _make_client(
         if check_address is not None:
             resolver = _CheckingResolver(resolver, check_address)
         options["resolver"] = resolver
-    return client_class(config.client)(force_instance=True, **options)
+    client: AsyncHTTPClient = class_of(config.client)(force_instance=True, **options)
+    return client
 
 
 def _max_idle(concurrency: int) -> int:
