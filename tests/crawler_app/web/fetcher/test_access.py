@@ -143,6 +143,8 @@ def test_configured_headers_replace_the_defaults(client):
     )
 
     (request,) = server.requests
+    assert values(request, "Host") == [f"127.0.0.1:{server.port}"]
+    assert "gzip" in values(request, "Accept-Encoding")[0]
     assert values(request, "If-None-Match") == ['"x"']
     assert values(request, "Accept") == ["text/plain"]
     assert values(request, "User-Agent") == ["me"]
@@ -258,6 +260,7 @@ def test_unreachable_proxy_is_an_error(able_client):
         error = run(lambda: fetch(able_client, "http://seed.test/", proxy=option))
 
     assert (error.reason, error.is_passing) == ("proxy_error", True), str(error)
+    assert str(error).startswith(f"proxy {option}: ")
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])
