@@ -238,19 +238,6 @@ def test_large_bodies_are_sent_and_received(client, secure_web, certificates):
 
 
 @gen.coroutine
-def test_handshake_time_is_measured(client, secure_web, certificates):
-    times = []
-    for _ in range(2):
-        response = yield client.fetch(secure_web.url, ca_certs=certificates.ca)
-        times.append(response.time_info)
-
-    new, reused = times
-    assert 0 < new["connect"] < new["appconnect"] <= new["pretransfer"]
-    assert new["pretransfer"] <= new["starttransfer"] <= new["total"]
-    assert (reused["connect"], reused["appconnect"]) == (0, 0)
-
-
-@gen.coroutine
 def test_paused_body_is_received_whole(client, secure_web, certificates):
     body = bytes(range(256)) * 10_000
     secure_web.script = lambda request: answer(body)
