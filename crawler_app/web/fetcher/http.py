@@ -185,12 +185,9 @@ class HttpFetcher:
         try:
             response = yield from self._exchange(sent)
             collector.refuse_too_large()
-            body: bytes = b""
-            notes: tuple[str, ...] = ()
-            if request.method != "HEAD":
-                body, notes = decoded(
-                    collector.body, response.headers, self._config.max_body_bytes
-                )
+            body, notes = decoded(
+                collector.body, response.headers, self._config.max_body_bytes
+            )
         except FetchError:
             raise
         except Exception as exc:  # as above

@@ -172,15 +172,12 @@ class RequestsFetcher:
             _read_body(response, collector, exchange.wire)
         headers = HTTPHeaders.parse(head.decode("latin-1").partition("\n")[2])
         encoded = collector.body
-        body: bytes = b""
-        notes: tuple[str, ...] = ()
-        if request.method != "HEAD":
-            body, notes = decoded(encoded, headers, self._config.max_body_bytes)
+        body, notes = decoded(encoded, headers, self._config.max_body_bytes)
         status, proxy = response.status_code, self.policy.proxy
         refuse_answer(request.url, status, headers, body, proxy)
         fetched = Fetched(
             request.url,
-            response.status_code,
+            status,
             headers,
             body,
             time.monotonic() - started_at,
