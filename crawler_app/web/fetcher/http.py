@@ -119,6 +119,8 @@ class HttpFetcher:
         fetch = self._fetch if is_own else self._fetch_bounded
         fetched = yield from fetch(request, headers)
         fetched.took_s = time.monotonic() - started_at
+        refuse_answer(fetched, self.policy.proxy)
+        self.policy.take_cookies(request.url, cast(HTTPHeaders, fetched.headers))
         return fetched
 
     def allow(self, concurrency: int) -> None:
@@ -147,9 +149,6 @@ class HttpFetcher:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise self._error(url, exc) from exc
-        head, proxy = response.headers, self.policy.proxy
-        refuse_answer(url, response.code, head, response.body, proxy)
-        self.policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
     def _options_for(self, url: str) -> dict[str, Any]:
@@ -164,10 +163,7 @@ class HttpFetcher:
     def _error(self, url: str, exc: Exception) -> FetchError:
         if error := wrong_scheme(url, exc):
             return error
-        error = fetch_error(exc)
-        return (
-            error if self.policy.proxy is None else of_proxy(error, self.policy.proxy)
-        )
+        return of_proxy(fetch_error(exc), self.policy.proxy)
 
     def _fetch_bounded(
         self, request: Request, headers: HTTPHeaders
@@ -193,9 +189,6 @@ class HttpFetcher:
         except Exception as exc:  # as above
             collector.refuse_too_large()
             raise curl.refusal or self._error(url, exc) from exc
-        head, proxy = response.headers, self.policy.proxy
-        refuse_answer(url, response.code, head, body, proxy)
-        self.policy.take_cookies(url, response.headers)
         return Fetched(
             url,
             response.code,

@@ -21,7 +21,7 @@ import http.cookiejar
 import threading
 import time
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import requests
@@ -108,13 +108,13 @@ class RequestsFetcher:
         gen.chain_future(job, exchange.outcome)
         self._awaited.add(exchange)
         try:
-            outcome: tuple[Fetched, HTTPHeaders] = yield exchange.outcome
+            fetched: Fetched = yield exchange.outcome
         finally:
             self._awaited.discard(exchange)
             exchange.leave()
             job.cancel()  # if it has not started yet
-        fetched, received = outcome
-        self.policy.take_cookies(url, received)
+        refuse_answer(fetched, self.policy.proxy)
+        self.policy.take_cookies(url, cast(HTTPHeaders, fetched.headers))
         return fetched
 
     def allow(self, concurrency: int) -> None:
@@ -138,7 +138,7 @@ class RequestsFetcher:
     @run_on_executor(executor="_threads")
     def _perform(
         self, exchange: "_ThreadedFetch", loop: asyncio.AbstractEventLoop
-    ) -> tuple[Fetched, HTTPHeaders]:
+    ) -> Fetched:
         """Make an exchange, in a thread; its request timeout starts here."""
         self._begun.add(exchange)
         try:
@@ -149,15 +149,12 @@ class RequestsFetcher:
         except FetchError:
             raise
         except Exception as exc:  # from requests, urllib3, http.client, ssl, sockets
-            error = requests_error(exc)
-            if self.policy.proxy is not None:
-                error = of_proxy(error, self.policy.proxy)
-            raise error from exc
+            raise of_proxy(requests_error(exc), self.policy.proxy) from exc
         finally:
             exchange.is_over.set()
             self._begun.discard(exchange)
 
-    def _exchange(self, exchange: "_ThreadedFetch") -> tuple[Fetched, HTTPHeaders]:
+    def _exchange(self, exchange: "_ThreadedFetch") -> Fetched:
         request = exchange.request
         _require_wanted(exchange.wire)
         started_at = time.monotonic()
@@ -173,11 +170,9 @@ class RequestsFetcher:
         headers = HTTPHeaders.parse(head.decode("latin-1").partition("\n")[2])
         encoded = collector.body
         body, notes = decoded(encoded, headers, self._config.max_body_bytes)
-        status, proxy = response.status_code, self.policy.proxy
-        refuse_answer(request.url, status, headers, body, proxy)
-        fetched = Fetched(
+        return Fetched(
             request.url,
-            status,
+            response.status_code,
             headers,
             body,
             time.monotonic() - started_at,
@@ -187,7 +182,6 @@ class RequestsFetcher:
             peer=exchange.wire.peer,
             notes=notes,
         )
-        return fetched, headers
 
     def _send(self, session: requests.Session, request: Request) -> requests.Response:
         url, headers, method, body = request
@@ -230,7 +224,7 @@ class _ThreadedFetch:
     def __init__(self, request: Request, wire: Wire) -> None:
         self.request = request
         self.wire = wire
-        self.outcome: gen.Future[tuple[Fetched, HTTPHeaders]] = gen.Future()
+        self.outcome: gen.Future[Fetched] = gen.Future()
         self.is_over = threading.Event()
         self._timer: asyncio.TimerHandle | None = None
 
