@@ -36,7 +36,7 @@ from crawler_app.web.fetcher.response_collector import ResponseCollector, decode
 from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.web.httpclient.codings import ACCEPTED
-from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.dialing import AddressCheck, allowed_addresses
 from crawler_app.web.httpclient.request import Proxy
 from crawler_app.web.httpclient.response import PooledHTTPResponse
 from gencoro import gen
@@ -288,18 +288,7 @@ class _CheckingResolver(Resolver):
             FetchError: none of them is allowed.
         """
         addresses = yield self._resolver.resolve(host, port, family)
-        allowed = [each for each in addresses if self._allows(host, each[1])]
-        if not allowed:
-            for _, address in addresses:
-                self._check_address(host, address)
-        return allowed
-
-    def _allows(self, host: str, address: Any) -> bool:
-        try:
-            self._check_address(host, address)
-        except FetchError:
-            return False
-        return True
+        return allowed_addresses(host, addresses, self._check_address)
 
 
 def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
