@@ -101,10 +101,11 @@ class HttpFetcher:
         self.policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._options = request_options(config, self.policy.proxy)
         self._own_options = self._options
+        self._own_origins: frozenset[str] = frozenset()
         if config.client_cert:
             context = own_context(config, is_own=True)
             self._own_options = {**self._options, "ssl_options": context}
-        self._own_origins = frozenset(map(origin_of, config.seeds))
+            self._own_origins = frozenset(map(origin_of, config.seeds))
         self._resolver = CachingResolver()
         check_address = self.policy.check_address
         self._client = _make_client(config, self._resolver, check_address)
@@ -153,12 +154,8 @@ class HttpFetcher:
 
     def _options_for(self, url: str) -> dict[str, Any]:
         """Return the options of a request; a client certificate is for the seeds only."""
-        if (
-            self._own_options is not self._options
-            and origin_of(url) in self._own_origins
-        ):
-            return self._own_options
-        return self._options
+        is_own = self._own_origins and origin_of(url) in self._own_origins
+        return self._own_options if is_own else self._options
 
     def _error(self, url: str, exc: Exception) -> FetchError:
         if error := wrong_scheme(url, exc):
