@@ -109,8 +109,10 @@ def media_type(content_type: str) -> str:
 def is_html(content_type: str) -> bool:
     """Return whether a Content-Type header means an HTML page.
 
-    >>> is_html("Text/HTML; charset=utf-8"), is_html("image/png")
-    (True, False)
+    >>> is_html("Text/HTML; charset=utf-8"), is_html("application/xhtml+xml")
+    (True, True)
+    >>> is_html("image/png; a=text/html"), is_html("text/htmlx"), is_html("")
+    (False, False, False)
     """
     return media_type(content_type) in HTML_TYPES
 

@@ -3,7 +3,6 @@
 Each function takes the driver.  A list contains only faults: a good page returns ``[]``.
 """
 
-import base64
 import json
 import os
 import pathlib
@@ -16,7 +15,6 @@ __all__ = [
     "accessibility_faults",
     "console_errors",
     "requested_urls",
-    "screenshot",
     "scrolls_sideways",
 ]
 
@@ -94,10 +92,3 @@ def scrolls_sideways(chromium: Chrome) -> bool:
             "return root.scrollWidth > Math.min(root.clientWidth, outerWidth)"
         )
     )
-
-
-def screenshot(chromium: Chrome, path: pathlib.Path) -> None:
-    """Write the whole page as a PNG, including the part below the window."""
-    command = {"captureBeyondViewport": True}
-    taken = chromium.execute_cdp_cmd("Page.captureScreenshot", command)
-    path.write_bytes(base64.b64decode(taken["data"]))

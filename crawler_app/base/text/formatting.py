@@ -114,8 +114,8 @@ def shown_url(url: str, home: str, most: int) -> str:
 def size(size_bytes: float) -> str:
     """Format a number of bytes.
 
-    >>> size(700), size(53_600_000)
-    ('700 B', '53.6 MB')
+    >>> size(999), size(1000), size(53_600_000), size(3e12)
+    ('999 B', '1.0 KB', '53.6 MB', '3.0 TB')
     """
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if size_bytes < 999.95 or unit == "TB":

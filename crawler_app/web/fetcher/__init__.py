@@ -28,12 +28,7 @@ from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher.cookies import OnCookies
-from crawler_app.web.fetcher.http import (
-    HttpFetcher,
-    client_class,
-    imported,
-    request_options,
-)
+from crawler_app.web.fetcher.http import HttpFetcher, class_of, request_options
 from crawler_app.web.fetcher.request_policy import RequestPolicy
 from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.codings import ACCEPTED
@@ -45,13 +40,9 @@ __all__ = [
     "Fetcher",
     "HttpFetcher",
     "check_fetcher",
-    "fetcher_class",
     "make_fetcher",
     "signing_module",
 ]
-
-# By name, since what it imports may not be installed.
-REQUESTS_FETCHER = "crawler_app.web.fetcher.requests_backend.RequestsFetcher"
 
 
 class Fetcher(Protocol):
@@ -92,7 +83,8 @@ def make_fetcher(config: CrawlConfig, on_cookies: OnCookies | None = None) -> Fe
     'HttpFetcher'
     >>> fetcher.close()
     """
-    fetcher: Fetcher = fetcher_class(config.client)(config, on_cookies=on_cookies)
+    made = class_of(config.client) if config.client == REQUESTS else HttpFetcher
+    fetcher: Fetcher = made(config, on_cookies=on_cookies)
     if _signs(config):
         fetcher = signing_module("signing_fetcher").SigningFetcher(fetcher, config)
     return fetcher
@@ -111,7 +103,7 @@ def check_fetcher(config: CrawlConfig) -> None:
     ...     print(exc)
     the client 'simple' does not support proxies; 'pooled' does
     """
-    fetcher_class(config.client)
+    class_of(config.client)
     policy = RequestPolicy(config, ACCEPTED)
     request_options(config, policy.proxy)
     for remark in policy.remarks:
@@ -147,18 +139,3 @@ def _signs(config: CrawlConfig) -> bool:
     if not config.sign_key and (config.sign_agent or config.sign_always):
         raise ConfigError("--sign-agent and --sign-always need --sign FILE, the key")
     return bool(config.sign_key)
-
-
-def fetcher_class(client: str) -> Any:
-    """Return the fetcher class for a client.
-
-    Raises:
-        ConfigError: the client is not installed.
-
-    >>> fetcher_class("pooled").__name__
-    'HttpFetcher'
-    """
-    if client != REQUESTS:
-        client_class(client)
-        return HttpFetcher
-    return imported(client, REQUESTS_FETCHER, "requests")

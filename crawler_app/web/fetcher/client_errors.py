@@ -3,7 +3,6 @@
 import re
 import socket
 import ssl
-from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from tornado.iostream import UnsatisfiableReadError
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from crawler_app.base.errors import FetchError, StaleConnectionError
+from crawler_app.base.models import Fetched
 from crawler_app.base.reasons import HOST_FAULTS, Reason
 from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
@@ -97,8 +97,8 @@ def fetch_error(exc: Exception) -> FetchError:
     return FetchError(Reason.BAD_REQUEST, f"{type(exc).__name__}: {text}")
 
 
-def of_proxy(error: FetchError, proxy: Proxy) -> FetchError:
-    """Return the error of a fetch through a proxy, which alone connects to the host.
+def of_proxy(error: FetchError, proxy: Proxy | None) -> FetchError:
+    """Return the error of a fetch; of one through a proxy, which alone connects to the host.
 
     >>> refused = FetchError(Reason.CONNECTION_REFUSED, "Connection refused")
     >>> error = of_proxy(refused, Proxy("b.test", 3128))
@@ -106,7 +106,7 @@ def of_proxy(error: FetchError, proxy: Proxy) -> FetchError:
     (<Reason.PROXY_ERROR: 'proxy_error'>, 'proxy b.test:3128: Connection refused')
     """
     is_named = error.reason is Reason.PROXY_ERROR or "the proxy" in str(error)
-    if not is_named and error.reason not in HOST_FAULTS:
+    if proxy is None or not is_named and error.reason not in HOST_FAULTS:
         return error
     text = f"proxy {proxy.host}:{proxy.port}: {error}"
     if re.search(r"\b407\b", str(error)):
@@ -129,25 +129,20 @@ def wrong_scheme(url: str, exc: Exception) -> FetchError | None:
     return None
 
 
-def refuse_answer(
-    url: str,
-    status: int,
-    headers: Mapping[str, str],
-    body: bytes,
-    proxy: Proxy | None,
-) -> None:
+def refuse_answer(fetched: Fetched, proxy: Proxy | None) -> None:
     """Raise FetchError if a response is the proxy's, or says what TLS lacks.
 
-    >>> refuse_answer("http://a.test/", 400, {}, b"The request is malformed.", None)
+    >>> refuse_answer(Fetched("http://a.test/", 400, {}, b"It is malformed.", 0.1), None)
     """
-    is_of_proxy = status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+    is_of_proxy = fetched.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
     # Squid tells its own refusal from the site's; for https it refuses the tunnel.
-    is_of_proxy |= "ERR_ACCESS_DENIED" in headers.get("X-Squid-Error", "")
+    is_of_proxy |= "ERR_ACCESS_DENIED" in fetched.headers.get("X-Squid-Error", "")
     if is_of_proxy and proxy is not None:
-        error = FetchError(Reason.PROXY_ERROR, f"it answered with {status}")
+        error = FetchError(Reason.PROXY_ERROR, f"it answered with {fetched.status}")
         raise of_proxy(error, proxy)
-    if status == HTTPStatus.BAD_REQUEST:
-        is_plain, head = url.startswith("http:"), body[:MAX_SEARCHED_BYTES]
+    if fetched.status == HTTPStatus.BAD_REQUEST:
+        url, head = fetched.url, fetched.body[:MAX_SEARCHED_BYTES]
+        is_plain = url.startswith("http:")
         if is_plain and SAYS_TLS.search(head):
             raise _wants_tls(url)
         if not is_plain and WANTS_CERTIFICATE in head:

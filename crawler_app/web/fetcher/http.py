@@ -17,7 +17,7 @@ from tornado.httputil import HTTPHeaders
 from tornado.netutil import Resolver
 from tornado.util import import_object
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import REQUESTS, CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.base.subgenerator import Subgenerator
@@ -36,20 +36,23 @@ from crawler_app.web.fetcher.response_collector import ResponseCollector, decode
 from crawler_app.web.fetcher.tls_files import own_context
 from crawler_app.web.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.web.httpclient.codings import ACCEPTED
-from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.dialing import AddressCheck, allowed_addresses
 from crawler_app.web.httpclient.request import Proxy
 from crawler_app.web.httpclient.response import PooledHTTPResponse
 from gencoro import gen
 from gencoro.concurrent import Future, chain_future
 
-__all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
+__all__ = ["HttpFetcher", "class_of", "request_options"]
 
-# Implementations of AsyncHTTPClient; imported on use, since one may not be installed.
+# Implementations of AsyncHTTPClient, and one of a fetcher; by name, since what they import may not
+# be installed.
 CLASS_BY_CLIENT = {
     "pooled": "crawler_app.web.httpclient.client.PooledAsyncHTTPClient",
     "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
     "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
+    REQUESTS: "crawler_app.web.fetcher.requests_backend.RequestsFetcher",
 }
+PACKAGE_BY_CLIENT = {"curl": "pycurl", REQUESTS: "requests"}
 
 # How far beyond our limit a client may read before its own limit applies.  The client's
 # limit closes the connection, which looks like any other error; ours is reached first.
@@ -63,39 +66,21 @@ MAX_HEAD_BYTES = 256 * 1024
 MAX_IDLE = 1024
 
 
-def client_class(name: str) -> type[AsyncHTTPClient]:
-    """Return the class of a client.
-
-    Raises:
-        ConfigError: it is not installed.
-
-    >>> client_class("simple").__name__
-    'SimpleAsyncHTTPClient'
-    """
-    found: type[AsyncHTTPClient] = imported(name, CLASS_BY_CLIENT[name], "pycurl")
-    return found
-
-
-def imported(client: str, path: str, package: str) -> Any:
-    """Import the class of a client.
-
-    Args:
-        client: Its name in the configuration.
-        path: Its dotted import path.
-        package: The package to install if the import fails.
+def class_of(client: str) -> Any:
+    """Return the class of a client, by its name in the configuration.
 
     Raises:
         ConfigError: the client's package is not installed.
 
-    >>> imported("simple", "tornado.httpclient.HTTPClient", "tornado").__name__
-    'HTTPClient'
+    >>> class_of("simple").__name__
+    'SimpleAsyncHTTPClient'
     """
     try:
-        return import_object(path)
+        return import_object(CLASS_BY_CLIENT[client])
     except ImportError as exc:
         raise ConfigError(
             f"the client {client!r} is not installed ({exc}); "
-            f"pip install {package}, or use the client 'pooled'"
+            f"pip install {PACKAGE_BY_CLIENT[client]}, or use the client 'pooled'"
         ) from None
 
 
@@ -116,10 +101,11 @@ class HttpFetcher:
         self.policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._options = request_options(config, self.policy.proxy)
         self._own_options = self._options
+        self._own_origins: frozenset[str] = frozenset()
         if config.client_cert:
             context = own_context(config, is_own=True)
             self._own_options = {**self._options, "ssl_options": context}
-        self._own_origins = frozenset(map(origin_of, config.seeds))
+            self._own_origins = frozenset(map(origin_of, config.seeds))
         self._resolver = CachingResolver()
         check_address = self.policy.check_address
         self._client = _make_client(config, self._resolver, check_address)
@@ -134,6 +120,8 @@ class HttpFetcher:
         fetch = self._fetch if is_own else self._fetch_bounded
         fetched = yield from fetch(request, headers)
         fetched.took_s = time.monotonic() - started_at
+        refuse_answer(fetched, self.policy.proxy)
+        self.policy.take_cookies(request.url, cast(HTTPHeaders, fetched.headers))
         return fetched
 
     def allow(self, concurrency: int) -> None:
@@ -162,27 +150,17 @@ class HttpFetcher:
             raise
         except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise self._error(url, exc) from exc
-        head, proxy = response.headers, self.policy.proxy
-        refuse_answer(url, response.code, head, response.body, proxy)
-        self.policy.take_cookies(url, response.headers)
         return _fetched(url, response)
 
     def _options_for(self, url: str) -> dict[str, Any]:
         """Return the options of a request; a client certificate is for the seeds only."""
-        if (
-            self._own_options is not self._options
-            and origin_of(url) in self._own_origins
-        ):
-            return self._own_options
-        return self._options
+        is_own = self._own_origins and origin_of(url) in self._own_origins
+        return self._own_options if is_own else self._options
 
     def _error(self, url: str, exc: Exception) -> FetchError:
         if error := wrong_scheme(url, exc):
             return error
-        error = fetch_error(exc)
-        return (
-            error if self.policy.proxy is None else of_proxy(error, self.policy.proxy)
-        )
+        return of_proxy(fetch_error(exc), self.policy.proxy)
 
     def _fetch_bounded(
         self, request: Request, headers: HTTPHeaders
@@ -200,20 +178,14 @@ class HttpFetcher:
         try:
             response = yield from self._exchange(sent)
             collector.refuse_too_large()
-            body: bytes = b""
-            notes: tuple[str, ...] = ()
-            if request.method != "HEAD":
-                body, notes = decoded(
-                    collector.body, response.headers, self._config.max_body_bytes
-                )
+            body, notes = decoded(
+                collector.body, response.headers, self._config.max_body_bytes
+            )
         except FetchError:
             raise
         except Exception as exc:  # as above
             collector.refuse_too_large()
             raise curl.refusal or self._error(url, exc) from exc
-        head, proxy = response.headers, self.policy.proxy
-        refuse_answer(url, response.code, head, body, proxy)
-        self.policy.take_cookies(url, response.headers)
         return Fetched(
             url,
             response.code,
@@ -313,18 +285,7 @@ class _CheckingResolver(Resolver):
             FetchError: none of them is allowed.
         """
         addresses = yield self._resolver.resolve(host, port, family)
-        allowed = [each for each in addresses if self._allows(host, each[1])]
-        if not allowed:
-            for _, address in addresses:
-                self._check_address(host, address)
-        return allowed
-
-    def _allows(self, host: str, address: Any) -> bool:
-        try:
-            self._check_address(host, address)
-        except FetchError:
-            return False
-        return True
+        return allowed_addresses(host, addresses, self._check_address)
 
 
 def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
@@ -371,7 +332,8 @@ def _make_client(
         if check_address is not None:
             resolver = _CheckingResolver(resolver, check_address)
         options["resolver"] = resolver
-    return client_class(config.client)(force_instance=True, **options)
+    client: AsyncHTTPClient = class_of(config.client)(force_instance=True, **options)
+    return client
 
 
 def _max_idle(concurrency: int) -> int:

@@ -12,46 +12,19 @@ from typing import Any, Protocol
 
 from tornado.simple_httpclient import HTTPStreamClosedError
 
-from crawler_app.web.httpclient.codings import decoder_of
+from crawler_app.web.httpclient.codings import AnyDecoder, decoder_of
 from crawler_app.web.httpclient.decode_queue import TURN_BYTES, DecodeQueue
 from crawler_app.web.httpclient.errors import ResponseTooLargeError
 from crawler_app.web.httpclient.response import ResponseHead
 from gencoro import gen
 
 __all__ = [
-    "Body",
     "BodySource",
-    "Coding",
     "CountedBody",
     "KeptBody",
     "StreamedBody",
     "undo_coding",
 ]
-
-
-class Coding(Protocol):
-    """A decoder for a Content-Encoding; see `crawler_app.web.httpclient.codings`."""
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
-    def pieces(self, data: bytes) -> Iterator[bytes]: ...
-
-    def end(self) -> None: ...
-
-
-class Body(Protocol):
-    """Receives a body piece by piece; raises errors in the response."""
-
-    def feed(self, data: bytes) -> None: ...
-
-    def end(self) -> bool:
-        """Handle the end of the body; return whether all of it has been processed."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop processing the body."""
-        ...
 
 
 class BodySource(Protocol):
@@ -62,13 +35,15 @@ class BodySource(Protocol):
     def resume(self) -> None: ...
 
     def body_done(self) -> None:
-        """Called when the body has been processed, if that was after `Body.end`."""
+        """Called when the body has been processed, if that was after `CountedBody.end`."""
         ...
 
     def fail(self, error: BaseException) -> None: ...
 
 
-def undo_coding(head: ResponseHead, max_bytes: int, is_lenient: bool) -> Coding | None:
+def undo_coding(
+    head: ResponseHead, max_bytes: int, is_lenient: bool
+) -> AnyDecoder | None:
     """Return a decoder for the content coding of a response; None if it needs none.
 
     Updates the headers as simple_httpclient does.
@@ -89,7 +64,8 @@ def undo_coding(head: ResponseHead, max_bytes: int, is_lenient: bool) -> Coding 
 class CountedBody:
     """Counts and discards a body; the base class of the other handlers.
 
-    This limits the encoded size; the decoder limits the decoded size.
+    It raises errors in the response.  This limits the encoded size; the decoder limits the
+    decoded size.
     """
 
     _seen_bytes = 0
@@ -105,10 +81,11 @@ class CountedBody:
             )
 
     def end(self) -> bool:
+        """Handle the end of the body; return whether all of it has been processed."""
         return True
 
     def cancel(self) -> None:
-        pass
+        """Stop processing the body."""
 
 
 class DecodedBody(CountedBody, abc.ABC):
@@ -127,7 +104,7 @@ class DecodedBody(CountedBody, abc.ABC):
 
     def __init__(
         self,
-        coding: Coding | None,
+        coding: AnyDecoder | None,
         max_bytes: int,
         reading: BodySource,
         decode_queue: DecodeQueue,
@@ -277,7 +254,7 @@ class StreamedBody(DecodedBody):
 
     def __init__(
         self,
-        coding: Coding | None,
+        coding: AnyDecoder | None,
         max_bytes: int,
         reading: BodySource,
         decode_queue: DecodeQueue,

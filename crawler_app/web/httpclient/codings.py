@@ -8,11 +8,11 @@ import importlib
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from crawler_app.web.httpclient.errors import BadResponseError, ResponseTooLargeError
 
-__all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
+__all__ = ["ACCEPTED", "AnyDecoder", "Decoder", "DecoderChain", "decoder_of"]
 
 # Small enough to stop a bomb soon after the limit, large enough to cost little per byte.
 PIECE_BYTES = 64 * 1024
@@ -359,9 +359,12 @@ class DecoderChain:
             decoder.end()
 
 
+AnyDecoder: TypeAlias = Decoder | DecoderChain
+
+
 def decoder_of(
     content_encoding: str, max_bytes: int, *, is_lenient: bool = False
-) -> Decoder | DecoderChain | None:
+) -> AnyDecoder | None:
     """Return a decoder for a Content-Encoding; None if it is not supported.
 
     Args:

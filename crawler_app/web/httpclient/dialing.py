@@ -24,7 +24,7 @@ from crawler_app.web.httpclient.tls import TlsOptions, context_of
 from crawler_app.web.httpclient.tls_transport import TlsTransport
 from gencoro import gen
 
-__all__ = ["AddressCheck", "DialProgress", "Dialer"]
+__all__ = ["AddressCheck", "DialProgress", "Dialer", "allowed_addresses"]
 
 # Called with a host name and each of its addresses, as in `socket.connect`; raises to
 # refuse.
@@ -69,7 +69,7 @@ class Dialer:
     ) -> None:
         self.loop = loop
         self.resolver = resolver
-        self._check_address = check_address
+        self.check_address = check_address
         self._on_idle_close = on_idle_close
         self.buffer = read_buffer()
 
@@ -92,25 +92,32 @@ class Dialer:
             raise
         return connection
 
-    def checked(self, host: str, addresses: Addresses) -> Addresses:
-        """Return the addresses that may be connected to."""
-        if self._check_address is None:
-            return addresses
-        allowed: Addresses = []
-        refusal: Exception | None = None
-        for family, address in addresses:
-            try:
-                self._check_address(host, address)
-            except Exception as exc:  # the caller's check may raise anything
-                refusal = exc
-            else:
-                allowed.append((family, address))
+
+def allowed_addresses(
+    host: str, addresses: Addresses, check_address: AddressCheck | None
+) -> Addresses:
+    """Return the addresses of a host that may be connected to.
+
+    Raises:
+        Exception: what the check has raised, if it refuses all of them.
+    """
+    if check_address is None:
+        return addresses
+    allowed: Addresses = []
+    refusal: Exception | None = None
+    for family, address in addresses:
         try:
-            if refusal is not None and not allowed:
-                raise refusal
-        finally:
-            del refusal  # its traceback refers to this frame
-        return allowed
+            check_address(host, address)
+        except Exception as exc:  # the caller's check may raise anything
+            refusal = exc
+        else:
+            allowed.append((family, address))
+    try:
+        if refusal is not None and not allowed:
+            raise refusal
+    finally:
+        del refusal  # its traceback refers to this frame
+    return allowed
 
 
 class _Dial:
@@ -176,7 +183,8 @@ class _Dial:
         )
         progress.resolved_at = self._loop.time()
         if key.proxy is None:
-            addresses = self._dialer.checked(host, addresses)
+            check_address = self._dialer.check_address
+            addresses = allowed_addresses(host, addresses, check_address)
         addresses = _usable(host, addresses, key)
         shown = ", ".join(_shown(address) for _, address in addresses)
         whose = "the proxy " if key.proxy is not None else ""

@@ -18,13 +18,12 @@ from tornado.log import app_log
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.web.httpclient.body import (
-    Body,
-    Coding,
     CountedBody,
     KeptBody,
     StreamedBody,
     undo_coding,
 )
+from crawler_app.web.httpclient.codings import AnyDecoder
 from crawler_app.web.httpclient.connection import Connection
 from crawler_app.web.httpclient.decode_queue import DecodeQueue
 from crawler_app.web.httpclient.dialing import Dialer, DialProgress
@@ -107,8 +106,8 @@ class Fetch:
         self._progress = NOT_DIALED
         self._dialing: asyncio.Future[Connection] | None = None
         self._exchange: HttpExchange | None = None
-        self._body: Body | None = None
-        self._coding: Coding | None = None
+        self._body: CountedBody | None = None
+        self._coding: AnyDecoder | None = None
 
     def __repr__(self) -> str:
         url = _USERINFO.sub("//", self._request.url, count=1)  # for logs
@@ -266,7 +265,7 @@ class Fetch:
         assert exchange is not None
         exchange.fail(HTTPStreamClosedError("the body of a redirect timed out"))
 
-    def head_received(self, head: ResponseHead, has_body: bool) -> Body:
+    def head_received(self, head: ResponseHead, has_body: bool) -> CountedBody:
         """Process the head, and return the handler for the body."""
         if self._follows(head):
             self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)

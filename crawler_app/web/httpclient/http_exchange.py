@@ -17,7 +17,7 @@ import httptools
 from tornado.httputil import HTTPHeaders
 from tornado.simple_httpclient import HTTPStreamClosedError
 
-from crawler_app.web.httpclient.body import Body
+from crawler_app.web.httpclient.body import CountedBody
 from crawler_app.web.httpclient.connection import Connection
 from crawler_app.web.httpclient.errors import (
     AmbiguousResponseError,
@@ -56,7 +56,7 @@ _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked *\r\n", re.IGNORECA
 class ExchangeOwner(Protocol):
     """Is notified about the progress of an exchange."""
 
-    def head_received(self, head: ResponseHead, has_body: bool) -> Body:
+    def head_received(self, head: ResponseHead, has_body: bool) -> CountedBody:
         """Return the handler for the body."""
         ...
 
@@ -92,7 +92,7 @@ class HttpExchange:
     _raw_head = b""  # the head being parsed, as it was before its repair
     _received = b""  # received heads, until the final one is complete
     _interims = 0
-    _body: Body | None = None
+    _body: CountedBody | None = None
     _body_bytes = 0
     _wire_bytes = 0
     _is_chunked = False

@@ -53,22 +53,18 @@ def directives_in_meta(content: str) -> frozenset[str]:
     )
 
 
-def directives_in_header(values: str | Iterable[str], agent: str) -> frozenset[str]:
+def directives_in_header(values: str, agent: str) -> frozenset[str]:
     """Return the directives of X-Robots-Tag headers for one robot.
 
     Args:
-        values: The value of each header, or all of them joined by commas.
+        values: Those of all headers, joined by commas.
         agent: The robot's product token, in upper or lower case.
 
     >>> sorted(directives_in_header("nofollow, otherbot: noindex", "our-bot"))
     ['nofollow']
-    >>> sorted(directives_in_header(["otherbot: nofollow", "Our-Bot: none"], "our-bot"))
-    ['nofollow', 'noindex']
     """
-    if isinstance(values, str):
-        values = _JOINT.split(values[:MAX_HEADER_CHARS])
     found: set[str] = set()
-    for value in values:
+    for value in _JOINT.split(values[:MAX_HEADER_CHARS]):
         found.update(*map(directives_in_meta, _asked_of(agent.lower(), value)))
     return frozenset(found)
 

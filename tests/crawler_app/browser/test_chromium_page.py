@@ -6,7 +6,6 @@ from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
     requested_urls,
-    screenshot,
     scrolls_sideways,
 )
 
@@ -91,12 +90,6 @@ def test_unanswered_requests_are_returned_too(chromium, page):
     ]
 
 
-def test_logs_of_the_previous_test_are_gone(chromium):
-    assert chromium.current_url in {"about:blank", "data:,"}
-    assert requested_urls(chromium) == []
-    assert console_errors(chromium) == []
-
-
 @pytest.mark.parametrize(
     "html",
     [OPEN + "<style>p { width: 391px }</style>", OPEN.replace('name="viewport"', "")],
@@ -106,14 +99,3 @@ def test_page_wider_than_a_phone_is_found(phone, page, html):
     phone.get(page(html))
 
     assert scrolls_sideways(phone)
-
-
-def test_screenshot_includes_the_page_below_the_window(phone, page, tmp_path):
-    phone.get(page(OPEN + "<style>p { height: 1000px }</style>"))
-
-    screenshot(phone, tmp_path / "page.png")
-
-    png = (tmp_path / "page.png").read_bytes()
-    assert png.startswith(b"\x89PNG")
-    height = int.from_bytes(png[20:24], "big")
-    assert height > 1000 * 3  # a phone has three dots to a pixel

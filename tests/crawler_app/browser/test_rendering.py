@@ -237,12 +237,6 @@ def test_routes_of_an_application_are_found_and_each_resource_is_fetched_once(ch
     assert {url for url in kept if url.startswith(site.url)} == asked
 
 
-def test_the_same_site_is_one_empty_page_without_rendering(site, rendered):
-    application(site)
-
-    assert set(rendered(render="never").pages) == {"/"}
-
-
 def test_one_page_of_a_shape_is_rendered_if_scripts_do_not_change_it(chosen):
     site, pages = chosen[0]["unchanged"]
     seen = [path for path in site.paths if path.startswith("/seen?")]

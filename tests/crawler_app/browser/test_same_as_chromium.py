@@ -222,30 +222,34 @@ AT_ONCE = 100
 # Not UTF-8.
 END = b"<body>\xd0\xcf"
 
-READ = """
+# What a function sees in each of the pages, by their numbers.
+IN_FRAMES = """
 const [count, done] = arguments;
-async function read(number) {
-    const frame = document.createElement("iframe");
-    frame.sandbox = "allow-same-origin";
-    frame.src = "/" + number;
-    await new Promise((loaded) => {
-        frame.onload = loaded;
-        document.body.append(frame);
-    });
-    const page = frame.contentDocument;
+(async () => {
+    const found = [];
+    for (let number = 0; number < count; number++) {
+        const frame = document.createElement("iframe");
+        frame.sandbox = "allow-same-origin";
+        frame.src = "/" + number;
+        await new Promise((loaded) => {
+            frame.onload = loaded;
+            document.body.append(frame);
+        });
+        found.push(look(frame.contentDocument));
+        frame.remove();
+    }
+    done(found);
+})();
+"""
+
+READ = """
+function look(page) {
     // The crawler takes an <a href> in MathML for a link too, as Firefox does.
     const links = [...page.querySelectorAll("a, area")]
         .filter((link) => link.matches(":any-link, [href]"))
         .map((link) => link.getAttribute("href") ?? link.getAttribute("xlink:href"));
-    const found = [page.characterSet.toLowerCase(), page.baseURI, links];
-    frame.remove();
-    return found;
+    return [page.characterSet.toLowerCase(), page.baseURI, links];
 }
-(async () => {
-    const found = [];
-    for (let number = 0; number < count; number++) found.push(await read(number));
-    done(found);
-})();
 """
 
 
@@ -265,7 +269,7 @@ def test_page_is_read_as_in_chromium(chromium, site, start):
         site.answer(f"/{number}", page, headers={"Content-Type": "text/html"})
 
     chromium.get(site.url)
-    read = chromium.execute_async_script(READ, len(pages))
+    read = chromium.execute_async_script(READ + IN_FRAMES, len(pages))
 
     different = {}
     for number, (page, (charset, base, links)) in enumerate(
@@ -322,31 +326,13 @@ def irregular_port():
 
 
 # In a frame, which costs a fraction of a page; the document of an error page cannot be read.
-SHOWN = """
-const [count, done] = arguments;
-async function isShown(number) {
-    const frame = document.createElement("iframe");
-    frame.src = "/" + number;
-    await new Promise((loaded) => {
-        frame.onload = loaded;
-        document.body.append(frame);
-    });
-    const text = frame.contentDocument?.body.innerText;
-    frame.remove();
-    return text === "ok";
-}
-(async () => {
-    const found = [];
-    for (let number = 0; number < count; number++) found.push(await isShown(number));
-    done(found);
-})();
-"""
+IS_SHOWN = "const look = (page) => page?.body.innerText === 'ok';"
 
 
 def test_irregular_responses_are_shown_as_listed(chromium, irregular_port):
     chromium.get(f"http://127.0.0.1:{irregular_port}/")
 
-    found = chromium.execute_async_script(SHOWN, len(IRREGULAR))
+    found = chromium.execute_async_script(IS_SHOWN + IN_FRAMES, len(IRREGULAR))
 
     assert [
         (response, is_shown)

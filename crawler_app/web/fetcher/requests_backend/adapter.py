@@ -17,9 +17,8 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from crawler_app.base.errors import FetchError
 from crawler_app.base.urls import target_of
-from crawler_app.web.httpclient.dialing import AddressCheck
+from crawler_app.web.httpclient.dialing import AddressCheck, allowed_addresses
 from crawler_app.web.httpclient.request import Proxy
 
 __all__ = ["CrawlAdapter", "Wire", "wire_of_this_thread"]
@@ -42,7 +41,7 @@ class Wire:
     Args:
         url: The canonical URL.
         check_address: Called with a host and each of its addresses before connecting;
-            raises FetchError to refuse.  None for no check.
+            raises FetchError to refuse.  None for no check, as of the address of a proxy.
 
     Attributes:
         request_head: The head of the request, as sent.
@@ -101,8 +100,8 @@ def wire_of_this_thread(wire: Wire) -> Iterator[None]:
 
 
 def _wire() -> Wire:
-    wire: Wire | None = getattr(_of_this_thread, "wire", None)
-    return Wire("", None) if wire is None else wire
+    wire: Wire = _of_this_thread.wire
+    return wire
 
 
 class CrawlAdapter(HTTPAdapter):
@@ -195,9 +194,7 @@ class _Connection(HTTPConnection):
     # host with its trailing dot, as it is to be resolved.
     def _new_conn(self) -> socket.socket:
         wire = _wire()
-        # The proxy is configured by the user, so its address is not checked.
-        check_address = None if self.proxy is not None else wire.check_address
-        connected = _connect(self, self._dns_host, check_address)
+        connected = _connect(self, self._dns_host, wire.check_address)
         wire.use(connected)  # before TLS, so that the handshake can be aborted
         return connected
 
@@ -212,9 +209,9 @@ class _Connection(HTTPConnection):
 
     def putrequest(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
         """Undo the normalization of requests and urllib3."""
-        if wanted := _wire().url:
-            url = target_of(wanted) if url.startswith("/") else wanted
-        _wire().request_head = b""
+        wire = _wire()
+        url = target_of(wire.url) if url.startswith("/") else wire.url
+        wire.request_head = b""
         super().putrequest(method, url, *args, **kwargs)
 
     def send(self, data: Any) -> None:
@@ -250,24 +247,21 @@ def _connect(
         OSError: no address accepts a connection.
     """
     end_at = time.monotonic() + (connection.timeout or NO_LIMIT_S)
-    refusal: FetchError | None = None
-    error: OSError | None = None
-    for family, kind, protocol, _, address in socket.getaddrinfo(
+    found = socket.getaddrinfo(
         host.strip("[]"), connection.port, type=socket.SOCK_STREAM
-    ):
+    )
+    addresses: list[tuple[int, Any]] = [(each[0], each[4]) for each in found]
+    error = OSError(f"{host} has no address")
+    for family, address in allowed_addresses(host, addresses, check_address):
         try:
-            if check_address is not None:
-                check_address(host, address)
-            opened = socket.socket(family, kind, protocol)
+            opened = socket.socket(family, socket.SOCK_STREAM)
             return _connected(opened, address, end_at, connection)
-        except FetchError as exc:
-            refusal = exc
         except OSError as exc:
             error = exc
     try:
-        raise error or refusal or OSError(f"{host} has no address")
+        raise error
     finally:
-        del error, refusal  # their tracebacks refer to this frame
+        del error  # its traceback refers to this frame
 
 
 def _connected(

@@ -4,18 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.base.text.escaping import printable
-from crawler_app.base.text.formatting import ELLIPSIS, cut_middle, size, without_middle
-
-
-def test_size_has_a_fitting_unit():
-    assert [size(n) for n in (0, 999, 1_000, 1_234_567, 2.5e9, 3e12)] == [
-        "0 B",
-        "999 B",
-        "1.0 KB",
-        "1.2 MB",
-        "2.5 GB",
-        "3.0 TB",
-    ]
+from crawler_app.base.text.formatting import ELLIPSIS, cut_middle, without_middle
 
 
 @given(st.text(), st.integers(3, 50))

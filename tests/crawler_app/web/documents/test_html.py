@@ -2,29 +2,12 @@
 
 import pytest
 
-from crawler_app.base.http_headers import is_html
 from crawler_app.web.documents import html
 from crawler_app.web.documents.html import MAX_TITLE_CHARS, parse_html
 
 
 def links(markup):
     return parse_html(markup.encode(), "text/html; charset=utf-8").links
-
-
-@pytest.mark.parametrize(
-    ("content_type", "answer"),
-    [
-        ("text/html", True),
-        ("Text/HTML ; charset=x", True),
-        ("application/xhtml+xml", True),
-        ("text/plain", False),
-        ("text/htmlx", False),
-        ("application/json; a=text/html", False),
-        ("", False),
-    ],
-)
-def test_page_is_known_by_its_content_type(content_type, answer):
-    assert is_html(content_type) is answer
 
 
 def test_links_are_unique_and_in_document_order():
@@ -34,32 +17,14 @@ def test_links_are_unique_and_in_document_order():
 
 
 @pytest.mark.parametrize(
-    "markup",
-    [
-        "<!-- <a href=x>x</a> -->",
-        "<!-- > <a href=x>x</a>",
-        "<script>'<a href=x>x</a>'</script>",
-        "<script><!-- <script> <a href=x> </script> --></script>",
-        "<style><a href=x></style>",
-        "<textarea><a href=x>x</a></textarea>",
-        "<title><a href=x>x</a></title>",
-        "<xmp><a href=x>x</a></xmp>",
-        "<iframe><a href=x>x</a></iframe>",
-        "<a>x</a><a name=x>x</a>",
-        "<a data-href=x>x</a>",
-        "<link href=x><img src=x><form action=x></form>",
-        "&lt;a href=x&gt;",
-        "<p title='<a href=x>'>",
-        "<!a href=x>",
-    ],
-)
-def test_other_elements_are_not_links(markup):
-    assert links(markup) == []
-
-
-@pytest.mark.parametrize(
     ("markup", "found"),
     [
+        ("<!-- > <a href=x>x</a><!-- <a href=x> -->", []),
+        ("<script><!-- <script> <a href=x> </script> --></script>", []),
+        ("<title><a href=x></title><style><a href=x></style><xmp><a href=x>", []),
+        ("<a>x</a><a name=x>x</a><a data-href=x>x</a>", []),
+        ("<link href=x><img src=x><form action=x></form>", []),
+        ("<p title='<a href=x>'><!a href=x>&lt;a href=x&gt;", []),
         ("<a href=x", []),
         ("<a href=x>", ["x"]),
         ("<a href='x>y", []),
@@ -85,7 +50,7 @@ def test_other_elements_are_not_links(markup):
         ("\0<a\0 href=x>\0<a hr\0ef=y>\0<a href=z\0z>", ["z\ufffdz"]),
     ],
 )
-def test_invalid_html_is_read_as_in_browsers(markup, found):
+def test_links_are_those_of_browsers(markup, found):
     assert links(markup) == found
 
 

@@ -90,7 +90,7 @@ def test_assets_are_found_with_and_without_places(markup):
         ("<a href=a><area href=b>", [Use.LINK, Use.LINK]),
         ("<a><a href><a href=''>", [Use.LINK, Use.LINK]),
         ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),
-        ("<noscript><a href=a></a></noscript>", [Use.LINK]),
+        ("<noscript><base href=b><a href=a></a></noscript>", [Use.LINK]),
         ("<noscript><img src=a><style>p{x:url(b)}</style></noscript>", [Use.LINK] * 2),
         ("<noscript><img src=a></noscript><p style='x:url(b)'>", [Use.LINK, Use.ASSET]),
         ("<link rel=canonical href=a><link rel=next href=b>", [Use.NAMED, Use.NAMED]),

@@ -9,7 +9,7 @@ import sys
 import pytest
 from tornado.httputil import HTTPHeaders
 
-from crawler_app.base.config import CLIENTS, REQUESTS, CrawlConfig
+from crawler_app.base.config import CLIENTS, CrawlConfig
 from crawler_app.base.errors import ConfigError, FetchError
 from crawler_app.base.models import Fetched, Request
 from crawler_app.web.fetcher import check_fetcher, make_fetcher
@@ -143,6 +143,8 @@ def test_configured_headers_replace_the_defaults(client):
     )
 
     (request,) = server.requests
+    assert values(request, "Host") == [f"127.0.0.1:{server.port}"]
+    assert "gzip" in values(request, "Accept-Encoding")[0]
     assert values(request, "If-None-Match") == ['"x"']
     assert values(request, "Accept") == ["text/plain"]
     assert values(request, "User-Agent") == ["me"]
@@ -258,6 +260,7 @@ def test_unreachable_proxy_is_an_error(able_client):
         error = run(lambda: fetch(able_client, "http://seed.test/", proxy=option))
 
     assert (error.reason, error.is_passing) == ("proxy_error", True), str(error)
+    assert str(error).startswith(f"proxy {option}: ")
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])
@@ -328,7 +331,7 @@ def test_unsupported_configuration_is_refused(monkeypatch, options, said, refuse
 
 
 def test_every_client_of_the_configuration_has_a_fetcher():
-    assert set(CLIENTS) == {*CLASS_BY_CLIENT, REQUESTS}
+    assert set(CLIENTS) == CLASS_BY_CLIENT.keys()
 
 
 # Addresses that are not public.

@@ -25,7 +25,6 @@ from gencoro import gen
 from tests.helpers.fetching import answer, fetch, fetch_from, run, sends
 from tests.helpers.http import peers
 from tests.helpers.http.faulty import FaultServer
-from tests.helpers.http.peers import refusing_port
 from tests.helpers.http.socks_proxy import SocksProxy
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
@@ -338,21 +337,15 @@ def by_socks(
     return run(main), socks, server
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_socks_proxy_resolves_the_name(scheme, tmp_path):
+@pytest.mark.parametrize(
+    ("client", "scheme"), [("pooled", "http"), ("pooled", "https"), ("curl", "http")]
+)
+def test_socks_proxy_resolves_the_name(client, scheme, tmp_path):
+    if client == "curl":
+        pytest.importorskip("pycurl")
     ca = str(tmp_path / "ca.pem") if scheme == "https" else ""
 
-    fetched, socks, server = by_socks("pooled", scheme, ca=ca)
-
-    assert getattr(fetched, "body", fetched) == b"hello"
-    assert socks.targets == [("wiki.corp", server.port)]
-    assert server.requests[0].startswith("GET /a HTTP/1.1")
-
-
-def test_curl_uses_socks_alike():
-    pytest.importorskip("pycurl")
-
-    fetched, socks, server = by_socks("curl")
+    fetched, socks, server = by_socks(client, scheme, ca=ca)
 
     assert getattr(fetched, "body", fetched) == b"hello"
     assert socks.targets == [("wiki.corp", server.port)]
@@ -386,21 +379,6 @@ def test_refusal_of_a_socks_proxy_is_named(options, said):
         assert str(outcome).startswith("proxy 127.0.0.1:")
         assert re.search(said, str(outcome)), str(outcome)
         assert "599" not in re.sub(r":\d+", "", str(outcome))
-
-
-def test_proxy_that_cannot_be_reached_is_named():
-    port, sock = refusing_port()
-
-    with sock:
-        error = run(
-            lambda: fetch("pooled", "http://a.test/", proxy=f"127.0.0.1:{port}"),
-            "pooled",
-        )
-
-    assert error.reason is Reason.PROXY_ERROR
-    assert str(error).startswith(
-        f"proxy 127.0.0.1:{port}: [Errno 111] Connection refused"
-    )
 
 
 WANTS_LOGIN = answer(b"login", "407 Proxy Authentication Required")

@@ -1,6 +1,5 @@
 """Connections are kept while a crawl alternates between many hosts."""
 
-import asyncio
 import contextlib
 import resource
 
@@ -9,46 +8,24 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.models import Request
 from crawler_app.web.fetcher import HttpFetcher
+from tests.helpers.fetching import run
+from tests.helpers.http.faulty import FaultServer
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 HOSTS = 30
 
 
-class Server(asyncio.Protocol):
-    """Answers each request, and keeps the connection open."""
-
-    def connection_made(self, transport):
-        self.transport = transport
-
-    def data_received(self, data):
-        assert data.endswith(b"\r\n\r\n")
-        self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
-
-
 async def connections_for_two_visits():
     """Fetch from each host twice, in rounds; return the number of connections."""
-    made = []
-
-    def accept():
-        made.append(Server())
-        return made[-1]
-
-    loop = asyncio.get_running_loop()
     async with contextlib.AsyncExitStack() as stack:
-        urls = []
-        for _ in range(HOSTS):
-            server = await loop.create_server(accept, "127.0.0.1", 0)
-            await stack.enter_async_context(server)
-            urls.append(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
-        fetcher = HttpFetcher(CrawlConfig((urls[0],), concurrency=2))
+        servers = [await stack.enter_async_context(FaultServer()) for _ in range(HOSTS)]
+        fetcher = HttpFetcher(CrawlConfig((servers[0].url,), concurrency=2))
         with contextlib.closing(fetcher):
-            for url in urls * 2:
-                assert (await fetcher.fetch(Request(url))).body == b"x"
-        await asyncio.sleep(0)
-        for server in made:
-            server.transport.abort()
-    return len(made)
+            for server in servers * 2:
+                fetched = await fetcher.fetch(Request(server.url))
+                assert fetched.body == b"good"
+        return sum(len(server.peers) for server in servers)
 
 
 @pytest.mark.parametrize(
@@ -58,4 +35,4 @@ def test_connections_to_many_hosts_are_kept(monkeypatch, open_files, connections
     limits = (open_files, resource.RLIM_INFINITY)
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits)
 
-    assert asyncio.run(connections_for_two_visits()) == connections
+    assert run(connections_for_two_visits, "pooled") == connections

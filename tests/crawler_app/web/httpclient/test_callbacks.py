@@ -1,6 +1,7 @@
 """header_callback and streaming_callback: arguments, order, back-pressure and errors."""
 
 import asyncio
+import itertools
 import logging
 import tracemalloc
 
@@ -201,7 +202,6 @@ ERROR_BY_RAISED = {
     StopIteration: RuntimeError,
     asyncio.CancelledError: HTTPStreamClosedError,
 }
-raised_by_callback = pytest.mark.parametrize("raised", ERROR_BY_RAISED)
 
 
 def at_once(raised):
@@ -251,35 +251,27 @@ def in_a_done_future(raised):
 
 
 WAYS = [at_once, in_a_coroutine, in_a_native_coroutine, by_hand, in_a_done_future]
+FAILING = [
+    ("header_callback", at_once),
+    *itertools.product(["streaming_callback", "body_producer"], WAYS),
+]
 
 
-@raised_by_callback
-@pytest.mark.parametrize("way", WAYS)
-def test_error_of_a_streaming_callback_is_raised(way, raised):
-    result = exchange(answers(GOOD), streaming_callback=way(raised))
-
-    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
-    assert not result.was_reused
-
-
-@raised_by_callback
-def test_error_of_a_header_callback_is_raised(raised):
-    result = exchange(answers(GOOD), header_callback=at_once(raised))
-
-    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
-    assert not result.was_reused
-
-
-@raised_by_callback
-@pytest.mark.parametrize("way", WAYS)
-def test_error_of_a_body_producer_is_raised(way, raised):
-    result = exchange(says_nothing, method="PUT", body_producer=way(raised))
+@pytest.mark.parametrize("raised", ERROR_BY_RAISED)
+@pytest.mark.parametrize(("option", "way"), FAILING)
+def test_error_of_a_callback_is_raised(option, way, raised):
+    is_producer = option == "body_producer"
+    result = exchange(
+        says_nothing if is_producer else answers(GOOD),
+        method="PUT" if is_producer else "GET",
+        **{option: way(raised)},
+    )
 
     assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
     assert not result.was_reused
 
 
-@raised_by_callback
+@pytest.mark.parametrize("raised", ERROR_BY_RAISED)
 def test_error_of_an_address_check_is_raised(raised):
     asked = []
 

@@ -64,24 +64,6 @@ def test_obfuscated_literal_address_is_checked(make_client, web, literal):
 
 
 @gen.coroutine
-def test_next_address_is_tried_after_a_refusal(make_client, serve):
-    forbidden, server = serve(HELLO), serve(HELLO)
-    check = Check(forbidden.port)
-    client = make_client(
-        check_address=check, resolver=Addresses(forbidden.address, server.address)
-    )
-
-    response = yield client.fetch("http://a.test/")
-
-    assert response.peer_address == server.address
-    assert [address for _, address in check.asked] == [
-        forbidden.address,
-        server.address,
-    ]
-    assert forbidden.streams == []
-
-
-@gen.coroutine
 def test_every_redirect_is_checked(make_client, serve):
     inner = serve(HELLO)
     outer = serve(answer(status="302 Found", Location=inner.url))

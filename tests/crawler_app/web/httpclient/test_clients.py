@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import http.server
-import threading
 import warnings
 
 import pytest
@@ -28,46 +26,24 @@ def test_shared_client_is_replaced_after_closing():
 
 
 @pytest.fixture
-def site_of_another_thread():
-    """Serve hello in a separate thread; yield its URL and the ports of its connections."""
-    ports = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            ports.append(self.client_address[1])
-            self.send_response(200)
-            self.send_header("Content-Length", "5")
-            self.end_headers()
-            self.wfile.write(b"hello")
-
-        def log_message(self, *args):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/", ports
-        server.shutdown()
-        thread.join()
+def url(site):
+    """Serve hello in a separate thread."""
+    site.answer("/", b"hello")
+    return site.url
 
 
-def test_blocking_client_leaves_nothing(site_of_another_thread):
-    url, ports = site_of_another_thread
-
+def test_blocking_client_leaves_nothing(url):
     client = HTTPClient(PooledAsyncHTTPClient, max_clients=3)
     bodies = [client.fetch(url).body for _ in range(3)]
+    kept = len(client_sockets())
     client.close()
 
     assert bodies == [b"hello"] * 3
-    assert len(set(ports)) == 1
+    assert kept == 1
     assert client_sockets() == {}
 
 
-def test_dropped_blocking_client_leaves_nothing(site_of_another_thread):
-    url, _ = site_of_another_thread
-
+def test_dropped_blocking_client_leaves_nothing(url):
     client = HTTPClient(PooledAsyncHTTPClient)
     client.fetch(url)
     with warnings.catch_warnings(record=True) as warned:
@@ -79,8 +55,7 @@ def test_dropped_blocking_client_leaves_nothing(site_of_another_thread):
     assert client_sockets() == {}
 
 
-def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thread):
-    url, _ = site_of_another_thread
+def test_client_closed_after_its_loop_stopped_leaves_nothing(url):
     clients = []
 
     @gen.coroutine
@@ -98,9 +73,7 @@ def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thr
     assert left == {}
 
 
-def test_client_of_another_loop_is_an_error(site_of_another_thread):
-    url, ports = site_of_another_thread
-
+def test_client_of_another_loop_is_an_error(site, url):
     async def make():
         return PooledAsyncHTTPClient(force_instance=True)
 
@@ -121,4 +94,4 @@ def test_client_of_another_loop_is_an_error(site_of_another_thread):
         client.close()
 
     assert body == b"hello"
-    assert len(ports) == 1
+    assert site.paths == ["/"]

@@ -113,40 +113,20 @@ def says(*parts):
     return stage
 
 
-def streams(reached):
-    async def script(peer):
-        await peer.request()
-        await peer.send(head(b"Content-Length: 10") + b"hello")
-        await peer.gone()
+def consumes(said):
+    def stage(reached):
+        async def script(peer):
+            await peer.request()
+            await peer.send(said)
+            await peer.gone()
 
-    async def stuck(piece):
-        reached.set()
-        await asyncio.Event().wait()
+        async def stuck(piece):
+            reached.set()
+            await asyncio.Event().wait()
 
-    return script, {"streaming_callback": stuck}
+        return script, {"streaming_callback": stuck}
 
-
-def streams_in_a_coroutine(reached):
-    script, _ = streams(reached)
-
-    @gen.coroutine
-    def stuck(piece):
-        reached.set()
-        yield gen.Future()
-
-    return script, {"streaming_callback": stuck}
-
-
-def streams_all(reached):
-    """The whole response is received, but its consumer is not ready."""
-    _, options = streams(reached)
-
-    async def script(peer):
-        await peer.request()
-        await peer.send(GOOD)
-        await peer.gone()
-
-    return script, options
+    return stage
 
 
 def second_hop(reached):
@@ -161,16 +141,8 @@ def second_hop(reached):
     return script, {}
 
 
-def body_of_a_redirect(reached):
-    async def script(peer):
-        await peer.request()
-        moved = head(b"Location: /b", b"Content-Length: 10", status=b"302 Moved")
-        await peer.send_apart(moved + b"hello")
-        reached.set()
-        await peer.gone()
-
-    return script, {}
-
+MOVED = head(b"Location: /b", b"Content-Length: 10", status=b"302 Moved")
+HALF = head(b"Content-Length: 10") + b"hello"
 
 STAGES = {
     "resolving a name": resolves_a_name,
@@ -184,15 +156,15 @@ STAGES = {
     "within the head": says(b"HTTP/1.1 200 OK\r\nContent-Le"),
     "after 100": says(head(status=b"100 Continue")),
     "between head and body": says(head(b"Content-Length: 10")),
-    "within the body": says(head(b"Content-Length: 10") + b"hello"),
+    "within the body": says(HALF),
     "within a chunk": says(head(b"Transfer-Encoding: chunked") + b"5\r\nhe"),
     "within the last chunk": says(head(b"Transfer-Encoding: chunked") + b"0\r\n"),
     "within a body without a length": says(head() + b"hello"),
-    "the consumer": streams,
-    "a consuming coroutine": streams_in_a_coroutine,
-    "the consumer of a complete body": streams_all,
+    "the consumer": consumes(HALF),
+    # The whole response is received, but its consumer is not ready.
+    "the consumer of a complete body": consumes(GOOD),
     "waiting after a redirect": second_hop,
-    "within the body of a redirect": body_of_a_redirect,
+    "within the body of a redirect": says(MOVED + b"hello"),
 }
 
 

@@ -174,12 +174,10 @@ def test_valid_response_is_returned(data, response, lenient):
     if response.reason:
         assert outcome.reason == response.reason
     for name, _ in response.fields:
-        values = [value for other, value in response.fields if is_same(other, name)]
+        values = [
+            value for other, value in response.fields if other.lower() == name.lower()
+        ]
         assert outcome.headers.get_list(name) == values
-
-
-def is_same(name, other):
-    return name.lower() == other.lower()
 
 
 @given(whole_responses())

@@ -74,14 +74,7 @@ def test_header_directives_for_us_are_read(value, asked):
     assert directives_in_header(value, "gencoro-crawler") == asked
 
 
-def test_separate_headers_are_read_separately():
-    values = ["otherbot: noindex", "nofollow"]
-
-    assert directives_in_header(values, "gencoro-crawler") == {"nofollow"}
-
-
 @given(st.text(alphabet="noindexfl:,;* \t\n-bot2é", max_size=60))
 def test_any_header_is_read(value):
     assert directives_in_header(value, "bot") <= BOTH
-    assert directives_in_header([value], "bot") <= directives_in_header(value, "bot")
     assert directives_in_meta(value) <= BOTH
