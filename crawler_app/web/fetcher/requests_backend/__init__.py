@@ -1,7 +1,7 @@
 """The fetcher over the blocking library `requests`, in threads.
 
-For comparison, and for sites that answer its requests only: the crawler's coroutines wait for a
-thread as for any Future.
+For sites that need a transport adapter of that library, and for comparison: the crawler's
+coroutines wait for a thread as for any Future.
 
 `adapter` connects and reads, `requests_errors` turns its exceptions into a FetchError.
 
@@ -17,14 +17,16 @@ Needs `requests`: ``pip install requests``.
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import http.cookiejar
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, cast
 from urllib.parse import quote
 
 import requests
+from requests.adapters import HTTPAdapter
 from tornado.httputil import HTTPHeaders
 
 from crawler_app.base.config import CrawlConfig
@@ -54,11 +56,17 @@ CHUNK_BYTES = 64 * 1024
 # How long `close` waits for threads to stop.
 CLOSE_WITHIN_S = 2.0
 
+VERSION_BY_NUMBER = {10: "HTTP/1.0", 11: "HTTP/1.1", 20: "HTTP/2"}
+
 
 class RequestsFetcher:
     """Fetches with a session of `requests` for each of ``config.concurrency`` threads.
 
     Args:
+        session_factory: Creates a session, in the thread that needs one; a session is used
+            by one thread at a time.  The default adapter is replaced by ours; a custom
+            adapter is kept, and must itself check the addresses that it connects to.
+            Redirects, timeouts and cookies set by servers are handled by the crawler.
         on_cookies: As `CookieStore` has it.
 
     Raises:
@@ -78,11 +86,15 @@ class RequestsFetcher:
     """
 
     def __init__(
-        self, config: CrawlConfig, on_cookies: OnCookies | None = None
+        self,
+        config: CrawlConfig,
+        session_factory: Callable[[], requests.Session] | None = None,
+        on_cookies: OnCookies | None = None,
     ) -> None:
         self._config = config
         self.policy = RequestPolicy(config, ACCEPTED, on_cookies)
         self._proxies = _proxies(self.policy.proxy)
+        self._make_session = session_factory or _plain_session
         self._threads = concurrent.futures.ThreadPoolExecutor(
             config.concurrency, thread_name_prefix="fetch"
         )
@@ -163,7 +175,7 @@ class RequestsFetcher:
             self._session() as session,
             contextlib.closing(self._send(session, request)) as response,
         ):
-            head = exchange.wire.raw_head
+            head = exchange.wire.raw_head or _rebuilt_head(response)
             for line in head.splitlines(keepends=True):
                 collector.take_line(line.decode("latin-1"))
             _read_body(response, collector, exchange.wire)
@@ -176,7 +188,7 @@ class RequestsFetcher:
             headers,
             body,
             time.monotonic() - started_at,
-            request_head=exchange.wire.request_head,
+            request_head=exchange.wire.request_head or _request_head(response.request),
             raw_head=head,
             encoded_body=encoded,
             peer=exchange.wire.peer,
@@ -204,7 +216,7 @@ class RequestsFetcher:
         try:
             session = self._idle_sessions.pop()
         except IndexError:
-            session = _new_session(self.policy.proxy)
+            session = _equipped(self._make_session(), self.policy.proxy)
             self._sessions.append(session)
         try:
             yield session
@@ -258,13 +270,18 @@ class _KeepsNoCookies(http.cookiejar.DefaultCookiePolicy):
         return False
 
 
-def _new_session(proxy: Proxy | None) -> requests.Session:
-    """Return a session with our adapter, without cookies and redirects of its own."""
+def _plain_session() -> requests.Session:
     session = requests.Session()
     # Ignore proxies and passwords of the environment.
     session.trust_env = False
-    for prefix in list(session.adapters):
-        session.mount(prefix, CrawlAdapter(proxy))
+    return session
+
+
+def _equipped(session: requests.Session, proxy: Proxy | None) -> requests.Session:
+    """Replace the default adapters of a session, and disable its cookies and redirects."""
+    for prefix, adapter in list(session.adapters.items()):
+        if type(adapter) is HTTPAdapter:
+            session.mount(prefix, CrawlAdapter(proxy))
     session.cookies.set_policy(_KeepsNoCookies())
     # The original makes requests read the whole body of a redirect, of any size.
     session.get_redirect_target = _no_target  # type: ignore[method-assign]
@@ -291,7 +308,7 @@ def _read_body(
 ) -> None:
     """Read a body, still encoded, up to the limit."""
     collector.refuse_too_large()
-    for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+    for chunk in _chunks(response.raw):
         collector.take_chunk(chunk)
         collector.refuse_too_large()
         _require_wanted(wire)
@@ -300,3 +317,29 @@ def _read_body(
 def _require_wanted(wire: Wire) -> None:
     if wire.is_cut:
         raise FetchError(Reason.CONNECTION_CLOSED, "aborted")
+
+
+def _chunks(raw: Any) -> Iterator[bytes]:
+    if hasattr(raw, "stream"):
+        yield from raw.stream(CHUNK_BYTES, decode_content=False)
+    else:  # from an adapter that does not use urllib3
+        yield from iter(functools.partial(raw.read, CHUNK_BYTES), b"")
+
+
+def _rebuilt_head(response: requests.Response) -> bytes:
+    """Return the head of a response that was received by another adapter than ours."""
+    number = getattr(response.raw, "version", 0)
+    version = VERSION_BY_NUMBER.get(number, "HTTP/1.1")
+    headers = getattr(response.raw, "headers", response.headers)
+    lines = [f"{version} {response.status_code} {response.reason or ''}"]
+    # urllib3's mapping keeps repeated fields.
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+def _request_head(request: requests.PreparedRequest) -> bytes:
+    """Return the head that http.client sends for a request."""
+    host = str(request.url).split("/", 3)[2]
+    lines = [f"{request.method} {request.path_url} HTTP/1.1", f"Host: {host}"]
+    lines += [f"{name}: {value}" for name, value in request.headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")

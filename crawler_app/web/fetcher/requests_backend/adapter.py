@@ -100,8 +100,8 @@ def wire_of_this_thread(wire: Wire) -> Iterator[None]:
 
 
 def _wire() -> Wire:
-    wire: Wire = _of_this_thread.wire
-    return wire
+    wire: Wire | None = getattr(_of_this_thread, "wire", None)
+    return Wire("", None) if wire is None else wire
 
 
 class CrawlAdapter(HTTPAdapter):
@@ -209,9 +209,9 @@ class _Connection(HTTPConnection):
 
     def putrequest(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
         """Undo the normalization of requests and urllib3."""
-        wire = _wire()
-        url = target_of(wire.url) if url.startswith("/") else wire.url
-        wire.request_head = b""
+        if wanted := _wire().url:
+            url = target_of(wanted) if url.startswith("/") else wanted
+        _wire().request_head = b""
         super().putrequest(method, url, *args, **kwargs)
 
     def send(self, data: Any) -> None:
