@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from gencoro.frames import Standing, frames_in, is_ours, name_of, standing_of
@@ -378,14 +378,21 @@ def of_other_thread(
     return result
 
 
-def without_our_frame(exc: BaseException) -> BaseException:
+def without_our_frame(
+    exc: BaseException, next_code: CodeType | None = None
+) -> BaseException:
     """Remove the frame that has just caught an error from its traceback.
 
     This leaves the frames of the user's code, and keeps our frame, which holds the error
     in a local variable, out of a reference cycle.
+
+    Args:
+        next_code: The code of another frame of ours that may come next.
     """
-    traceback = exc.__traceback__
-    return exc.with_traceback(traceback and traceback.tb_next)
+    traceback = exc.__traceback__ and exc.__traceback__.tb_next
+    if traceback is not None and traceback.tb_frame.f_code is next_code:
+        traceback = traceback.tb_next
+    return exc.with_traceback(traceback)
 
 
 def without_our_frames(exc: BaseException) -> BaseException:

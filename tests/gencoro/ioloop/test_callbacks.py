@@ -45,8 +45,7 @@ class Notes:
 @pytest.fixture
 def surroundings(monkeypatch):
     notes = Notes()
-    monkeypatch.setattr(context_hook, "hook", None)
-    context_hook.install(notes)
+    monkeypatch.setattr(context_hook, "hook", notes)
     return notes
 
 
