@@ -17,7 +17,12 @@ from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of
-from gencoro.futures import CoroutineFuture, Future, current_loop, without_our_frame
+from gencoro.futures import (
+    CoroutineFuture,
+    Future,
+    current_loop,
+    without_our_two_frames,
+)
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
@@ -249,7 +254,7 @@ def returning(
             else:
                 end_with_error(
                     future,
-                    without_our_frame(exc, _first_step.__code__),
+                    without_our_two_frames(exc, _first_step.__code__),
                     name_of(func),
                 )
         else:

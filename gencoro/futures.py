@@ -42,6 +42,7 @@ __all__ = [
     "storable",
     "without_our_frame",
     "without_our_frames",
+    "without_our_two_frames",
 ]
 
 T = TypeVar("T")
@@ -378,21 +379,22 @@ def of_other_thread(
     return result
 
 
-def without_our_frame(
-    exc: BaseException, next_code: CodeType | None = None
-) -> BaseException:
+def without_our_frame(exc: BaseException) -> BaseException:
     """Remove the frame that has just caught an error from its traceback.
 
     This leaves the frames of the user's code, and keeps our frame, which holds the error
     in a local variable, out of a reference cycle.
-
-    Args:
-        next_code: The code of another frame of ours that may come next.
     """
-    traceback = exc.__traceback__ and exc.__traceback__.tb_next
-    if traceback is not None and traceback.tb_frame.f_code is next_code:
-        traceback = traceback.tb_next
-    return exc.with_traceback(traceback)
+    traceback = exc.__traceback__
+    return exc.with_traceback(traceback and traceback.tb_next)
+
+
+def without_our_two_frames(exc: BaseException, second: CodeType) -> BaseException:
+    """Remove the frame that has just caught an error, and one of this code if it is next."""
+    traceback = without_our_frame(exc).__traceback__
+    if traceback is not None and traceback.tb_frame.f_code is second:
+        return without_our_frame(exc)
+    return exc
 
 
 def without_our_frames(exc: BaseException) -> BaseException:

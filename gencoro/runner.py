@@ -32,6 +32,7 @@ from gencoro.futures import (
     future_set_exception_unless_cancelled,
     storable,
     without_our_frame,
+    without_our_two_frames,
 )
 from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
@@ -390,14 +391,16 @@ class Runner(Closable, Generic[T]):
             self._end_with_value(error.value)
         else:
             end_with_error(
-                self._end(), without_our_frame(error, STEP_INSIDE), name_of(self.gen)
+                self._end(),
+                without_our_two_frames(error, STEP_INSIDE),
+                name_of(self.gen),
             )
 
     def _end_with_interrupt(self, error: BaseException) -> None:
         """Store the interrupt in the Future, and count it as retrieved."""
         result_future = self._end()
         future_set_exception_unless_cancelled(
-            result_future, without_our_frame(error, STEP_INSIDE)
+            result_future, without_our_two_frames(error, STEP_INSIDE)
         )
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio must not log it as unretrieved.
