@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from gencoro import yieldables
 from gencoro.futures import Future
+from gencoro.legacy import contexts
 from gencoro.legacy.active_contexts import NOTHING, HeldContexts, held
-from gencoro.legacy.contexts import on_first_context, on_outermost_context
 from gencoro.legacy.legacy_runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
 from gencoro.runner import STEP, Runner
@@ -132,5 +132,5 @@ def _convert_running_runner() -> None:
 # The frame in which the loop runs a callback: what is above belongs to the loop's caller.
 _CALL = asyncio.Handle._run.__code__
 
-on_first_context(_check_contexts)
-on_outermost_context(_convert_running_runner)
+contexts.on_first_context(_check_contexts)
+contexts.before_outermost = _convert_running_runner
