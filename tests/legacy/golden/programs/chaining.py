@@ -7,6 +7,30 @@ from tests.legacy.golden.own_future import make_future
 from tests.legacy.golden.stage import program
 
 
+def mixes(stage):
+    """Return (name, source, target) for every mix of the kinds of Futures."""
+    kinds = (
+        ("own", lambda: make_future(stage)),
+        ("loop's", stage.concurrent.Future),
+        ("executor's", futures.Future),
+    )
+    return [
+        (f"{source_name} to {target_name}", make_source(), make_target())
+        for source_name, make_source in kinds
+        for target_name, make_target in kinds
+    ]
+
+
+@program
+def chain_future_of_every_mix_copies_results_and_errors(stage):
+    for outcome in ("set_result", "set_exception"):
+        for name, source, target in mixes(stage):
+            stage.concurrent.chain_future(source, target)
+            getattr(source, outcome)(ValueError("either"))
+            stage.turn(3)
+            stage.note(name, target)
+
+
 @program
 def chain_future_from_a_cancelled_executor_future(stage):
     source, target = futures.Future(), make_future(stage)
