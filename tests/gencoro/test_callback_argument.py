@@ -136,21 +136,6 @@ def test_callback_has_the_callers_context_variables(loop):
     assert seen == ["caller"]
 
 
-def test_coroutine_takes_it_from_its_arguments(run):
-    @gen.coroutine
-    def work(url, **options):
-        yield gen.moment
-        return url, options
-
-    async def main():
-        results = []
-        result = await work("url", callback=results.append, timeout=5)
-        await asyncio.sleep(0)
-        return result, results
-
-    assert run(main) == (("url", {"timeout": 5}), [("url", {"timeout": 5})])
-
-
 class Worker:
     executor = dummy_executor
 

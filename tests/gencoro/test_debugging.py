@@ -262,21 +262,6 @@ def test_unretrieved_error_is_logged_once_with_its_coroutine(
     assert traceback.tb_next is None
 
 
-def test_function_that_is_no_generator_has_a_name_too(loop, caplog):
-    @gen.coroutine
-    def plain():
-        raise Failure("unseen")
-
-    @gen.coroutine
-    def main():
-        plain()
-        yield gen.moment
-
-    loop.run_sync(main)
-
-    assert "locals>.plain() finished" in _unseen(caplog).message
-
-
 def test_name_is_not_that_of_who_took_the_error(loop):
     @gen.coroutine
     def main():

@@ -159,9 +159,6 @@ def _each(uses):
     ]
 
 
-# Where, and what.
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_name_warns_at_its_line_and_names_the_replacement(name):
     facade, _, attribute = name.partition(".")
@@ -198,82 +195,6 @@ def test_import_warns_at_the_line_of_the_import():
     with open(__file__) as source:
         line = source.read().splitlines()[warning.lineno - 1]
     assert line.endswith("# the import")
-
-
-# How often.
-
-
-def test_each_line_and_each_name_is_told_by_itself():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for _ in range(3):
-            gen.Task  # noqa: B018
-            gen.Task  # noqa: B018
-            gen.Wait, gen.Callback  # noqa: B018
-
-    told = [(w.lineno - caught[0].lineno, str(w.message).split()[0]) for w in caught]
-    assert told == [
-        (0, "gen.Task"),
-        (1, "gen.Task"),
-        (2, "gen.Wait"),
-        (2, "gen.Callback"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("action", "told", "refused"),
-    [
-        ("always", 1, 0),
-        ("default", 1, 0),
-        ("module", 1, 0),
-        ("once", 1, 0),
-        ("ignore", 0, 0),
-        ("error", 0, 3),
-    ],
-)
-def test_use_in_a_loop_is_told_once_or_refused_each_time(action, told, refused):
-    errors = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter(action)
-        for _ in range(3):
-            try:
-                gen.WaitAll  # noqa: B018
-            except DeprecationWarning as error:
-                errors.append(error)
-
-    assert (len(caught), len(errors)) == (told, refused)
-
-
-def test_use_is_told_again_when_the_filters_have_changed():
-    def use():
-        return gen.YieldPoint
-
-    told = []
-    for _ in range(2):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            use()
-            use()
-        told.append(len(caught))
-
-    assert told == [1, 1]
-
-
-def test_argument_is_told_once_for_its_line(within):
-    def use(_loop):
-        for _ in range(3):
-            _work(callback=_nothing)
-
-    assert len(within(use)) == 1
-
-
-def test_user_whose_module_begins_like_ours_is_told():
-    names = {"__name__": "gencoro_app.views", "gen": gen}
-
-    with pytest.warns(DeprecationWarning) as caught:
-        exec(compile("\n\ngen.Task", "views.py", "exec"), names)  # noqa: S102
-
-    assert [_place_of(warning) for warning in caught] == [("views.py", 3)]
 
 
 def test_use_refused_as_an_error_leaves_the_coroutine_uncalled(loop):

@@ -209,26 +209,6 @@ def test_failed_child_is_counted_and_its_error_stays_unretrieved(see, event_loop
     failed.exception()
 
 
-def test_two_that_wait_for_each_other(see, event_loop):
-    gate = event_loop.create_future()
-    futures = {}
-
-    @gen.coroutine
-    def wait_for_other(other):
-        yield gate
-        yield futures[other]
-
-    def main():
-        futures["a"], futures["b"] = wait_for_other("b"), wait_for_other("a")
-        gate.set_result(None)
-
-    assert see(main) == lines("""
-        wait_for_other() (#1)
-        -> wait_for_other()
-        -> wait_for_other() (#1 again: they wait for each other)
-    """)
-
-
 def test_one_future_that_several_wait_for(see, event_loop):
     future = event_loop.create_future()
 
