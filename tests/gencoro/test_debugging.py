@@ -291,18 +291,6 @@ def _yield_twice(function):
     yield function(True)
 
 
-def test_interrupt_leaves_the_loop_in_debug_mode(debug_loop, messages):
-    @gen.coroutine
-    def body():
-        yield gen.moment
-        raise SystemExit(3)
-
-    with pytest.raises(SystemExit):
-        debug_loop.run_sync(body)
-
-    assert messages() == []
-
-
 # When it is on.
 
 SCRIPT = """

@@ -67,18 +67,6 @@ def test_chain_leaves_a_done_target_alone(make_future):
     assert target.result() == "first"
 
 
-def test_chain_to_an_executor_future_needs_no_loop_for_it(run):
-    async def main():
-        source = asyncio.get_running_loop().create_future()
-        target = concurrent.futures.Future()
-        chain_future(source, target)
-        source.set_result(42)
-        await asyncio.sleep(0)
-        return target.result(timeout=0)
-
-    assert run(main) == 42
-
-
 def test_job_of_another_thread_arrives_on_the_loop():
     async def main():
         job = concurrent.futures.Future()

@@ -74,24 +74,6 @@ def test_done_futures_are_taken_in_place_without_recursion(run):
     assert run(main) == (100_000, [])
 
 
-def test_repr_says_whose_runner_it_is(run):
-    @gen.coroutine
-    def napping():
-        yield gen.moment
-
-    async def main():
-        future = napping()
-        runner = future._runner
-        before = repr(runner)
-        await future
-        return before, repr(runner)
-
-    before, after = run(main)
-
-    assert before.endswith("napping, suspended>")
-    assert after.endswith("napping, ended>")
-
-
 def test_error_is_thrown_into_a_suspended_coroutine_by_its_runner(run):
     variable = contextvars.ContextVar("variable", default="outside")
 
