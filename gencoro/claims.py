@@ -12,17 +12,21 @@ from gencoro.futures import OUR_FUTURES, current_loop
 from gencoro.handed_over import HandedOver
 from gencoro.waiting import Deadline, seconds_from_now
 
-__all__ = ["Claim", "Waiters", "claim"]
+__all__ = ["Claim", "Waiters"]
 
 T = TypeVar("T")
 
 
 class Claim(HandedOver[T]):
-    """The Future of one waiter."""
+    """The Future of one waiter, whose result is handed back to a function."""
 
     # Set while it waits.
     _timer: asyncio.TimerHandle | None = None
     _waiters: "Waiters[T] | None" = None
+
+    def __init__(self, take_back: Callable[[T], object]) -> None:
+        super().__init__(loop=current_loop())
+        self._take_back = take_back
 
     def cancel(self, msg: Any = None) -> bool:
         if self._waiters is not None:
@@ -31,13 +35,6 @@ class Claim(HandedOver[T]):
 
 
 OUR_FUTURES.add(Claim)
-
-
-def claim(take_back: Callable[[T], object]) -> Claim[T]:
-    """Return a new Claim, whose result will be handed back to this function."""
-    new: Claim[T] = Claim(loop=current_loop())
-    new._take_back = take_back
-    return new
 
 
 class Waiters(Generic[T]):

@@ -7,7 +7,7 @@ programs do not pay for it.  Used by `gencoro.ioloop.callbacks`.
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["ContextHook", "hook", "install"]
+__all__ = ["ContextHook", "hook"]
 
 
 class ContextHook(Protocol):
@@ -26,11 +26,5 @@ class ContextHook(Protocol):
         """Call a function outside of all contexts."""
 
 
-# The installed hook, if any; always read as an attribute of this module.
+# The installed hook, if any; always read, and set, as an attribute of this module.
 hook: ContextHook | None = None
-
-
-def install(new: ContextHook) -> None:
-    """Install the hook."""
-    global hook
-    hook = new

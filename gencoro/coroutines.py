@@ -17,7 +17,12 @@ from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of
-from gencoro.futures import CoroutineFuture, Future, current_loop, without_our_frame
+from gencoro.futures import (
+    CoroutineFuture,
+    Future,
+    current_loop,
+    without_our_two_frames,
+)
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
@@ -247,7 +252,11 @@ def returning(
             if is_tornado_return(exc):
                 future.set_result(exc.value)
             else:
-                end_with_error(future, _without_first_step(exc), name_of(func))
+                end_with_error(
+                    future,
+                    without_our_two_frames(exc, _first_step.__code__),
+                    name_of(func),
+                )
         else:
             if begin is _begin_on_loop:
                 _begin_on_loop(generator, future, yielded, context)
@@ -300,15 +309,6 @@ def _first_step(
         future.set_result((yield from generator))
     finally:
         del generator, future  # Rule 3 of `gencoro.runner`.
-
-
-def _without_first_step(error: BaseException) -> BaseException:
-    """Remove our frames from the traceback of an error before the first yield."""
-    error = without_our_frame(error)
-    traceback = error.__traceback__
-    if traceback is not None and traceback.tb_frame.f_code is _first_step.__code__:
-        error = without_our_frame(error)
-    return error
 
 
 def _is_native(func: Any) -> bool:

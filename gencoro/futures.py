@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from gencoro.frames import Standing, frames_in, is_ours, name_of, standing_of
@@ -42,6 +42,7 @@ __all__ = [
     "storable",
     "without_our_frame",
     "without_our_frames",
+    "without_our_two_frames",
 ]
 
 T = TypeVar("T")
@@ -386,6 +387,14 @@ def without_our_frame(exc: BaseException) -> BaseException:
     """
     traceback = exc.__traceback__
     return exc.with_traceback(traceback and traceback.tb_next)
+
+
+def without_our_two_frames(exc: BaseException, second: CodeType) -> BaseException:
+    """Remove the frame that has just caught an error, and one of this code if it is next."""
+    traceback = without_our_frame(exc).__traceback__
+    if traceback is not None and traceback.tb_frame.f_code is second:
+        return without_our_frame(exc)
+    return exc
 
 
 def without_our_frames(exc: BaseException) -> BaseException:

@@ -9,7 +9,7 @@ on the clock of `time.time`, after which they raise TimeoutError.
 
 from typing import Any, NoReturn
 
-from gencoro.claims import Claim, Waiters, claim
+from gencoro.claims import Claim, Waiters
 from gencoro.futures import Future
 from gencoro.waiting import Deadline
 
@@ -48,7 +48,7 @@ class Condition(_Waited):
 
     def wait(self, timeout: Deadline | None = None) -> "Future[bool]":
         """Return a Future: True after a `notify`, False if the time runs out before."""
-        waiter: Claim[bool] = claim(lambda is_notified: self.notify(int(is_notified)))
+        waiter: Claim[bool] = Claim(lambda is_notified: self.notify(int(is_notified)))
         self._waiters.add(waiter, timeout)
         return waiter
 
@@ -104,7 +104,7 @@ class Event(_Waited):
 
     def wait(self, timeout: Deadline | None = None) -> "Future[None]":
         """Return a Future that is done when the event is set."""
-        waiter: Claim[None] = claim(lambda _: None)
+        waiter: Claim[None] = Claim(lambda _: None)
         if self._is_set:
             waiter.set_result(None)
         else:
@@ -146,7 +146,7 @@ class Semaphore(_Waited):
 
     def acquire(self, timeout: Deadline | None = None) -> "Future[Held]":
         """Return a Future that is done when one may enter."""
-        waiter: Claim[Held] = claim(Held.release)
+        waiter: Claim[Held] = Claim(Held.release)
         if self._value > 0:
             self._value -= 1
             waiter.set_result(Held(self))

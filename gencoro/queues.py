@@ -13,7 +13,7 @@ from asyncio import QueueEmpty, QueueFull
 from collections.abc import AsyncIterator
 from typing import Any, Generic, TypeVar
 
-from gencoro.claims import Claim, Waiters, claim
+from gencoro.claims import Claim, Waiters
 from gencoro.futures import Future
 from gencoro.locks import Event
 from gencoro.waiting import Deadline
@@ -96,7 +96,7 @@ class Queue(Generic[T]):
 
     def put(self, item: T, timeout: Deadline | None = None) -> "Future[None]":
         """Put an item in, at once if there is room; return a Future that is done then."""
-        putter: Claim[None] = claim(lambda _: None)
+        putter: Claim[None] = Claim(lambda _: None)
         if self.full():
             self._putters.add(putter, timeout, item)
         else:
@@ -116,7 +116,7 @@ class Queue(Generic[T]):
 
     def get(self, timeout: Deadline | None = None) -> "Future[T]":
         """Return a Future of the next item, taken out at once if there is one."""
-        getter: Claim[T] = claim(self._take_back)
+        getter: Claim[T] = Claim(self._take_back)
         if self.empty():
             self._getters.add(getter, timeout)
         else:

@@ -17,7 +17,7 @@ import asyncio
 import contextvars
 import inspect
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from types import CoroutineType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -32,6 +32,7 @@ from gencoro.futures import (
     future_set_exception_unless_cancelled,
     storable,
     without_our_frame,
+    without_our_two_frames,
 )
 from gencoro.handed_over import hand_back
 from gencoro.tornado_interop import is_tornado_return
@@ -51,7 +52,6 @@ __all__ = [
     "Runner",
     "call_run",
     "end_with_error",
-    "guard_creation",
     "runner_of",
 ]
 
@@ -390,12 +390,18 @@ class Runner(Closable, Generic[T]):
         if is_tornado_return(error):
             self._end_with_value(error.value)
         else:
-            end_with_error(self._end(), _without_steps(error), name_of(self.gen))
+            end_with_error(
+                self._end(),
+                without_our_two_frames(error, STEP_INSIDE),
+                name_of(self.gen),
+            )
 
     def _end_with_interrupt(self, error: BaseException) -> None:
         """Store the interrupt in the Future, and count it as retrieved."""
         result_future = self._end()
-        future_set_exception_unless_cancelled(result_future, _without_steps(error))
+        future_set_exception_unless_cancelled(
+            result_future, without_our_two_frames(error, STEP_INSIDE)
+        )
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio must not log it as unretrieved.
             result_future.exception()
@@ -463,15 +469,6 @@ ENTERED = {
 }
 
 
-def _without_steps(error: BaseException) -> BaseException:
-    """Remove the frames of `run` and `_step_inside` from an error's traceback."""
-    error = without_our_frame(error)
-    traceback = error.__traceback__
-    if traceback is not None and traceback.tb_frame.f_code is STEP_INSIDE:
-        error = without_our_frame(error)
-    return error
-
-
 class EndOfCoroutine(CoroutineFuture[T]):
     """The result Future of a legacy coroutine whose own one is done."""
 
@@ -482,21 +479,6 @@ class EndOfCoroutine(CoroutineFuture[T]):
 def call_run(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:
     """Call ``run`` by name: the ``__call__`` of a class that overrides it."""
     self.run()
-
-
-def guard_creation(
-    guard: Callable[[Callable[..., None]], Callable[..., None]],
-) -> None:
-    """Replace ``Runner.__init__``.
-
-    For `gencoro.legacy`, which must know which coroutines start inside a stack context.
-    It calls this when a program enters its first stack context, so that other programs
-    do not pay for it.
-
-    Args:
-        guard: Called with the current ``Runner.__init__``; returns its replacement.
-    """
-    Runner.__init__ = guard(Runner.__init__)  # type: ignore
 
 
 def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> None:

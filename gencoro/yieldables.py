@@ -59,7 +59,6 @@ __all__ = [
     "multi",
     "multi_future",
     "refuse_other_loop",
-    "register_multi",
 ]
 
 T = TypeVar("T")
@@ -272,13 +271,8 @@ def _wait_for_all(yielded: Any) -> "Future[Any]":
 
 # Called first by `multi` once `gencoro.legacy` is loaded: a list that contains YieldPoints
 # becomes a different yieldable, since the yielding Runner has to start them.
-_multi_otherwise: "Callable[[Any, QuietExceptions], Any] | None" = None
-
-
-def register_multi(otherwise: "Callable[[Any, QuietExceptions], Any]") -> None:
-    """Have `multi` call this function first; it returns None for ordinary children."""
-    global _multi_otherwise
-    _multi_otherwise = otherwise
+# It returns None for ordinary children.
+multi_otherwise: "Callable[[Any, QuietExceptions], Any] | None" = None
 
 
 class MultiFuture(Future[T]):
@@ -463,8 +457,8 @@ def multi(
     >>> asyncio.run(main())
     {'one': 2, 'two': 4}
     """
-    if _multi_otherwise is not None:
-        other = _multi_otherwise(children, quiet_exceptions)
+    if multi_otherwise is not None:
+        other = multi_otherwise(children, quiet_exceptions)
         if other is not None:
             return cast("Future[Any]", other)
     if asyncio.isfuture(children) or not isinstance(children, Iterable):

@@ -311,11 +311,12 @@ class IOLoop(CallbackLoop):
         """
         if self.asyncio_loop.is_running():
             raise RuntimeError("close() was called on a running loop; stop() it first")
-        if not _is_a_loop_running() and self.is_current:
+        is_at_rest = asyncio._get_running_loop() is None
+        if is_at_rest and self.is_current:
             # Otherwise Tornado would replace the current loop with the previous one.
             self.is_current = IOLoop.current(instance=False) is self
         try:
-            if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
+            if is_at_rest and not self.asyncio_loop.is_closed():
                 self._finish_leftovers()
         finally:
             # Tornado deletes it from there, also if it has done so before: without the entry,
@@ -461,11 +462,3 @@ def _leave_to_parent() -> None:
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_leave_to_parent)
-
-
-def _is_a_loop_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

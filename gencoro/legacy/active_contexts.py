@@ -19,9 +19,8 @@ __all__ = [
     "current_contexts",
     "held",
     "hold",
-    "hold_again",
-    "hold_nothing",
     "restore",
+    "set_held",
     "state",
 ]
 
@@ -105,8 +104,9 @@ NOTHING = HeldContexts(NO_CONTEXTS)
 _held: "contextvars.ContextVar[HeldContexts]"
 _held = contextvars.ContextVar("gencoro.stack_context", default=NOTHING)
 
-# Returns the current value; `NOTHING` if no context is entered.
+# Return the current value, which is `NOTHING` if no context is entered, and replace it.
 held = _held.get
+set_held = _held.set
 
 
 def hold(contexts: Contexts) -> HeldContexts:
@@ -121,18 +121,6 @@ def restore(holding: HeldContexts) -> None:
     """Restore the value from before this one."""
     _held.set(holding.before or NOTHING)
     holding.for_good()
-
-
-def hold_nothing() -> HeldContexts:
-    """Leave all contexts; return the previous value."""
-    before = _held.get()
-    _held.set(NOTHING)
-    return before
-
-
-def hold_again(before: HeldContexts) -> None:
-    """Restore the value that `hold_nothing` has returned."""
-    _held.set(before)
 
 
 def current_contexts() -> Contexts:

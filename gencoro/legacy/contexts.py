@@ -28,7 +28,6 @@ __all__ = [
     "StackContext",
     "chain",
     "on_first_context",
-    "on_outermost_context",
     "without_deactivated",
 ]
 
@@ -40,8 +39,8 @@ SHORT_CHAIN = 32
 # Called when the program enters its first context; None after that.
 _first_listeners: list[Callable[[], None]] | None = []
 
-# Called whenever an outermost context is entered.
-_listeners: list[Callable[[], None]] = []
+# Called before each outermost context is entered; set by `gencoro.legacy.upgrade_runner`.
+before_outermost: Callable[[], None] | None = None
 
 
 def on_first_context(listener: Callable[[], None]) -> None:
@@ -52,20 +51,13 @@ def on_first_context(listener: Callable[[], None]) -> None:
         _first_listeners.append(listener)
 
 
-def on_outermost_context(listener: Callable[[], None]) -> None:
-    """Call a function before each outermost context is entered."""
-    _listeners.append(listener)
-
-
 def _enter(contexts: Contexts) -> HeldContexts:
     global _first_listeners
-    listeners = []
-    if _first_listeners is not None:
-        listeners, _first_listeners = _first_listeners, None
-    if held() is NOTHING:
-        listeners += _listeners
-    for listener in listeners:
+    listeners, _first_listeners = _first_listeners, None
+    for listener in listeners or ():
         listener()
+    if before_outermost is not None and held() is NOTHING:
+        before_outermost()
     return hold(contexts)
 
 

@@ -21,7 +21,7 @@ from gencoro.futures import (
 )
 from gencoro.runner import INTERRUPTS
 
-__all__ = ["FormerMethods", "LegacyFuture"]
+__all__ = ["LegacyFuture"]
 
 T = TypeVar("T")
 
@@ -57,44 +57,6 @@ class _NoLoop:
 
 
 _NO_LOOP: Any = _NoLoop()
-
-
-class FormerMethods:
-    """Methods of Tornado 4's Futures, for subclasses of `asyncio.Future`."""
-
-    __slots__ = ()
-
-    def running(self: Any) -> bool:
-        """Return True if the Future is not done."""
-        return not self.done()
-
-    def result(self, timeout: float | None = None) -> Any:
-        """Return the result or raise the error; never waits, and ignores the timeout."""
-        del timeout
-        try:
-            return super().result()  # type: ignore[misc]
-        finally:
-            del self  # The error's traceback holds this frame.
-
-    def exception(self, timeout: float | None = None) -> Any:
-        """Return the error, or None; never waits, and ignores the timeout."""
-        del timeout
-        return super().exception()  # type: ignore[misc]
-
-    def exc_info(self: Any) -> ExcInfo | None:
-        """Return the error as a ``sys.exc_info()`` tuple; None if there is no error."""
-        error = None if not self.done() or self.cancelled() else self.exception()
-        return None if error is None else (type(error), error, error.__traceback__)
-
-    def set_exc_info(self: Any, exc_info: ExcInfo) -> None:
-        """Set the error of a ``sys.exc_info()`` tuple.
-
-        Raises:
-            ValueError: the tuple holds no exception.
-        """
-        if exc_info[1] is None:
-            raise ValueError("set_exc_info needs an exception; exc_info holds none")
-        self.set_exception(exc_info[1].with_traceback(exc_info[2]))
 
 
 # Whether asyncio's Future is the one in C.
@@ -151,7 +113,7 @@ class _WithoutBase:
             self._bound_to = loop
 
 
-class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
+class LegacyFuture(_WithoutBase, CoroutineFuture[T]):
     """A Future that runs its callbacks inside `set_result`, in order, and needs no loop.
 
     It can be created without a loop, for example while a module is imported.  It belongs
@@ -199,6 +161,38 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
             if self._bound_to is None or self._bound_to.is_closed():
                 self._bound_to = running
         return self._bound_to or current_loop()
+
+    def running(self) -> bool:
+        """Return True if the Future is not done."""
+        return not self.done()
+
+    def result(self, timeout: float | None = None) -> T:
+        """Return the result or raise the error; never waits, and ignores the timeout."""
+        del timeout
+        try:
+            return super().result()
+        finally:
+            del self  # The error's traceback holds this frame.
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return the error, or None; never waits, and ignores the timeout."""
+        del timeout
+        return super().exception()
+
+    def exc_info(self) -> ExcInfo | None:
+        """Return the error as a ``sys.exc_info()`` tuple; None if there is no error."""
+        error = None if not self.done() or self.cancelled() else self.exception()
+        return None if error is None else (type(error), error, error.__traceback__)
+
+    def set_exc_info(self, exc_info: ExcInfo) -> None:
+        """Set the error of a ``sys.exc_info()`` tuple.
+
+        Raises:
+            ValueError: the tuple holds no exception.
+        """
+        if exc_info[1] is None:
+            raise ValueError("set_exc_info needs an exception; exc_info holds none")
+        self.set_exception(exc_info[1].with_traceback(exc_info[2]))
 
     def set_result(self, result: T) -> None:
         """Set the result and run the callbacks."""

@@ -20,9 +20,8 @@ from gencoro.legacy.active_contexts import (
     current_contexts,
     held,
     hold,
-    hold_again,
-    hold_nothing,
     restore,
+    set_held,
     state,
 )
 from gencoro.legacy.contexts import (
@@ -231,11 +230,16 @@ class _ContextHook:
         return handler if held() is NOTHING else wrap(handler)
 
     def without(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        before = hold_nothing()
+        before = held()
+        set_held(NOTHING)
         try:
             return function(*args, **kwargs)
         finally:
-            hold_again(before)
+            set_held(before)
 
 
-on_first_context(lambda: context_hook.install(_ContextHook()))
+def _install_hook() -> None:
+    context_hook.hook = _ContextHook()
+
+
+on_first_context(_install_hook)

@@ -12,18 +12,14 @@ import sys
 from collections.abc import Callable, Generator
 from typing import Any, NoReturn
 
+from gencoro import yieldables
 from gencoro.futures import Future
+from gencoro.legacy import contexts
 from gencoro.legacy.active_contexts import NOTHING, HeldContexts, held
-from gencoro.legacy.contexts import on_first_context, on_outermost_context
 from gencoro.legacy.legacy_runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
-from gencoro.runner import STEP, Runner, guard_creation
-from gencoro.yieldables import (
-    NeedsRunner,
-    QuietExceptions,
-    convert_yielded,
-    register_multi,
-)
+from gencoro.runner import STEP, Runner
+from gencoro.yieldables import NeedsRunner, QuietExceptions, convert_yielded
 
 __all__ = ["become_legacy"]
 
@@ -96,11 +92,12 @@ def _multi_of_yield_points(
     return MultiYieldPoint(children, quiet_exceptions)
 
 
-register_multi(_multi_of_yield_points)
+yieldables.multi_otherwise = _multi_of_yield_points
 
 
-def _check_contexts(plain: Callable[..., None]) -> Callable[..., None]:
+def _check_contexts() -> None:
     """Wrap `Runner.__init__`: Runners that start inside contexts become legacy."""
+    plain: Callable[..., None] = Runner.__init__
 
     def __init__(
         self: Runner[Any],
@@ -118,7 +115,7 @@ def _check_contexts(plain: Callable[..., None]) -> Callable[..., None]:
         finally:
             del gen, result_future, first_yielded  # The runner's rule 3.
 
-    return __init__
+    Runner.__init__ = __init__  # type: ignore[method-assign]
 
 
 def _convert_running_runner() -> None:
@@ -135,5 +132,5 @@ def _convert_running_runner() -> None:
 # The frame in which the loop runs a callback: what is above belongs to the loop's caller.
 _CALL = asyncio.Handle._run.__code__
 
-on_first_context(lambda: guard_creation(_check_contexts))
-on_outermost_context(_convert_running_runner)
+contexts.on_first_context(_check_contexts)
+contexts.before_outermost = _convert_running_runner

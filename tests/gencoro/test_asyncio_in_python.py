@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from gencoro import gen
-from gencoro.concurrent import future_add_done_callback, is_future
 from gencoro.ioloop import IOLoop
 
 # What nest_asyncio.apply() does, except that it also makes loops run inside themselves.
@@ -221,12 +220,3 @@ def test_what_asyncio_takes_for_a_future_is_waited_for(wait):
         return await main()
 
     assert asyncio.run(native()) == (42, [42, {"key": 42}])
-
-
-def test_what_asyncio_takes_for_a_future_is_one():
-    async def main():
-        future, seen = _look_alike(42), []
-        future_add_done_callback(future, lambda done: seen.append(done.result()))
-        return is_future(future), seen
-
-    assert asyncio.run(main()) == (True, [42])

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from gencoro import gen
-from gencoro.callback_argument import is_for_caller, pass_result_to
+from gencoro.callback_argument import is_for_caller
 from gencoro.concurrent import dummy_executor, run_on_executor
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
@@ -90,31 +90,6 @@ def test_call_without_it_has_none_for_the_caller(kwargs):
     assert not is_for_caller(_takes_any, kwargs)
 
 
-def _future(outcome):
-    future = asyncio.get_running_loop().create_future()
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    elif outcome is asyncio.CancelledError:
-        future.cancel()
-    else:
-        future.set_result(outcome)
-    return future
-
-
-def test_cancellation_goes_nowhere(loop, caplog):
-    called = []
-
-    @gen.coroutine
-    def main():
-        pass_result_to(called.append, _future(asyncio.CancelledError))
-        for _ in range(3):
-            yield gen.moment
-
-    loop.run_sync(main)
-
-    assert (called, caplog.records) == ([], [])
-
-
 def test_callback_has_the_callers_context_variables(loop):
     variable = contextvars.ContextVar("variable")
     seen = []
@@ -134,21 +109,6 @@ def test_callback_has_the_callers_context_variables(loop):
     loop.run_sync(main)
 
     assert seen == ["caller"]
-
-
-def test_coroutine_takes_it_from_its_arguments(run):
-    @gen.coroutine
-    def work(url, **options):
-        yield gen.moment
-        return url, options
-
-    async def main():
-        results = []
-        result = await work("url", callback=results.append, timeout=5)
-        await asyncio.sleep(0)
-        return result, results
-
-    assert run(main) == (("url", {"timeout": 5}), [("url", {"timeout": 5})])
 
 
 class Worker:

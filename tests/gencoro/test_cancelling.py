@@ -5,9 +5,7 @@ shared coroutines are in `test_large_graphs`.
 """
 
 import asyncio
-import concurrent.futures
 import datetime
-import threading
 import time
 
 import pytest
@@ -134,29 +132,3 @@ def test_list_that_a_child_of_it_waits_for_is_cancelled(run):
 
     assert run(main) == (True, True)
     assert ended == [1]
-
-
-def test_job_that_runs_goes_on_without_the_coroutine():
-    begun, release = threading.Event(), threading.Event()
-
-    def work():
-        begun.set()
-        release.wait()
-        return "result"
-
-    @gen.coroutine
-    def waits_for(job):
-        yield job
-
-    async def main():
-        with concurrent.futures.ThreadPoolExecutor(1) as executor:
-            job = executor.submit(work)
-            future = waits_for(job)
-            begun.wait()
-            future.cancel("enough")
-            await asyncio.wait([future])
-            running = job.running()
-            release.set()
-            return future.cancelled(), running, await asyncio.wrap_future(job)
-
-    assert asyncio.run(main()) == (True, True, "result")

@@ -11,7 +11,6 @@ import traceback
 import unittest.mock
 
 import pytest
-import tornado.gen
 
 from gencoro import gen
 from tests.helpers.gencoro.outcomes import Failure
@@ -165,13 +164,6 @@ def test_wrapper_looks_like_its_function():
     assert wrapped.__wrapped__ is named
     assert not inspect.isgeneratorfunction(inspect.unwrap(wrapped))
     assert inspect.signature(wrapped) == inspect.signature(named)
-
-
-def test_coroutine_functions_of_both_packages_are_recognized():
-    assert gen.is_coroutine_function(gen.coroutine(print))
-    assert gen.is_coroutine_function(tornado.gen.coroutine(print))
-    assert tornado.gen.is_coroutine_function(gen.coroutine(print))
-    assert not gen.is_coroutine_function(print)
 
 
 def test_methods_of_every_kind_work(run):

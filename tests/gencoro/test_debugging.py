@@ -262,21 +262,6 @@ def test_unretrieved_error_is_logged_once_with_its_coroutine(
     assert traceback.tb_next is None
 
 
-def test_function_that_is_no_generator_has_a_name_too(loop, caplog):
-    @gen.coroutine
-    def plain():
-        raise Failure("unseen")
-
-    @gen.coroutine
-    def main():
-        plain()
-        yield gen.moment
-
-    loop.run_sync(main)
-
-    assert "locals>.plain() finished" in _unseen(caplog).message
-
-
 def test_name_is_not_that_of_who_took_the_error(loop):
     @gen.coroutine
     def main():
@@ -304,18 +289,6 @@ def test_traceback_shows_no_frame_of_ours_in_debug_mode(debug_loop):
 def _yield_twice(function):
     yield gen.moment
     yield function(True)
-
-
-def test_interrupt_leaves_the_loop_in_debug_mode(debug_loop, messages):
-    @gen.coroutine
-    def body():
-        yield gen.moment
-        raise SystemExit(3)
-
-    with pytest.raises(SystemExit):
-        debug_loop.run_sync(body)
-
-    assert messages() == []
 
 
 # When it is on.

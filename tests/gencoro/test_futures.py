@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import logging
-import sys
 import threading
 
 import pytest
@@ -15,8 +14,6 @@ from gencoro.futures import (
     future_set_exc_info,
     future_set_exception_unless_cancelled,
     future_set_result_unless_cancelled,
-    is_future,
-    without_our_frame,
 )
 
 
@@ -32,11 +29,6 @@ def test_coroutine_future_poses_as_a_task_for_the_call_graph_only():
     has_call_graph = hasattr(asyncio, "capture_call_graph")
 
     assert hasattr(CoroutineFuture, "get_coro") == has_call_graph
-
-
-@pytest.mark.parametrize("value", [None, 42, [], asyncio.Future])
-def test_other_values_are_no_futures(value):
-    assert not is_future(value)
 
 
 def test_result_of_a_done_future_is_refused(make_future):
@@ -60,17 +52,6 @@ def test_error_of_a_cancelled_future_is_logged(make_future, caplog):
     assert record.exc_info[1] is error
 
 
-def test_exc_info_of_a_caught_error_is_set(make_future):
-    future, error = make_future(), KeyError("k")
-
-    try:
-        raise error
-    except KeyError:
-        future_set_exc_info(future, sys.exc_info())
-
-    assert future.exception() is error
-
-
 def test_exc_info_without_an_error_is_refused(make_future):
     with pytest.raises(ValueError, match="holds none"):
         future_set_exc_info(make_future(), (None, None, None))
@@ -86,27 +67,6 @@ def test_chain_leaves_a_done_target_alone(make_future):
     assert target.result() == "first"
 
 
-def test_chain_to_an_executor_future_needs_no_loop_for_it(run):
-    async def main():
-        source = asyncio.get_running_loop().create_future()
-        target = concurrent.futures.Future()
-        chain_future(source, target)
-        source.set_result(42)
-        await asyncio.sleep(0)
-        return target.result(timeout=0)
-
-    assert run(main) == 42
-
-
-def test_done_job_becomes_a_done_future(run):
-    async def main():
-        job = concurrent.futures.Future()
-        job.set_exception(KeyError("k"))
-        return [from_concurrent(job)]
-
-    assert repr(run(main)[0].exception()) == "KeyError('k')"
-
-
 def test_job_of_another_thread_arrives_on_the_loop():
     async def main():
         job = concurrent.futures.Future()
@@ -120,19 +80,6 @@ def test_job_of_another_thread_arrives_on_the_loop():
         return result, threads
 
     assert asyncio.run(main()) == (42, [threading.current_thread()])
-
-
-def test_only_the_catching_frame_is_taken_off_a_traceback():
-    def culprit():
-        raise KeyError("k")
-
-    try:
-        culprit()
-    except KeyError as caught:
-        error = without_our_frame(caught)
-
-    assert error.__traceback__.tb_frame.f_code.co_name == "culprit"
-    assert error.__traceback__.tb_next is None
 
 
 def test_cancellation_reaches_an_executors_future_that_is_running(run):

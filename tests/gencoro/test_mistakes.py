@@ -189,18 +189,6 @@ def test_own_future(run):
     assert "it would wait for itself forever" in text
 
 
-def test_uncaught_mistake_fails_the_coroutine_at_its_line(run):
-    @gen.coroutine
-    def body():
-        yield 42
-
-    with pytest.raises(BadYieldError) as caught:
-        run(body)
-
-    names = [frame.name for frame in caught.traceback]
-    assert names[-1] == "body"
-
-
 @pytest.mark.parametrize("place", ["multi", "with_timeout"])
 @pytest.mark.parametrize("told", ["yielded 42", "belongs to another event loop"])
 def test_mistake_given_to_a_function_is_raised_by_the_call(run, place, told):

@@ -23,13 +23,6 @@ SHAPES = {
     "yield": ("yield f(1)", "awaited"),
     "yield_result": ("x = {(yield f(1)): (yield f(x=2))}", "awaited"),
     "yield_with_arguments": ("yield f(*[1], **{})", "awaited"),
-    "yield_in_with": (
-        """
-        with contextlib.suppress(KeyError):
-            yield f(1)
-        """,
-        "awaited",
-    ),
     "yield_conditionally": ("yield f(1) if f else f(2)", "awaited"),
     "yield_method": ("yield Method(f).call(1)", "awaited"),
     "yield_property": ("yield Method(f).property", "awaited"),
@@ -63,14 +56,6 @@ SHAPES = {
     "dict_comprehension": ("yield {x: f(x) for x in range(3)}", "together"),
     "generator_expression": ("yield list(f(x) for x in range(3))", "together"),
     "starred_list": ("yield [*[f(x) for x in range(3)], f(4)]", "together"),
-    "list_of_function": (
-        """
-        def several():
-            return [f(x) for x in range(3)]
-        yield several()
-        """,
-        "together",
-    ),
     "spawned": (
         "IOLoop.current().spawn_callback(f, 1); yield gen.sleep(0.01)",
         "dispatched",
@@ -88,42 +73,12 @@ SHAPES = {
     "stored": ("future = f(1); yield future", "kept"),
     "stored_in_list": ("futures = [f(1)]; yield futures", "kept"),
     "appended": ("futures = []; futures.append(f(1)); yield futures", "passed"),
-    "returned_out_of_with": (
-        """
-        def managed():
-            with contextlib.suppress(KeyError):
-                return f(1)
-        yield managed()
-        """,
-        "kept",
-    ),
     "list_returned_out_of_with": (
         """
         def managed():
             with contextlib.suppress(KeyError):
                 return [f(1)]
         yield managed()
-        """,
-        "kept",
-    ),
-    "returned_before_finally": (
-        """
-        def finally_():
-            try:
-                return f(1)
-            finally:
-                print("done")
-        yield finally_()
-        """,
-        "kept",
-    ),
-    "returned_later": (
-        """
-        def later():
-            future = f(1)
-            print("called")
-            return future
-        yield later()
         """,
         "kept",
     ),
@@ -140,14 +95,6 @@ SHAPES = {
     ),
     "yield_between_elements": ("yield [f(1), (yield gen.sleep(0))]", "kept"),
     "yield_from_list": ("yield from [f(1), f(2)]", "kept"),
-    "yield_from_list_of_function": (
-        """
-        def several():
-            return [f(1), f(2)]
-        yield from several()
-        """,
-        "kept",
-    ),
     "result_of_coroutine": (
         """
         @gen.coroutine
@@ -167,15 +114,6 @@ SHAPES = {
         """,
         "kept",
     ),
-    "yield_to_a_loop": (
-        """
-        def futures():
-            yield f(1)
-        for future in futures():
-            yield future
-        """,
-        "kept",
-    ),
     "awaited_in_list": (
         """
         async def native():
@@ -188,14 +126,6 @@ SHAPES = {
     "with_timeout": ("yield gen.with_timeout(timedelta(1), f(1))", "passed"),
     "maybe_future": ("yield gen.maybe_future(f(1))", "passed"),
     "multi": ("yield gen.multi([f(1), f(2)])", "passed"),
-    "gathered": (
-        """
-        async def native():
-            await asyncio.gather(f(1), f(2))
-        yield native()
-        """,
-        "passed",
-    ),
     "callback": (
         "f(1).add_done_callback(print); yield gen.sleep(0.01)",
         "passed inspected",

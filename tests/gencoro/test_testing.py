@@ -273,23 +273,6 @@ def test_test_that_refuses_to_be_cancelled_is_given_up(quick_end, body):
     assert time.monotonic() - began_at < 60
 
 
-def test_test_may_clean_up_in_its_own_time(quick_end):
-    steps = []
-
-    @gen_test(timeout=0.01)
-    def test():
-        try:
-            yield gen.sleep(60)
-        finally:
-            yield gen.sleep(0.005)
-            steps.append("cleaned up")
-
-    with pytest.raises(TimeoutError):
-        test()
-
-    assert steps == ["cleaned up"]
-
-
 def test_error_of_cleaning_up_is_raised_and_names_the_time_out():
     @gen_test(timeout=0.01)
     def test():
@@ -536,10 +519,3 @@ def test_test_may_close_its_loop():
 
 
 # Names.
-
-
-def test_names_of_tornado_are_there_and_are_tornados_own():
-    for name in ["ExpectLog", "bind_unused_port", "get_async_test_timeout", "main"]:
-        assert getattr(testing, name) is getattr(tornado.testing, name)
-    for name in ["AsyncTestCase", "AsyncHTTPTestCase", "AsyncHTTPSTestCase"]:
-        assert issubclass(getattr(testing, name), getattr(tornado.testing, name))

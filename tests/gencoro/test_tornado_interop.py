@@ -1,6 +1,5 @@
 """gencoro's coroutines beside Tornado's; `test_tornado_suites` runs Tornado's own tests."""
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -22,18 +21,6 @@ def test_return_of_tornado_is_a_return(loop, waits):
 
 
 # Beside coroutines of Tornado.
-
-
-def test_gather_waits_for_coroutines_of_both_packages(run):
-    def body(x):
-        yield x.moment if x is gen else None
-        return x.__name__
-
-    async def main():
-        ours, theirs = gen.coroutine(body), tornado.gen.coroutine(body)
-        return await asyncio.gather(ours(gen), theirs(tornado.gen))
-
-    assert run(main) == ["gencoro.gen", "tornado.gen"]
 
 
 def test_moments_of_both_packages_can_be_yielded_in_both(loop):

@@ -445,29 +445,3 @@ def test_time_and_deadlines_of_the_io_loop_are_virtual(virtual_io_loop):
     assert before == pytest.approx(time.time(), abs=60)
     assert took == 3605
     assert is_one
-
-
-def test_timeouts_of_the_io_loop_are_virtual(clock, virtual_io_loop):
-    @gen.coroutine
-    def main():
-        io_loop, fired = IOLoop.current(), []
-
-        def fire(name):
-            fired.append((clock.time(), name))
-
-        io_loop.add_timeout(io_loop.time() + 4, fire, "number")
-        io_loop.add_timeout(datetime.timedelta(seconds=3), fire, "timedelta")
-        io_loop.call_at(io_loop.time() + 2, fire, "call_at")
-        io_loop.call_later(1, fire, "call_later")
-        yield gen.sleep(2.5)
-        io_loop.add_timeout(io_loop.time() + 0.25, fire, "from the middle")
-        yield gen.sleep(10)
-        return fired
-
-    assert virtual_io_loop.run_sync(main) == [
-        (1, "call_later"),
-        (2, "call_at"),
-        (2.75, "from the middle"),
-        (3, "timedelta"),
-        (4, "number"),
-    ]

@@ -67,19 +67,6 @@ def test_periodic_callback_is_virtual(clock, run, classes):
     assert ticks == [2.125, 4.125, 6.125, 8.125, 10.125]
 
 
-def test_timers_and_time_are_virtual(run):
-    async def set_timers():
-        began_at, fired = _now(), []
-        io_loop = tornado.ioloop.IOLoop.current()
-        io_loop.call_later(1, lambda: fired.append(_now() - began_at))
-        io_loop.call_at(began_at + 2, lambda: fired.append(_now() - began_at))
-        io_loop.add_timeout(began_at + 3, lambda: fired.append(_now() - began_at))
-        await tornado.gen.sleep(4)
-        assert fired == [1, 2, 3]
-
-    assert run(set_timers) == 4
-
-
 async def _with_timeout(limit):
     await tornado.gen.with_timeout(limit, asyncio.Future())
 

@@ -14,11 +14,6 @@ from tests.helpers.gencoro.outcomes import after
 # convert_yielded
 
 
-@pytest.mark.parametrize("value", [None, moment, tornado.gen.moment])
-def test_moments_are_all_the_same(value):
-    assert convert_yielded(value) is moment
-
-
 def test_native_coroutine_is_held_until_it_is_done(run):
     async def wait(future):
         return await future

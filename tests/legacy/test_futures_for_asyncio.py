@@ -321,16 +321,6 @@ def test_callback_with_a_context_runs_on_the_loop_of_its_adder():
 # What it is.
 
 
-def test_it_is_an_asyncio_future_to_all_who_ask():
-    future = LegacyFuture()
-
-    assert isinstance(future, asyncio.Future)
-    assert asyncio.isfuture(future)
-    assert gen.is_future(future)
-    assert gen.convert_yielded(future) is future
-    assert gen.maybe_future(future) is future
-
-
 def test_repr_tells_its_state_and_its_callbacks():
     pending, cancelled = LegacyFuture(), LegacyFuture()
     pending.add_done_callback(print)

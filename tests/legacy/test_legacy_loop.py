@@ -162,61 +162,24 @@ def virtual_loop(virtual_clock, io_loop):
 # Arguments io_loop=.
 
 
-@pytest.mark.parametrize("outcome", ["result", "error", "time-out"])
 @pytest.mark.parametrize(
-    "wait",
+    ("limited", "is_quiet"),
     [
-        lambda deadline, future, loop: gen.with_timeout(deadline, future, loop),
-        lambda deadline, future, loop: gen.with_timeout(deadline, future, None),
-        lambda deadline, future, loop: gen.with_timeout(
-            deadline, future, loop, Failure
+        (lambda wait, loop: gen.with_timeout(*wait, loop, Failure), True),
+        (lambda wait, loop: gen.with_timeout(*wait, loop, (KeyError, Failure)), True),
+        (lambda wait, _: gen.with_timeout(*wait, None, Failure), True),
+        (lambda wait, _: gen.with_timeout(*wait, Failure), True),
+        (
+            lambda wait, loop: gen.with_timeout(*wait, loop, quiet_exceptions=Failure),
+            True,
         ),
-        lambda deadline, future, loop: gen.with_timeout(
-            deadline, future, io_loop=loop, quiet_exceptions=Failure
-        ),
-        lambda deadline, future, loop: gen.with_timeout(
-            deadline, future, loop, quiet_exceptions=(Failure,)
-        ),
-        lambda deadline, future, loop: gen.with_timeout(
-            timeout=deadline, future=future, io_loop=None
-        ),
-    ],
-)
-def test_with_timeout_takes_a_loop_in_its_old_place(virtual_loop, wait, outcome):
-    loop = virtual_loop
-
-    @gen.coroutine
-    def work():
-        yield gen.sleep(60 if outcome == "time-out" else 1)
-        if outcome == "error":
-            raise Failure
-        return 42
-
-    @gen.coroutine
-    def main():
-        try:
-            return (yield wait(loop.time() + 10, work(), loop))
-        except (Failure, TimeoutError) as error:
-            return type(error)
-
-    expected = {"result": 42, "error": Failure, "time-out": gen.TimeoutError}
-    assert loop.run_sync(main) == expected[outcome]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "is_quiet"),
-    [
-        (lambda loop: (loop, Failure), True),
-        (lambda loop: (loop, (KeyError, Failure)), True),
-        (lambda loop: (None, Failure), True),
-        (lambda loop: (Failure,), True),
-        (lambda loop: (loop, KeyError), False),
-        (lambda loop: (loop,), False),
-        (lambda loop: (loop, ()), False),
+        (lambda wait, loop: gen.with_timeout(*wait, loop, KeyError), False),
+        (lambda wait, loop: gen.with_timeout(*wait, loop), False),
+        (lambda wait, loop: gen.with_timeout(*wait, loop, ()), False),
     ],
 )
 def test_quiet_exceptions_are_quiet_in_both_places(
-    virtual_loop, arguments, is_quiet, caplog
+    virtual_loop, limited, is_quiet, caplog
 ):
     loop = virtual_loop
 
@@ -228,7 +191,7 @@ def test_quiet_exceptions_are_quiet_in_both_places(
     @gen.coroutine
     def main():
         with pytest.raises(gen.TimeoutError):
-            yield gen.with_timeout(loop.time() + 1, work(), *arguments(loop))
+            yield limited((loop.time() + 1, work()), loop)
         yield gen.sleep(2)
 
     loop.run_sync(main)

@@ -34,10 +34,6 @@ def lines(text):
     return textwrap.dedent(text).strip("\n")
 
 
-def test_nothing_is_drawn_as_nothing():
-    assert draw([]) == ""
-
-
 def test_several_are_branches_and_a_last_one_closes_the_line():
     inner = coroutine("inner", leaf("a"), leaf("b"))
     main = coroutine("main", inner, coroutine("other", coroutine("third", leaf("c"))))
@@ -154,12 +150,6 @@ def test_picture_of_very_many_different_ones_is_cut_off():
 
     assert len(drawn) == MOST_LINES + 1
     assert drawn[-1] == "... the rest is left out"
-
-
-def test_control_characters_do_not_reach_the_terminal():
-    assert draw([leaf("\x1b[31mred\r\n\u202ereversed\udc80")]) == (
-        r"\x1b[31mred\r\n\u202ereversed\udc80"
-    )
 
 
 @given(st.text())

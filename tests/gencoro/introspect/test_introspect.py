@@ -209,39 +209,6 @@ def test_failed_child_is_counted_and_its_error_stays_unretrieved(see, event_loop
     failed.exception()
 
 
-def test_two_that_wait_for_each_other(see, event_loop):
-    gate = event_loop.create_future()
-    futures = {}
-
-    @gen.coroutine
-    def wait_for_other(other):
-        yield gate
-        yield futures[other]
-
-    def main():
-        futures["a"], futures["b"] = wait_for_other("b"), wait_for_other("a")
-        gate.set_result(None)
-
-    assert see(main) == lines("""
-        wait_for_other() (#1)
-        -> wait_for_other()
-        -> wait_for_other() (#1 again: they wait for each other)
-    """)
-
-
-def test_one_future_that_several_wait_for(see, event_loop):
-    future = event_loop.create_future()
-
-    tree = see(lambda: wait_for([wait_for(future), nap(), wait_for(future)]))
-
-    assert tree == lines("""
-        wait_for(): list, 0 of 3 done
-        |-- [0] wait_for(): a Future (#1, 2 wait for it)
-        |-- [1] nap(): sleep, 60.0 s left
-        '-- [2] wait_for(): a Future (#1 again)
-    """)
-
-
 def test_moment_and_what_is_done_already(event_loop):
     future = event_loop.create_future()
     held = [wait_for(None), wait_for(future)]

@@ -45,8 +45,7 @@ class Notes:
 @pytest.fixture
 def surroundings(monkeypatch):
     notes = Notes()
-    monkeypatch.setattr(context_hook, "hook", None)
-    context_hook.install(notes)
+    monkeypatch.setattr(context_hook, "hook", notes)
     return notes
 
 
@@ -185,22 +184,6 @@ def test_error_of_a_callback_reaches_the_method_of_that_loop_alone(loop, door):
     other.close()
 
     assert (seen, others) == ([(True, ("in a callback",))], [])
-
-
-@legacy
-@EACH_DOOR
-def test_error_of_a_callback_is_logged_and_the_loop_goes_on(loop, door, caplog):
-    def fail():
-        loop.add_callback(loop.stop)
-        raise Failure("in a callback")
-
-    door(loop, fail)
-    loop.start()
-
-    [record] = caplog.records
-    assert (record.name, record.levelname) == ("tornado.application", "ERROR")
-    assert record.getMessage().startswith("Exception in callback ")
-    assert record.exc_info[0] is Failure
 
 
 def test_error_of_a_socket_handler_is_reported_with_the_handler(loop, pair):

@@ -7,7 +7,7 @@ import pytest
 import tornado.ioloop
 
 from gencoro import gen
-from gencoro.ioloop import IOLoop, PeriodicCallback
+from gencoro.ioloop import PeriodicCallback
 from tests.helpers.gencoro.outcomes import Failure
 
 legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
@@ -127,35 +127,6 @@ def test_callback_may_start_it_anew_and_does_not_double_it(times, loop, kind):
     periodic.stop()
 
     assert seen == [1, 2, 3, 4, 5]
-
-
-@legacy
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda callback, loop: PeriodicCallback(callback, 1000, loop),
-        lambda callback, loop: PeriodicCallback(callback, 1000, io_loop=loop),
-        lambda callback, loop: PeriodicCallback(callback, 1000, 0, loop),
-    ],
-)
-def test_it_runs_on_the_loop_that_it_was_given(loop, make):
-    seen, other = [], IOLoop(make_current=False)
-
-    def tick():
-        seen.append(IOLoop.current())
-        loop.stop()
-
-    # Started where another loop is the current one.
-    periodic = make(tick, loop)
-    other.add_callback(periodic.start)
-    other.add_callback(other.stop)
-    other.start()
-    loop.start()
-    periodic.stop()
-    other.close()
-
-    assert seen == [loop]
-    assert periodic.io_loop is loop
 
 
 def test_on_a_loop_of_tornados_own_errors_are_logged(caplog):

@@ -40,10 +40,6 @@ DIFFERENCES = (
         (
             "coroutine_failure_that_nobody_looks_at_is_logged",
             "dummy_executor_puts_an_error_into_the_future",
-            "future_that_failed_in_a_coroutine_is_logged_once_for_its_result",
-            "handler_that_is_a_coroutine",
-            "run_on_executor_failure_that_nobody_looks_at",
-            "with_timeout_failures_of_both_are_logged_once_each",
         ),
     ),
     Difference(
@@ -51,18 +47,15 @@ DIFFERENCES = (
         "asyncio Future, which async def can await.  Tornado 4 called back on the other "
         "thread.",
         (
-            "chain_future_from_a_thread",
             "convert_yielded_makes_futures_or_refuses",
             "executor_future_resumes_a_coroutine_like_a_future_of_the_loop",
             "maybe_future_wraps_all_that_is_no_future",
-            "with_timeout_of_a_thread_tells_which_thread_it_is_done_on",
         ),
     ),
     Difference(
         "Native coroutines and other awaitables run as asyncio Tasks, which begin in the "
         "next turn.",
         (
-            "awaitable_that_yields_no_future_is_told_so",
             "coroutine_makes_the_generators_of_its_function_yieldable",
             "wrap_awaitable_makes_futures",
         ),
@@ -79,14 +72,12 @@ DIFFERENCES = (
             "done_callback_of_a_future_does_not_keep_the_contexts",
             "native_coroutine_as_a_callback_has_no_contexts",
             "native_coroutine_has_the_contexts_of_the_yield",
-            "result_set_directly_resumes_in_the_contexts_of_the_setter",
         ),
     ),
     Difference(
         "A StackContext is not entered once more where none of the program's code would "
         "run within it, such as around the library's own timers.",
         (
-            "run_sync_within_contexts_has_them",
             "sleep_has_the_contexts_of_its_call",
             "yield_points_put_a_handler_around_the_coroutine_to_its_end",
         ),
@@ -100,18 +91,13 @@ DIFFERENCES = (
             "context_that_is_never_left_is_noticed_at_a_yield_only",
             "inconsistency_caught_at_a_later_step_gives_the_wrong_result",
             "inconsistency_caught_at_the_first_step_comes_again_at_the_next_yield",
-            "inconsistency_caught_within_its_block_leaves_the_context_on",
             "yield_within_a_handler_is_handled_there",
         ),
     ),
     Difference(
         "Where a context cannot be entered again, the function is not called, no context "
         "inside of that one is entered, and each that was entered is left.",
-        (
-            "context_that_failed_on_entry_again_is_left_instead_of_the_first",
-            "contexts_within_one_that_fails_on_entry_again_are_never_left",
-            "outermost_context_that_fails_on_entry_again_does_not_stop_the_call",
-        ),
+        ("context_that_failed_on_entry_again_is_left_instead_of_the_first",),
     ),
     Difference(
         "Cancelling the Future of a coroutine, or closing the loop, cancels the coroutine "
@@ -130,17 +116,12 @@ DIFFERENCES = (
             "coroutine_whose_future_is_cancelled_goes_on_to_its_end",
             "future_cannot_be_cancelled",
             "list_and_time_limit_are_cancelled",
-            "sleep_is_cancelled",
         ),
     ),
     Difference(
         "A done Future keeps its outcome: a second result or error is refused, and an error "
         "that comes too late is passed to the caller's context itself, not a TypeError.",
         (
-            "future_set_to_a_result_after_an_error",
-            "future_set_to_a_second_result",
-            "return_future_called_back_twice",
-            "return_future_error_at_once_after_the_call_back",
             "return_future_error_later_after_the_call_back",
             "return_future_that_fails_twice_later",
         ),
@@ -149,12 +130,7 @@ DIFFERENCES = (
         "The argument callback= is passed to a function that declares it, as in Tornado 6; "
         "otherwise the coroutine calls it with the result.  callback=None has no effect, and "
         "a callback without arguments gives None, where Tornado 4 gave a private object.",
-        (
-            "callback_argument_is_taken_from_a_function_that_declares_one",
-            "callback_argument_of_none_is_called_all_the_same",
-            "coroutine_decorator_takes_replace_callback_and_ignores_it",
-            "return_future_called_back_with_nothing_gives_the_caller_nothing",
-        ),
+        ("return_future_called_back_with_nothing_gives_the_caller_nothing",),
     ),
     Difference(
         "A coroutine that forgets a Callback fails with LeakedCallbackError; in Tornado 4 "
@@ -162,8 +138,6 @@ DIFFERENCES = (
         "not to the code that has resumed it.",
         (
             "leaked_callback_after_an_error_of_the_body",
-            "leaked_callback_found_when_another_callback_resumes",
-            "leaked_callback_of_a_coroutine_tells_its_context",
             "leaked_callback_of_a_coroutine_that_is_waited_for",
         ),
     ),
@@ -172,7 +146,6 @@ DIFFERENCES = (
         "UnknownKeyError, and never a KeyError out of the Runner's own sets; and a callback "
         "answers the Wait for its key only.",
         (
-            "callback_forgotten_for_an_error_answers_the_future_waited_for_next",
             "runner_refuses_keys_that_are_taken_or_not_known",
             "wait_all_of_one_key_twice",
             "yield_point_twice_in_one_list",
@@ -181,11 +154,7 @@ DIFFERENCES = (
     Difference(
         "YieldPoints may stand in lists at any depth; Tornado 4 looked at one level, and "
         "the rest met an assert.",
-        (
-            "contains_yieldpoint_looks_at_the_items_of_lists_and_dicts",
-            "list_whose_only_yield_point_is_nested",
-            "list_with_a_yield_point_holds_another_two_levels_deeper",
-        ),
+        ("list_with_a_yield_point_holds_another_two_levels_deeper",),
     ),
     Difference(
         "Any error of a yielded object is raised at the yield.  Tornado 4 raised it in the "
@@ -201,7 +170,6 @@ DIFFERENCES = (
         "BadYieldError elsewhere; and multi_future is multi.",
         (
             "list_of_yield_points_can_be_converted_but_not_timed",
-            "multi_has_three_names_and_gives_futures",
             "yield_points_cannot_be_converted",
         ),
     ),
@@ -215,7 +183,6 @@ DIFFERENCES = (
             "future_callback_that_raises_what_is_no_exception",
             "run_sync_is_left_by_a_callback",
             "run_sync_is_left_by_what_is_no_exception",
-            "runner_is_consistent_after_a_base_exception",
         ),
     ),
     Difference(
@@ -226,10 +193,7 @@ DIFFERENCES = (
             "run_sync_beside_a_coroutine_that_timed_out_before",
             "run_sync_inside_the_running_loop",
             "run_sync_on_a_loop_that_is_stopped_meanwhile",
-            "run_sync_on_a_loop_that_was_stopped_before",
             "run_sync_times_out_and_its_coroutine_goes_on",
-            "run_sync_times_out_of_a_future",
-            "run_sync_with_a_time_that_is_no_number",
         ),
     ),
     Difference(
@@ -237,7 +201,6 @@ DIFFERENCES = (
         "becomes current, as does one that is installed; a closed one is not any more; "
         "and instance() is the current one where there is one.",
         (
-            "current_loop_that_is_closed",
             "installed_loop_is_the_instance",
             "instance_beside_a_current_loop",
             "new_loop_becomes_current_only_where_there_is_none",
@@ -249,12 +212,7 @@ DIFFERENCES = (
         "thread, stop() before start() lets one turn run, what is overdue is called in the "
         "order of adding, a closed loop refuses callbacks, and no error ends it.",
         (
-            "closed_loop_drops_its_callbacks",
-            "deadlines_that_are_over_are_called_in_which_order",
-            "loop_is_given_a_clock",
             "loops_started_inside_a_running_one",
-            "overridden_handler_of_errors_that_fails_itself",
-            "stop_before_start",
             "what_can_not_be_called_is_refused_or_logged",
         ),
     ),
@@ -262,24 +220,13 @@ DIFFERENCES = (
         "asyncio reports reading and writing in separate calls, and a closed peer as "
         "readable.  A refused handler does not replace another one, and every error of a "
         "handler is logged, a broken pipe too.",
-        (
-            "handler_added_twice_for_one_socket",
-            "handler_is_called_for_reading_and_writing",
-            "handler_of_a_connection_whose_peer_has_closed",
-            "handler_that_fails_with_a_broken_pipe",
-        ),
+        ("handler_that_fails_with_a_broken_pipe",),
     ),
     Difference(
         "A PeriodicCallback belongs to the loop of its start, ticks once each time however "
         "often it was started, waits for a coroutine before it calls again, and takes a "
         "timedelta, as in Tornado 6.",
-        (
-            "periodic_callback_is_called_before_its_time",
-            "periodic_callback_refuses_times_that_are_not_positive",
-            "periodic_callback_runs_on_the_loop_of_its_making_or_its_start",
-            "periodic_callback_started_twice_ticks_twice",
-            "periodic_coroutine_that_takes_longer_than_its_time",
-        ),
+        ("periodic_callback_refuses_times_that_are_not_positive",),
     ),
     Difference(
         "The decorator refuses a coroutine, and the function that it wraps is none of generators"
@@ -309,8 +256,6 @@ DIFFERENCES = (
             "gen_errors_are_plain_exceptions",
             "gen_errors_have_namesakes_elsewhere",
             "gen_has_the_names_of_its_neighbors",
-            "null_future_and_moment_among_the_futures",
-            "runner_replaced_in_its_module_runs_coroutines",
         ),
     ),
 )

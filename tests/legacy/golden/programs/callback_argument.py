@@ -1,7 +1,6 @@
 """`callback=` on the call of a coroutine: who calls it, when, where, and with what."""
 
 from tests.legacy.golden.stage import program
-from tests.legacy.golden.waited_for import done_future
 
 
 def turn_by_turn(stage, turns):
@@ -51,35 +50,3 @@ def callback_argument_that_fails_does_so_in_the_contexts_of_the_call(stage):
             future = work(callback=fail)
         stage.turn(4)
     stage.note(future)
-
-
-@program
-def callback_argument_of_none_is_called_all_the_same(stage):
-    @stage.gen.coroutine
-    def work():
-        yield done_future(stage)
-        return 42
-
-    stage.note(work(callback=None))
-    stage.turn(4)
-
-
-@program
-def callback_argument_is_taken_from_a_function_that_declares_one(stage):
-    @stage.gen.coroutine
-    def optional(callback=None, **kwargs):
-        yield done_future(stage)
-        return callback, kwargs
-
-    @stage.gen.coroutine
-    def required(callback):
-        yield done_future(stage)
-        return callback
-
-    stage.note(optional(callback=stage.noting("called back")))
-    stage.note(optional("by position"), required("by position"))
-    stage.turn(4)
-    with handling(stage, "the caller's", told=type):
-        future = required(callback=stage.noting("not called back"))
-    stage.note(type(future.exception()))
-    stage.turn(4)

@@ -55,40 +55,10 @@ def keys_belong_to_one_call_of_one_coroutine(stage):
 
 
 @program
-def callback_called_again_before_the_wait_gives_its_last_value(stage):
-    @stage.gen.coroutine
-    def main():
-        callback = yield stage.gen.Callback("key")
-        callback("first")
-        callback("second")
-        stage.note((yield stage.gen.Wait("key")))
-
-    stage.run(main)
-
-
-@program
 def list_that_takes_a_key_twice_keeps_the_first(stage):
     @stage.gen.coroutine
     def main():
         yield from tried(stage, [stage.gen.Callback("key"), stage.gen.Callback("key")])
         yield from tried(stage, stage.gen.Callback("key"))
-
-    stage.run(main)
-
-
-@program
-def wait_all_gives_results_in_the_order_of_its_keys(stage):
-    @stage.gen.coroutine
-    def main():
-        callbacks = []
-        for key in "abcd":
-            callbacks.append((yield stage.gen.Callback(key)))
-        callbacks[1]("B")
-        for index in (3, 0):
-            stage.loop.add_callback(callbacks[index], "abcd"[index].upper())
-        stage.note((yield stage.gen.WaitAll(["a", "b", "d"])))
-        stage.loop.add_callback(callbacks[2], "C")
-        stage.note((yield stage.gen.WaitAll(("c",))))
-        stage.note((yield stage.gen.WaitAll([])))
 
     stage.run(main)

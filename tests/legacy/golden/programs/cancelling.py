@@ -129,15 +129,6 @@ def list_and_time_limit_are_cancelled(stage):
 
 
 @program
-def sleep_is_cancelled(stage):
-    nap = stage.gen.sleep(0.01)
-    future = coroutine_that_notes(stage, "the sleeper")(nap)
-    cancel(stage, nap)
-    stage.wait(0.03)
-    stage.note("the sleeper has ended", future.done())
-
-
-@program
 def coroutine_cancels_itself(stage):
     @stage.gen.coroutine
     def work():

@@ -22,20 +22,6 @@ def mixes(stage):
 
 
 @program
-def chain_future_leaves_a_target_that_is_done(stage):
-    for outcome in ("set_result", "set_exception"):
-        source, target = make_future(stage), make_future(stage)
-        stage.concurrent.chain_future(source, target)
-        target.set_result("its own")
-        getattr(source, outcome)(ValueError("late"))
-        stage.turn(2)
-        stage.note(target)
-        del source, target
-        gc.collect()
-        stage.note("dropped")
-
-
-@program
 def chain_future_of_every_mix_copies_results_and_errors(stage):
     for outcome in ("set_result", "set_exception"):
         for name, source, target in mixes(stage):
@@ -52,45 +38,6 @@ def chain_future_from_a_cancelled_executor_future(stage):
     stage.note("cancelled", source.cancel())
     stage.turn(3)
     stage.note("target done", target.done())
-
-
-@program
-def is_future_tells_futures_from_other_things(stage):
-    @stage.gen.coroutine
-    def work():
-        pass
-
-    class Duck:
-        def add_done_callback(self, callback):
-            pass
-
-    def plain_generator():
-        yield
-
-    made = [make_future(stage), stage.concurrent.Future(), futures.Future()]
-    given = [work(), stage.gen.maybe_future(1), stage.gen.sleep(0)]
-    others = [None, 1, work, Duck(), plain_generator(), futures.Future, made]
-    for things in (made, given, others):
-        stage.note(
-            [stage.concurrent.is_future(thing) for thing in things],
-            [isinstance(thing, stage.concurrent.FUTURES) for thing in things],
-        )
-
-
-@program
-def dummy_executor_calls_at_once_and_after_its_shutdown(stage):
-    def work(*args, **kwargs):
-        stage.note("works", args, kwargs)
-        return len(args)
-
-    for executor in (stage.concurrent.dummy_executor, stage.concurrent.DummyExecutor()):
-        future = executor.submit(work, 1, 2, key=3)
-        stage.note("submitted", future)
-        future.add_done_callback(stage.noting("called back"))
-        stage.note("added")
-        stage.turn()
-    stage.note(executor.shutdown(), executor.shutdown(wait=False))
-    stage.note(executor.submit(work))
 
 
 @program

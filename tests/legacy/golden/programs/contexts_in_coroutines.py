@@ -51,30 +51,6 @@ def child_coroutines_keep_the_contexts_of_their_calls(stage):
 
 
 @program
-def what_a_coroutine_schedules_has_the_contexts_of_the_coroutine(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.loop.add_callback(names.noting("kept"))
-        with names.context("b"):
-            stage.loop.add_callback(names.noting("kept both"))
-            stage.loop.spawn_callback(names.noting("spawned"))
-        stage.loop.add_callback(fail)
-        with stage.stack_context.NullContext():
-            yielded = stage.gen.maybe_future(None)
-        yield yielded
-
-    def fail():
-        raise ValueError("first")
-
-    names = NamedContexts(stage)
-    with names.handler("h", consumes=True), names.context("a"):
-        future = work()
-    stage.turn(3)
-    stage.note("work", future)
-
-
-@program
 def context_deactivated_while_a_coroutine_waits_is_not_entered_again(stage):
     @stage.gen.coroutine
     def work():

@@ -142,19 +142,3 @@ def executor_starts_without_contexts_and_its_future_returns_to_them(stage):
     with concurrent.futures.ThreadPoolExecutor(1) as executor, names.context("a"):
         stage.loop.add_future(executor.submit(work), finished)
         stage.wait()
-
-
-@program
-def run_sync_within_contexts_has_them(stage):
-    @stage.gen.coroutine
-    def main():
-        stage.note("main", names.on())
-        yield stage.gen.moment
-        stage.note("resumed", names.on())
-        raise ValueError("first")
-
-    names = NamedContexts(stage)
-    with names.handler("h", consumes=True), names.context("a"):
-        stage.run(main)
-        stage.note("body", names.on())
-    stage.note("outside", names.on())

@@ -24,18 +24,6 @@ def coroutine_of_a_plain_function_is_done_at_once(stage):
 
 
 @program
-def coroutine_of_a_function_that_returns_a_generator_runs_it(stage):
-    def generate():
-        stage.note("begun")
-        return (yield done_future(stage, 42))
-
-    stage.note(stage.gen.coroutine(lambda: generate())())
-    stage.note(stage.gen.coroutine(lambda: (x for x in [done_future(stage)]))())
-    coroutine = stage.gen.coroutine(generate)
-    stage.note("future as value", stage.gen.coroutine(lambda: coroutine())())
-
-
-@program
 def coroutine_called_wrongly_returns_a_failed_future(stage):
     @stage.gen.coroutine
     def work(needed):
@@ -82,24 +70,6 @@ def coroutine_functions_are_told_by_their_mark(stage):
     stage.note("engine", is_coroutine_function(stage.gen.engine(plain)))
     stage.note("wraps", is_coroutine_function(functools.wraps(work)(lambda: None)))
     stage.note(is_coroutine_function(None), is_coroutine_function(Marked()))
-
-
-@program
-def coroutine_decorator_takes_replace_callback_and_ignores_it(stage):
-    def work(callback=None):
-        yield done_future(stage)
-        return callback
-
-    for replace_callback in (False, True):
-        try:
-            by_position = stage.gen.coroutine(work, replace_callback)
-            by_name = stage.gen.coroutine(work, replace_callback=replace_callback)
-        except TypeError as exc:
-            stage.note(type(exc))
-            continue
-        stage.note(by_position(callback=stage.noting("called back")))
-        stage.note(by_name(callback=stage.noting("called back")))
-        stage.turn(4)
 
 
 @program

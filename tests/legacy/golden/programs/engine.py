@@ -33,24 +33,6 @@ def engine_that_returns_a_value_fails_in_its_context(stage):
 
 
 @program
-def engine_that_may_and_may_not_return(stage):
-    def work(value):
-        yield stage.gen.moment
-        raise stage.gen.Return(value)
-
-    def work_with_plain_return(value):
-        yield stage.gen.moment
-        return value
-
-    for function in (work, work_with_plain_return):
-        for value in (None, 0, False):
-            stage.note(function.__name__, value)
-            with handler(stage, "context", consumes=True):
-                stage.attempt(stage.gen.engine(function), value)
-            stage.turn(3)
-
-
-@program
 def engine_that_fails_later_with_no_context_is_logged(stage):
     stage.attempt(failing(stage, turns=2))
     for turn in (1, 2, 3, 4):
@@ -70,23 +52,6 @@ def engine_that_fails_later_tells_inner_contexts_first(stage):
 
 
 @program
-def engine_of_a_function_that_does_not_yield(stage):
-    def fail(error):
-        raise error
-
-    def give(value):
-        return value
-
-    stage.attempt(stage.gen.engine(give), None)
-    stage.attempt(stage.gen.engine(give), 42)
-    stage.attempt(stage.gen.engine(give), stage.concurrent.Future())
-    stage.attempt(stage.gen.engine(fail), ValueError("failed"))
-    stage.attempt(stage.gen.engine(fail), stage.gen.Return(None))
-    stage.attempt(stage.gen.engine(fail), stage.gen.Return(43))
-    stage.turn(2)
-
-
-@program
 def engine_called_by_an_engine_after_its_first_yield_point(stage):
     @stage.gen.engine
     def outer():
@@ -101,17 +66,3 @@ def engine_called_by_an_engine_after_its_first_yield_point(stage):
     with handler(stage, "context", consumes=True):
         outer()
     stage.turn(7)
-
-
-@program
-def engine_tells_its_name_and_what_it_wraps(stage):
-    @stage.gen.engine
-    def work():
-        """Work."""
-        yield stage.gen.moment
-
-    stage.note(work.__name__, work.__doc__)
-    stage.note("a coroutine function:", stage.gen.is_coroutine_function(work))
-    stage.note("wraps", work.__wrapped__())
-    stage.note("which wraps", type(work.__wrapped__.__wrapped__()).__name__)
-    stage.turn(3)

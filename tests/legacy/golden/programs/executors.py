@@ -1,12 +1,9 @@
 """`run_on_executor` and the Futures of threads."""
 
-import gc
 import threading
 from concurrent import futures
 
-from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.noting import note_refusal
-from tests.legacy.golden.own_future import make_future
 from tests.legacy.golden.stage import program
 
 
@@ -51,64 +48,6 @@ def run_on_executor_works_on_a_thread_and_resumes_on_the_loop(stage):
 
     stage.run(main)
     worker.executor.shutdown()
-
-
-@program
-def run_on_executor_hands_on_arguments_and_keeps_the_name(stage):
-    worker = make_worker(stage)
-
-    @stage.gen.coroutine
-    def main():
-        results = yield [
-            worker.add(1),
-            worker.add(1, 2),
-            worker.add(1, b=3),
-            worker.add(1, 2, 3, c=4),
-            worker.add(b=5, a=6),
-        ]
-        raise stage.gen.Return(results)
-
-    stage.run(main)
-    stage.note(worker.add.__name__, worker.add.__doc__)
-    worker.executor.shutdown()
-
-
-@program
-def run_on_executor_error_is_raised_at_the_yield(stage):
-    worker = make_worker(stage)
-
-    @stage.gen.coroutine
-    def main():
-        try:
-            yield worker.fail()
-        except ValueError as exc:
-            stage.note("caught", exc)
-        values = yield {"one": worker.add(0), "failed": worker.fail("in a dict")}
-        stage.note("not reached", values)
-
-    stage.run(main)
-    worker.executor.shutdown()
-
-
-@program
-def run_on_executor_failure_that_nobody_looks_at(stage):
-    worker = make_worker(stage)
-    worker.fail()
-    worker.executor.shutdown()
-    stage.turn(5)
-    gc.collect()
-    stage.note("dropped")
-
-
-@program
-def run_on_executor_does_not_call_back_on_failure_but_raises_to_the_caller(stage):
-    names = NamedContexts(stage)
-    worker = make_worker(stage)
-    with names.handler("caller", consumes=True):
-        worker.fail("handled", callback=stage.noting("not called"))
-    worker.fail("logged", callback=stage.noting("not called"))
-    worker.executor.shutdown()
-    stage.turn(5)
 
 
 @program
@@ -177,17 +116,3 @@ def run_on_executor_is_cancelled_before_it_begins(stage):
     worker.executor.shutdown()
     stage.turn(3)
     stage.note(first, second)
-
-
-@program
-def chain_future_from_a_thread(stage):
-    may_end = threading.Event()
-    target = make_future(stage)
-    target.add_done_callback(lambda f: stage.note("target done", where()))
-    with futures.ThreadPoolExecutor(1) as executor:
-        source = executor.submit(may_end.wait, 5)
-        stage.concurrent.chain_future(source, target)
-        may_end.set()
-    stage.note("worked")
-    stage.turn(4)
-    stage.note(target)

@@ -42,22 +42,6 @@ def future_cannot_be_cancelled(stage):
 
 
 @program
-def future_raises_the_very_error_each_time(stage):
-    error = ValueError("never raised")
-    future = make_future(stage)
-    future.set_exception(error)
-    for _ in range(2):
-        try:
-            future.result()
-        except ValueError as caught:
-            stage.note("the very error", caught is error)
-    stage.note(future.exception() is error)
-    if has_own_future(stage):
-        typ, value, _ = future.exc_info()
-        stage.note(typ, value is error)
-
-
-@program
 def future_given_exc_info_keeps_error_and_traceback(stage):
     if not has_own_future(stage):
         return
@@ -75,25 +59,6 @@ def future_given_exc_info_keeps_error_and_traceback(stage):
         while tb.tb_next:
             tb = tb.tb_next
         stage.note("raised in", tb.tb_frame.f_code.co_name)
-
-
-@program
-def future_set_to_a_second_result(stage):
-    future = make_future(stage)
-    future.add_done_callback(stage.noting("called back"))
-    future.set_result(1)
-    note_whether_refused(stage, future.set_result, 2)
-    stage.note(future)
-    stage.turn()
-
-
-@program
-def future_set_to_a_result_after_an_error(stage):
-    future = make_future(stage)
-    future.set_exception(ValueError("first"))
-    note_whether_refused(stage, future.set_result, 2)
-    stage.attempt(future.result)
-    stage.note("exception", future.exception())
 
 
 @program

@@ -1,6 +1,5 @@
 """4.5's own Future and who waits for it: coroutines, `async def`, `add_future`."""
 
-import gc
 from concurrent import futures
 
 from tests.legacy.golden.own_future import make_future
@@ -22,20 +21,6 @@ def waiting(stage, name, future):
         raise stage.gen.Return(value)
 
     return wait()
-
-
-@program
-def future_that_failed_in_a_coroutine_is_logged_once_for_its_result(stage):
-    future = make_future(stage)
-    result = waiting(stage, "coroutine", future)
-    future.set_exception(ValueError("lost"))
-    stage.turn(3)
-    del future
-    gc.collect()
-    stage.note("nothing of the Future")
-    del result
-    gc.collect()
-    stage.note("the result is dropped")
 
 
 @program

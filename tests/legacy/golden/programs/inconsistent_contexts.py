@@ -69,28 +69,6 @@ def inconsistency_caught_at_a_later_step_gives_the_wrong_result(stage):
 
 
 @program
-def inconsistency_caught_within_its_block_leaves_the_context_on(stage):
-    @stage.gen.coroutine
-    def work():
-        with names.context("a"):
-            try:
-                yield waited_for
-            except stage.stack_context.StackContextInconsistentError as exc:
-                stage.note("caught", exc, names.on())
-            stage.note("got", (yield waited_for), names.on())
-
-    names = NamedContexts(stage)
-    waited_for = stage.concurrent.Future()
-    before = stage.stack_context._state.contexts
-    future = work()
-    stage.note(future, names.on())
-    stage.stack_context._state.contexts = before
-    waited_for.set_result(42)
-    stage.turn(2)
-    stage.note(future, names.on())
-
-
-@program
 def block_without_yield_may_start_what_is_yielded_after_it(stage):
     @stage.gen.coroutine
     def inner():

@@ -50,29 +50,6 @@ def new_loop_that_has_to_be_current_is_refused_beside_another(stage):
 
 
 @program
-def running_loop_is_current_until_it_stops(stage):
-    other = stage.ioloop.IOLoop(make_current=False)
-    other.add_callback(lambda: stage.note("running", is_current(stage, other)))
-    run_once(other)
-    stage.note("one was current", is_current(stage, stage.loop))
-    stage.loop.clear_current()
-    run_once(other)
-    stage.note("none was current", is_current(stage, None))
-    other.close()
-    stage.loop.make_current()
-
-
-@program
-def current_loop_that_is_closed(stage):
-    other = stage.ioloop.IOLoop(make_current=False)
-    other.make_current()
-    other.close()
-    stage.note("is still current", is_current(stage, other))
-    stage.note("the one before is current", is_current(stage, stage.loop))
-    stage.loop.make_current()
-
-
-@program
 def instance_beside_a_current_loop(stage):
     IOLoop = stage.ioloop.IOLoop
     without_instance(stage)
@@ -144,17 +121,3 @@ def coroutine_stays_on_the_loop_on_which_it_began(stage):
     stage.note("its own loop has run")
     stage.loop.make_current()
     other.close()
-
-
-@program
-def loop_is_given_a_clock(stage):
-    try:
-        loop = stage.ioloop.IOLoop(make_current=False, time_func=lambda: 1000.0)
-    except TypeError:
-        stage.note("refused")
-        return
-    stage.note("time", loop.time())
-    loop.call_at(999, stage.noting("past"))
-    loop.call_later(1, stage.noting("future"))
-    run_once(loop)
-    loop.close()

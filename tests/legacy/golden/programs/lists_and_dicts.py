@@ -3,7 +3,7 @@
 import collections
 
 from tests.legacy.golden.stage import program
-from tests.legacy.golden.waited_for import done_future, failed_future, turns_until_done
+from tests.legacy.golden.waited_for import failed_future, turns_until_done
 
 
 def futures(stage, number):
@@ -91,22 +91,3 @@ def tuples_sets_and_generators_are_refused_where_lists_are_taken(stage):
     yield_it(stage, {"a": pending, "b": 5})
     yield_it(stage, [[5], pending])
     stage.note(pending)
-
-
-@program
-def multi_itself_takes_tuples_sets_and_generators(stage):
-    multi = stage.gen.multi
-    a, b = done_future(stage, "a"), done_future(stage, "b")
-    stage.note(multi((a, b)), multi({a}), multi(x for x in [a, b]))
-    stage.note(multi({"b": b}.values()), multi(()))
-    stage.attempt(multi, [a, 5])
-    stage.attempt(multi, [a, (a, b)])
-
-
-@program
-def multi_has_three_names_and_gives_futures(stage):
-    gen = stage.gen
-    stage.note(gen.Multi is gen.multi, gen.multi_future is gen.multi)
-    for function in (gen.multi, gen.multi_future):
-        made = function([done_future(stage, 1)], ())
-        stage.note(isinstance(made, gen.Future), made)

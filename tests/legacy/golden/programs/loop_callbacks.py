@@ -1,31 +1,10 @@
 """`add_callback` and `add_future`: order, turns, errors, threads; start and stop."""
 
 import signal
-import threading
 import time
 
 from tests.legacy.golden.noting import note_refusal
 from tests.legacy.golden.stage import program
-
-
-def failing(text):
-    """Return a callback that fails, whatever it is given."""
-
-    def fail(*args):
-        raise ValueError(text)
-
-    return fail
-
-
-@program
-def callbacks_run_later_in_order_with_their_arguments(stage):
-    stage.loop.add_callback(stage.noting("first"))
-    stage.loop.add_callback(stage.noting("second"), 1, 2)
-    stage.loop.add_callback(stage.noting("third"), 3, four=4)
-    stage.note("added")
-    stage.turn()
-    stage.note("turn over")
-    stage.turn()
 
 
 @program
@@ -62,55 +41,6 @@ def callback_returning_an_empty_container_lets_the_loop_rest(stage):
 
 
 @program
-def overridden_handler_of_errors_that_fails_itself(stage):
-    def handle(callback):
-        raise KeyError("handler")
-
-    stage.loop.handle_callback_exception = handle
-    stage.loop.add_callback(failing("callback"))
-    stage.loop.add_callback(stage.noting("the next callback"))
-    note_refusal(stage, stage.turn)
-    note_refusal(stage, stage.turn)
-    stage.loop.stop()
-    for number in range(2):
-        note_refusal(stage, stage.turn)
-
-
-@program
-def callback_from_a_thread_wakes_the_loop(stage):
-    main = threading.current_thread()
-
-    def called(number):
-        stage.note("called", number, threading.current_thread() is main)
-        if number == 2:
-            stage.stop()
-
-    def work():
-        time.sleep(0.02)
-        for number in range(3):
-            stage.loop.add_callback(called, number)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    too_late = stage.loop.call_later(3, stage.noting("not woken"))
-    stage.wait()
-    stage.loop.remove_timeout(too_late)
-    thread.join()
-
-
-@program
-def stop_before_start(stage):
-    stage.loop.add_callback(stage.noting("callback"))
-    stage.loop.stop()
-    stage.loop.stop()
-    stage.note("starts")
-    stage.loop.start()
-    stage.note("stopped")
-    stage.turn()
-    stage.note("turn over")
-
-
-@program
 def stop_and_close_before_start(stage):
     loop = stage.ioloop.IOLoop(make_current=False)
     loop.add_callback(stage.noting("callback"))
@@ -133,18 +63,6 @@ def loops_started_inside_a_running_one(stage):
     stage.loop.add_callback(stage.noting("started again"))
     stage.turn()
     other.close()
-
-
-@program
-def closed_loop_drops_its_callbacks(stage):
-    loop = stage.ioloop.IOLoop(make_current=False)
-    loop.add_callback(stage.noting("added before"))
-    loop.call_later(0, stage.noting("timer"))
-    loop.close()
-    stage.note("closed")
-    note_refusal(stage, loop.add_callback, stage.noting("added later"))
-    note_refusal(stage, loop.call_later, 0, stage.noting("timer"))
-    note_refusal(stage, loop.start)
 
 
 @program

@@ -3,16 +3,6 @@
 from tests.legacy.golden.stage import program
 
 
-def note_refusal(stage, function, *args, **kwargs):
-    """Note whether this is refused; with which error is the library's affair."""
-    try:
-        function(*args, **kwargs)
-    except Exception:
-        stage.note("refused")
-    else:
-        stage.note("accepted")
-
-
 @program
 def return_future_finds_the_callback_wherever_it_stands(stage):
     @stage.concurrent.return_future
@@ -40,45 +30,6 @@ def return_future_finds_the_callback_wherever_it_stands(stage):
     stage.note(optional(1), optional(1, 5), optional(1, 5, None, 6), optional(1, c=6))
     stage.note(by_name(1), by_name(1, 2, 3, d=4))
     stage.note(anything(), anything(1, 2, d=4))
-
-
-@program
-def return_future_of_a_function_without_a_callback_is_refused_when_called(stage):
-    @stage.concurrent.return_future
-    def work(a):
-        stage.note("works")
-
-    note_refusal(stage, work, 1)
-    note_refusal(stage, work)
-
-
-@program
-def return_future_wraps_methods_and_keeps_their_names(stage):
-    class Counter:
-        def __init__(self):
-            self.count = 0
-
-        @stage.concurrent.return_future
-        def add(self, number, callback=None):
-            """Add a number."""
-            self.count += number
-            callback(self.count)
-
-        @staticmethod
-        @stage.concurrent.return_future
-        def static(number, callback):
-            callback(number)
-
-        @classmethod
-        @stage.concurrent.return_future
-        def of_class(cls, callback):
-            callback(cls)
-
-    counter = Counter()
-    stage.note(counter.add(1), counter.add(2, stage.noting("called back")))
-    stage.note(Counter.add(counter, number=3), Counter.static(4), counter.of_class())
-    stage.note(Counter.add.__name__, Counter.add.__doc__)
-    stage.turn()
 
 
 @program
@@ -111,15 +62,3 @@ def return_future_called_back_with_nothing_gives_the_caller_nothing(stage):
     for work in (at_once, later):
         wait(work(callback=stage.noting("called back without arguments")))
         stage.turn(4)
-
-
-@program
-def return_future_called_back_twice(stage):
-    @stage.concurrent.return_future
-    def work(callback):
-        callback("first")
-        note_refusal(stage, callback, "second")
-
-    future = work(callback=stage.noting("caller's callback"))
-    stage.turn()
-    stage.note(future)

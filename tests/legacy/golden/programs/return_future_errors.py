@@ -1,39 +1,7 @@
 """`return_future`: errors at once and later, and the stack contexts they go through."""
 
-import gc
-
 from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
-
-
-def fail():
-    raise ValueError("lost")
-
-
-@program
-def return_future_failure_that_nobody_looks_at_is_logged(stage):
-    @stage.concurrent.return_future
-    def work(callback):
-        stage.loop.add_callback(fail)
-
-    future = work()
-    stage.turn()
-    del future
-    gc.collect()
-    stage.note("dropped")
-
-
-@program
-def return_future_error_at_once_after_the_call_back(stage):
-    @stage.concurrent.return_future
-    def work(callback):
-        callback(1)
-        raise ValueError("too late")
-
-    try:
-        work()
-    except Exception as exc:
-        stage.note("raised", type(exc))
 
 
 @program

@@ -4,7 +4,6 @@ import concurrent.futures
 import functools
 import os
 import signal
-import threading
 import time
 
 from tests.legacy.golden.stage import program
@@ -51,43 +50,6 @@ def run_sync_returns_results_of_all_kinds(stage):
 
 
 @program
-def run_sync_refuses_what_can_not_be_yielded(stage):
-    def generator():
-        stage.note("never begun")
-        yield
-
-    for thing in (42, 0, "text", (), (None,), [1], {"a": 1}, generator()):
-        attempt_all(stage, stage.loop.run_sync, lambda thing=thing: thing)
-    attempt_all(stage, stage.loop.run_sync, 42)
-    attempt_all(stage, stage.loop.run_sync, lambda missing: None)
-
-
-@program
-def run_sync_raises_the_very_error(stage):
-    error = ValueError("no")
-
-    def function():
-        raise error
-
-    @stage.gen.coroutine
-    def coroutine():
-        yield stage.gen.moment
-        raise error
-
-    def failed():
-        future = stage.concurrent.Future()
-        future.set_exception(error)
-        return future
-
-    for work in (function, coroutine, failed):
-        try:
-            stage.loop.run_sync(work)
-        except ValueError as exc:
-            stage.note(work.__name__, exc is error)
-    stage.turn(2)
-
-
-@program
 def run_sync_times_out_and_its_coroutine_goes_on(stage):
     @stage.gen.coroutine
     def work():
@@ -108,28 +70,11 @@ def run_sync_times_out_and_its_coroutine_goes_on(stage):
 
 
 @program
-def run_sync_times_out_of_a_future(stage):
-    future = stage.concurrent.Future()
-    attempt_all(stage, stage.loop.run_sync, lambda: future, timeout=0.02)
-    stage.note("the future", future)
-
-
-@program
 def run_sync_with_no_time_at_all(stage):
     attempt_all(stage, stage.loop.run_sync, lambda: None, timeout=0)
     attempt_all(stage, stage.loop.run_sync, lambda: resolved(stage, 42), timeout=0)
     attempt_all(stage, stage.loop.run_sync, lambda: stage.gen.sleep(0.1), timeout=0)
     attempt_all(stage, stage.loop.run_sync, lambda: resolved(stage, "usable"))
-
-
-@program
-def run_sync_with_a_time_that_is_no_number(stage):
-    def main():
-        stage.note("called")
-        return stage.gen.sleep(0.02)
-
-    attempt_all(stage, stage.loop.run_sync, lambda: None, timeout="soon")
-    attempt_all(stage, stage.loop.run_sync, main)
 
 
 @program
@@ -168,27 +113,6 @@ def run_sync_inside_the_running_loop(stage):
 
 
 @program
-def run_sync_on_a_thread_with_its_own_loop(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.sleep(0.02)
-        is_own = threading.current_thread() is thread
-        raise stage.gen.Return((is_own, stage.ioloop.IOLoop.current() in loops))
-
-    def run():
-        loop = stage.ioloop.IOLoop()
-        loops.append(loop)
-        stage.note("thread", loop.run_sync(work))
-        loop.close()
-
-    loops = []
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    stage.note("main thread", stage.loop.run_sync(work))
-
-
-@program
 def run_sync_on_a_loop_that_is_stopped_meanwhile(stage):
     @stage.gen.coroutine
     def main():
@@ -198,13 +122,6 @@ def run_sync_on_a_loop_that_is_stopped_meanwhile(stage):
 
     attempt_all(stage, stage.loop.run_sync, main)
     attempt_all(stage, stage.loop.run_sync, lambda: stage.gen.sleep(0.04))
-
-
-@program
-def run_sync_on_a_loop_that_was_stopped_before(stage):
-    stage.loop.stop()
-    attempt_all(stage, stage.loop.run_sync, lambda: resolved(stage, 1))
-    attempt_all(stage, stage.loop.run_sync, lambda: resolved(stage, 2))
 
 
 @program
@@ -245,17 +162,6 @@ def run_sync_is_left_by_a_callback(stage):
     if not future.done():
         future.set_result(None)
     attempt_all(stage, stage.turn, 3)
-
-
-@program
-def loop_that_was_left_is_usable_once_it_was_stopped(stage):
-    def leave():
-        raise KeyboardInterrupt
-
-    attempt_all(stage, stage.loop.run_sync, leave)
-    stage.loop.stop()
-    attempt_all(stage, stage.turn)
-    attempt_all(stage, stage.loop.run_sync, lambda: resolved(stage, "usable"))
 
 
 @program

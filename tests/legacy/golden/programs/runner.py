@@ -1,7 +1,5 @@
 """`gen.Runner`: made by hand, watched, and entered again."""
 
-import sys
-
 from tests.legacy.golden.stage import program
 
 
@@ -60,26 +58,6 @@ def runner_by_hand_waits_for_yield_points(stage):
 
 
 @program
-def runner_by_hand_keeps_an_error_for_its_result(stage):
-    def body():
-        try:
-            yield failed
-        except ValueError as exc:
-            stage.note("caught", exc)
-        yield answer
-        raise KeyError("left")
-
-    failed = stage.concurrent.Future()
-    failed.set_exception(ValueError("failed"))
-    answer = stage.concurrent.Future()
-    runner, result = start(stage, body())
-    stage.note(state(runner))
-    answer.set_result(None)
-    stage.turn(2)
-    stage.note(state(runner), result, runner.result_future)
-
-
-@program
 def runner_is_not_entered_again_while_it_runs(stage):
     def body():
         yield answer
@@ -97,45 +75,6 @@ def runner_is_not_entered_again_while_it_runs(stage):
     stage.note(result)
     stage.note("run after the end returned", runner.run())
     stage.note("handled after the end", runner.handle_exception(*error))
-
-
-@program
-def runner_run_by_hand_takes_a_done_future_at_once(stage):
-    def body():
-        stage.note("answer", (yield answer))
-        stage.note("moment", (yield stage.gen.moment))
-        stage.note("body ends")
-
-    answer = stage.concurrent.Future()
-    runner, result = start(stage, body())
-    answer.set_result(42)
-    stage.note("running by hand")
-    runner.run()
-    stage.note("again")
-    runner.run()
-    stage.note(result)
-    stage.turn(4)
-
-
-@program
-def runner_that_handles_an_exception_throws_it_in(stage):
-    def body():
-        for _ in range(2):
-            try:
-                yield answer
-            except ValueError as exc:
-                stage.note("caught", exc, sys.exc_info()[1] is error)
-        yield answer
-
-    error = ValueError("thrown")
-    answer = stage.concurrent.Future()
-    runner, result = start(stage, body())
-    stage.note(runner.handle_exception(ValueError, error, None), state(runner))
-    stage.note(runner.handle_exception(ValueError, error, None), state(runner))
-    stage.note(runner.handle_exception(KeyError, KeyError("out"), None), result)
-    answer.set_result(None)
-    stage.turn(3)
-    stage.note(result)
 
 
 @program
@@ -189,45 +128,3 @@ def runner_of_a_subclass_sees_each_yield_and_each_run(stage):
     stage.note("made")
     stage.turn(3)
     stage.note(result)
-
-
-@program
-def runner_replaced_in_its_module_runs_coroutines(stage):
-    class Tracer(stage.gen.Runner):
-        def run(self):
-            stage.note("run")
-            super().run()
-
-    @stage.gen.coroutine
-    def main():
-        yield stage.gen.Task(stage.loop.add_callback)
-        raise stage.gen.Return("ended")
-
-    original = stage.gen.Runner
-    stage.gen.Runner = Tracer
-    try:
-        future = main()
-        stage.turn(4)
-    finally:
-        stage.gen.Runner = original
-    stage.note(future)
-
-
-@program
-def runner_is_consistent_after_a_base_exception(stage):
-    class Stop(BaseException):
-        pass
-
-    def body():
-        yield answer
-        raise Stop("leaving")
-
-    answer = stage.concurrent.Future()
-    runner, result = start(stage, body())
-    answer.set_result(None)
-    try:
-        runner.run()
-    except Stop as exc:
-        stage.note("raised", exc)
-    stage.note(state(runner), result)
-    stage.attempt(runner.run)

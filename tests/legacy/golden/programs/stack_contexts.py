@@ -79,23 +79,6 @@ def block_is_not_run_when_its_context_cannot_be_entered(stage):
 
 
 @program
-def contexts_within_one_that_fails_on_entry_again_are_never_left(stage):
-    names = NamedContexts(stage)
-    failing = stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2]))
-    with names.context("a"), failing, names.context("c"):
-        wrapped = stage.stack_context.wrap(names.noting("called"))
-    stage.attempt(wrapped)
-    stage.note("outside", names.on())
-
-
-@program
-def outermost_context_that_fails_on_entry_again_does_not_stop_the_call(stage):
-    with stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2])):
-        wrapped = stage.stack_context.wrap(stage.noting("called"))
-    stage.attempt(wrapped)
-
-
-@program
 def context_that_failed_on_entry_again_is_left_instead_of_the_first(stage):
     def enter():
         made.append(None)
@@ -143,21 +126,6 @@ def deactivated_context_is_left_out_of_later_calls(stage):
 
 
 @program
-def context_deactivated_during_a_call_is_still_left(stage):
-    def call():
-        stage.note("called", names.on())
-        deactivate()
-        later.append(stage.stack_context.wrap(names.noting("later")))
-
-    later = []
-    names = NamedContexts(stage)
-    with names.context("a"), names.context("b") as deactivate:
-        wrapped = stage.stack_context.wrap(call)
-    wrapped()
-    later[0]()
-
-
-@program
 def state_is_the_contexts_to_enter_and_the_head_of_all(stage):
     state = stage.stack_context._state
     context = stage.stack_context.StackContext(Numbered(stage))
@@ -176,22 +144,6 @@ def state_is_the_contexts_to_enter_and_the_head_of_all(stage):
                 stage.note("null", state.contexts)
         stage.note("as it was", state.contexts is within)
     stage.note("as it was", state.contexts is before)
-
-
-@program
-def state_has_a_context_already_when_it_is_made(stage):
-    @contextlib.contextmanager
-    def telling():
-        stage.note("enter", names.on())
-        yield
-        stage.note("exit", names.on())
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        context = stage.stack_context.StackContext(telling)
-        with names.named("b", context), names.context("c"):
-            wrapped = stage.stack_context.wrap(names.noting("called"))
-    wrapped()
 
 
 @program

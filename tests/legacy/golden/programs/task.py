@@ -24,21 +24,6 @@ def task_result_is_none_a_value_or_arguments(stage):
 
 
 @program
-def task_hands_its_arguments_on(stage):
-    def answer(*args, **kwargs):
-        callback = kwargs.pop("callback")
-        callback((args, kwargs))
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield stage.gen.Task(answer)))
-        stage.note((yield stage.gen.Task(answer, 1, 2)))
-        stage.note((yield stage.gen.Task(answer, 1, b=2, args=3, kwargs=4)))
-
-    stage.run(main)
-
-
-@program
 def task_leaves_no_context_to_whoever_waits_for_it(stage):
     def keep(callback):
         stage.note("function in contexts:", depth())

@@ -5,18 +5,6 @@ from tests.legacy.golden.stage import program
 
 
 @program
-def task_given_a_callback_of_its_own_fails(stage):
-    def answer(callback):
-        callback(42)
-
-    task = stage.gen.Task(answer, callback=stage.noting("called back"))
-    stage.note("made")
-    stage.note(type(task.exception()))
-    positional = stage.gen.Task(answer, stage.noting("called back"))
-    stage.note(type(positional.exception()))
-
-
-@program
 def task_that_fails_at_once_after_its_answer_raises_to_its_maker(stage):
     def answer_and_fail(callback):
         callback(42)
@@ -27,22 +15,6 @@ def task_that_fails_at_once_after_its_answer_raises_to_its_maker(stage):
         stage.attempt(stage.gen.Task, answer_and_fail)
         stage.gen.Task(answer_and_fail)
     stage.note("contexts", stage.stack_context._state.contexts)
-
-
-@program
-def task_whose_function_leaves_by_a_base_exception(stage):
-    class Stop(BaseException):
-        pass
-
-    def leave(callback):
-        raise Stop("leaving")
-
-    try:
-        task = stage.gen.Task(leave)
-    except Stop as exc:
-        stage.note("raised", exc)
-    else:
-        stage.note("made", type(task.exception()))
 
 
 @program

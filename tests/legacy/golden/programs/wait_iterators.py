@@ -36,21 +36,6 @@ def wait_iterator_gives_outcomes_in_the_order_they_come(stage):
 
 
 @program
-def wait_iterator_gives_what_is_done_in_the_order_of_its_arguments(stage):
-    pending = stage.gen.Future()
-    failed = failed_future(stage, ValueError("failed"))
-    iterator = stage.gen.WaitIterator(
-        pending, done_future(stage, 1), failed, done_future(stage, 3)
-    )
-    for _ in range(3):
-        following = iterator.next()
-        stage.note(following, following is iterator.current_future)
-        stage.note(*position(iterator))
-    following = iterator.next()
-    stage.note("left", following, "done", iterator.done())
-
-
-@program
 def wait_iterator_is_done_when_all_was_given(stage):
     a = stage.gen.Future()
     iterator = stage.gen.WaitIterator(a)
@@ -72,17 +57,6 @@ def wait_iterator_refuses_arguments_beside_keywords(stage):
         stage.gen.WaitIterator(stage.gen.Future(), a=stage.gen.Future())
     except Exception as exc:
         stage.note(type(exc))
-
-
-@program
-def wait_iterator_asked_twice_answers_the_second(stage):
-    a, b = stage.gen.Future(), stage.gen.Future()
-    iterator = stage.gen.WaitIterator(a, b)
-    asked = [iterator.next(), iterator.next()]
-    a.set_result("a")
-    b.set_result("b")
-    stage.turn(2)
-    stage.note(asked, *position(iterator))
 
 
 @program

@@ -5,27 +5,6 @@ from tests.legacy.golden.stage import program
 
 
 @program
-def wrap_leaves_none_and_what_is_wrapped_alone(stage):
-    def plain():
-        pass
-
-    def marked():
-        pass
-
-    marked._wrapped = False
-    wrap = stage.stack_context.wrap
-    names = NamedContexts(stage)
-    stage.note(wrap(None))
-    stage.note(wrap(marked) is marked)
-    outside = wrap(plain)
-    with names.context("a"):
-        within = wrap(plain)
-        stage.note(outside is plain, within is plain, within is wrap(plain))
-        stage.note(wrap(outside) is outside, wrap(within) is within)
-    stage.note(outside._wrapped, within._wrapped, hasattr(plain, "_wrapped"))
-
-
-@program
 def call_wrapped_within_no_contexts_has_none(stage):
     names = NamedContexts(stage)
     wrapped = stage.stack_context.wrap(names.noting("called"))
@@ -55,23 +34,6 @@ def wrapped_call_restores_the_state_after_errors_and_misuse(stage):
         for call in calls:
             stage.attempt(call)
             stage.note("restored", stage.stack_context._state.contexts is before)
-
-
-@program
-def wrapped_call_passes_arguments_and_returns_the_result(stage):
-    def call(*args, **kwargs):
-        if not args:
-            raise ValueError("first")
-        return args, kwargs
-
-    names = NamedContexts(stage)
-    outside = stage.stack_context.wrap(call)
-    with names.handler("h", consumes=True):
-        within = stage.stack_context.wrap(call)
-    stage.attempt(outside, 1, 2, three=3)
-    stage.attempt(within, 1, 2, three=3)
-    stage.attempt(outside)
-    stage.attempt(within)
 
 
 @program

@@ -30,17 +30,6 @@ def new_point(stage, name, failing="", ready=True):
 
 
 @program
-def yield_point_that_is_never_ready_is_asked_once(stage):
-    @stage.gen.coroutine
-    def main():
-        yield new_point(stage, "point", ready=False)
-
-    future = main()
-    stage.turn(3)
-    stage.note(future)
-
-
-@program
 def yield_future_of_a_done_future_takes_no_turn(stage):
     done = stage.concurrent.Future()
     done.set_result("was done")

@@ -26,22 +26,6 @@ def keyed_point(stage):
 
 
 @program
-def runner_keeps_the_result_of_a_key_for_its_point(stage):
-    point = keyed_point(stage)("key")
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield point))
-        raise stage.gen.Return("ended")
-
-    future = main()
-    stage.turn()
-    stage.note(point.runner.is_ready("key"), future)
-    point.give(1, 2, a=3)
-    stage.note(future)
-
-
-@program
 def runner_refuses_keys_that_are_taken_or_not_known(stage):
     class Point(stage.gen.YieldPoint):
         def start(self, runner):
@@ -68,36 +52,6 @@ def runner_refuses_keys_that_are_taken_or_not_known(stage):
         yield Point()
 
     stage.run(main)
-
-
-@program
-def runner_asks_the_point_again_for_each_result(stage):
-    class Both(stage.gen.YieldPoint):
-        def start(self, runner):
-            self.runner = runner
-            runner.register_callback("a")
-            runner.register_callback("b")
-
-        def is_ready(self):
-            ready = [self.runner.is_ready(key) for key in "ab"]
-            stage.note("asked", ready)
-            return all(ready)
-
-        def get_result(self):
-            return [self.runner.pop_result(key) for key in "ab"]
-
-    both = Both()
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield both))
-
-    future = main()
-    stage.turn()
-    for key in "bba":
-        stage.note("setting", key)
-        both.runner.set_result(key, key.upper())
-    stage.note(future)
 
 
 def fragile_point(stage, failing):
@@ -142,27 +96,3 @@ def yield_point_that_fails_when_its_result_is_set(stage):
         stage.turn()
         stage.attempt(point.runner.set_result, "key", 42)
         stage.note(failing, future)
-
-
-@program
-def result_set_directly_resumes_in_the_contexts_of_the_setter(stage):
-    def handle(typ, value, tb):
-        stage.note("setter's context got", value)
-        return True
-
-    def fail():
-        raise KeyError("of a callback made when resumed")
-
-    point = keyed_point(stage)("key")
-
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield point))
-        stage.loop.add_callback(fail)
-
-    future = main()
-    stage.turn()
-    with stage.stack_context.ExceptionStackContext(handle):
-        point.runner.set_result("key", "set")
-    stage.note(future)
-    stage.turn(2)

@@ -88,11 +88,6 @@ def list_with_a_yield_point_refuses_what_cannot_be_yielded(stage):
 
 
 @program
-def list_whose_only_yield_point_is_nested(stage):
-    yield_first_and_later(stage, lambda: [[new_point(stage, "point")]])
-
-
-@program
 def list_with_a_yield_point_holds_another_two_levels_deeper(stage):
     def yielded():
         deeper = {"a": [new_point(stage, "deep")]}
@@ -150,17 +145,6 @@ def yield_point_twice_in_one_list(stage):
         yield from tried(stage, [wait, wait])
 
     stage.run(main)
-
-
-@program
-def multi_is_a_yield_point_if_a_child_is(stage):
-    gen = stage.gen
-    stage.note("one function", gen.Multi is gen.multi)
-    stage.note(gen.multi([]), gen.multi({}))
-    point = gen.YieldPoint()
-    for children in ([point], {"a": point}, [stage.concurrent.Future(), point]):
-        multi = gen.multi(children)
-        stage.note(type(multi), isinstance(multi, gen.YieldPoint))
 
 
 @program

@@ -7,22 +7,6 @@ from tests.legacy.golden.waited_for import done_future
 
 
 @program
-def moment_is_awaited_by_native_coroutines(stage):
-    async def work():
-        await stage.gen.moment
-        return "awaited"
-
-    @stage.gen.coroutine
-    def call():
-        try:
-            stage.note((yield work()))
-        except TypeError as exc:
-            stage.note("caught", type(exc))
-
-    stage.run(call)
-
-
-@program
 def bad_yield_is_thrown_in_and_may_be_caught(stage):
     @stage.gen.coroutine
     def work():
@@ -58,39 +42,6 @@ def awaitable_objects_are_waited_for(stage):
             stage.note("caught", exc)
 
     stage.run(work)
-
-
-@program
-def awaitable_that_yields_no_future_is_told_so(stage):
-    class Awaitable:
-        def __await__(self):
-            try:
-                yield 42
-            except Exception as exc:
-                stage.note("thrown in", type(exc))
-            return "went on"
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("given", (yield Awaitable()))
-
-    stage.run(work)
-
-
-@program
-def sleeps_end_in_the_order_of_their_lengths(stage):
-    @stage.gen.coroutine
-    def nap(seconds):
-        stage.note("slept", seconds, (yield stage.gen.sleep(seconds)))
-
-    @stage.gen.coroutine
-    def work():
-        yield [nap(0.08), nap(0.04), nap(0), nap(0.04)]
-
-    asleep = stage.gen.sleep(0)
-    stage.note("not at once", asleep, stage.gen.is_future(asleep))
-    stage.run(work)
-    stage.note(asleep)
 
 
 @program
