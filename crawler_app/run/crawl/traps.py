@@ -43,8 +43,10 @@ def trap_in(url: str, config: CrawlConfig) -> Reason | None:
     if repeats is not None and segments > repeats and _path_repeats(url, repeats):
         return Reason.PATH_REPEATS
     depth = config.max_path_segments
-    if depth is not None and segments > depth and _depth_of_path(url) > depth:
-        return Reason.PATH_TOO_DEEP
+    if depth is not None and segments > depth:
+        path, _, _ = url.partition("?")
+        if path.count("/") - 2 > depth:
+            return Reason.PATH_TOO_DEEP
     if "&" in url:
         return _trap_in_query(url.partition("?")[2])
     return None
@@ -59,10 +61,6 @@ def _path_repeats(url: str, most: int) -> bool:
     counts = Counter(parts[3:])
     del counts[""]  # the frontier treats a double slash as one
     return max(counts.values(), default=0) > most
-
-
-def _depth_of_path(url: str) -> int:
-    return url.partition("?")[0].count("/") - 2
 
 
 def _trap_in_query(query: str) -> Reason | None:

@@ -100,13 +100,9 @@ def _recover_file(path: Path, captures: Captures, max_record_bytes: int) -> int:
             path,
             size_bytes - end,
         )
-        _cut_off(path, end)
+        with open(path, "r+b", opener=open_regular) as file:
+            file.truncate(end)
     return dropped
-
-
-def _cut_off(path: Path, end: int) -> None:
-    with open(path, "r+b", opener=open_regular) as file:
-        file.truncate(end)
 
 
 def _last_whole(
