@@ -536,22 +536,6 @@ def test_index_stays_a_list_of_pages_under_random_operations(index):
 # The file.
 
 
-def test_reader_sees_what_was_flushed_while_another_writes(open_index):
-    writer = open_index()
-    add(writer, ("a", "mill"))
-    writer.flush()
-    reader = open_index(read_only=True)
-    add(writer, ("b", "mill"))
-
-    before = found(reader, "mill")
-    writer.flush()
-    after = found(reader, "mill")
-
-    assert before == ["a"]
-    assert sorted(after) == ["a", "b"]
-    assert sorted(found(writer, "mill")) == ["a", "b"]
-
-
 def test_search_sees_the_pages_at_one_moment(open_index):
     writer = open_index()
     add(writer, ("a", "mill"), ("b", "mill"))
