@@ -30,6 +30,7 @@ from postgres_over_time import over_time
 
 from crawler_app.store.frontier.postgres.blocking_reader import PostgresReader
 from crawler_app.store.frontier.postgres.connecting import connect
+from crawler_app.store.frontier.postgres.crawls import begin
 from crawler_app.store.frontier.postgres.install import install
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
 from crawler_app.store.frontier.postgres.postgres_frontier import PostgresFrontier
@@ -243,7 +244,7 @@ def main():
         postmaster = server.process.pid
         loop = IOLoop(make_current=False)
         if options.minutes is not None:
-            loop.run_sync(lambda: install(location, gap_s=1.0, max_pages=10**9))
+            loop.run_sync(lambda: begin(location, "{}", gap_s=1.0, max_pages=10**9))
             loop.run_sync(
                 lambda: over_time(location, options.minutes, options.pace, postmaster)
             )

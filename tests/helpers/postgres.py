@@ -124,13 +124,13 @@ def workers(postgres_url):
         worker.close()
 
 
-def make_crawl(url, crawl="test", **options):
+def make_crawl(url, crawl="test"):
     """Make a crawl, which replaces one of the same name; return its location."""
     location = CrawlLocation(url, crawl)
     loop = IOLoop(make_current=False)
     with contextlib.suppress(ConfigError):
         loop.run_sync(lambda: uninstall(location))
-    loop.run_sync(lambda: install(location, partitions=2, **options))
+    loop.run_sync(lambda: install(location, partitions=2))
     loop.close()
     return location
 
@@ -182,8 +182,10 @@ def empty_crawl(url, crawl="test", *, gap_s=0.0, max_pages=None, max_bytes=None)
         with contextlib.closing(IOLoop(make_current=False)) as loop:
             loop.run_sync(empty)
     except asyncpg.UndefinedTableError:
-        limits = {"gap_s": gap_s, "max_pages": max_pages, "max_bytes": max_bytes}
-        make_crawl(url, crawl, **limits)
+        make_crawl(url, crawl)
+        return empty_crawl(
+            url, crawl, gap_s=gap_s, max_pages=max_pages, max_bytes=max_bytes
+        )
     return location
 
 

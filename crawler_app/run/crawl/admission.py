@@ -15,7 +15,7 @@ from crawler_app.run.crawl.observer import CrawlObserver
 from crawler_app.run.crawl.repeated_pages import RepeatedPages
 from crawler_app.run.crawl.scope import Scope
 from crawler_app.run.crawl.time_slice import TimeSlice
-from crawler_app.run.crawl.traps import QueryCounter, TrapLimits, trap_in
+from crawler_app.run.crawl.traps import QueryCounter, trap_in
 from crawler_app.store.frontier import Frontier
 from crawler_app.web.documents.html import Page
 
@@ -54,12 +54,10 @@ class Admission:
         stats: Counter[str],
         observer: CrawlObserver | None = None,
     ) -> None:
-        self._max_redirects = config.max_redirects
+        self._config = config
         self._frontier = frontier
         self._stats = stats
         self._observer = observer
-        self._checks_external = config.external
-        self._has_any_asset = config.assets == ANY
         self._seeds = frozenset(config.seeds)
         self._seed_hosts = frozenset(map(host_of, config.seeds))
         self._scope = Scope(
@@ -70,11 +68,6 @@ class Admission:
             reach=config.scope,
             has_any_asset=config.assets == ANY,
         )
-        self._trap_limits = TrapLimits(
-            max_url_chars=config.max_url_chars,
-            max_path_segments=config.max_path_segments,
-            max_segment_repeats=config.max_segment_repeats,
-        )
         self._queries = QueryCounter(config.max_queries_per_path)
         has_subdomains = config.scope in ("domain", "any")
         self._repeated = RepeatedPages(
@@ -83,7 +76,8 @@ class Admission:
 
     def remember(self) -> None:
         """Count the queries of the URLs that the frontier holds from earlier runs."""
-        self._queries.learn(self._frontier.queries())
+        for url in self._frontier.queries():
+            self._queries.admit(url)
 
     def note_page(self, url: str, page: Page, size_bytes: int) -> None:
         """Note what a page says, to find sites without end; one without links ends."""
@@ -130,13 +124,13 @@ class Admission:
         if self._frontier.knows(key):
             return None
         refusal = self.check(url, depth, nofollow=nofollow, role=role)
-        if refusal in CHECKED_EXTERNALLY and self._checks_external:
+        if refusal in CHECKED_EXTERNALLY and self._config.external:
             role = Role.EXTERNAL
             refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
         if refusal is not None:
             self._stats[f"skipped/{refusal}"] += 1
         if redirects_left is None:
-            redirects_left = self._max_redirects
+            redirects_left = self._config.max_redirects
         candidate = Candidate(
             url, host_of(url), depth, redirects_left, refusal, role, key
         )
@@ -152,7 +146,7 @@ class Admission:
 
     def role_of_frame(self, reference: str, base: str) -> Role:
         """Return the role of what a frame shows: a page, or an asset on another host."""
-        if not self._has_any_asset:
+        if self._config.assets != ANY:
             return Role.LINK
         url = join_or_nothing(base, reference)
         is_elsewhere = bool(url) and not self._scope.is_host_reached(url)
@@ -206,7 +200,7 @@ class Admission:
         if self._repeated.is_trap(url):
             return Reason.TOO_MANY_ALIKE
         # Last, because it counts the URLs that pass.
-        trap = trap_in(url, self._trap_limits)
+        trap = trap_in(url, self._config)
         if trap is None and not self._queries.admit(url):
             return Reason.TOO_MANY_QUERIES
         return trap

@@ -22,7 +22,7 @@ from crawler_app.base.urls import host_of
 from crawler_app.run.crawl import trace
 from crawler_app.run.crawl.context import RunContext
 from crawler_app.store.archive.captures import Capture
-from crawler_app.store.archive.reading import ArchiveReader, Readable, newest
+from crawler_app.store.archive.reading import ArchiveReader, newest
 from crawler_app.store.archive.store import Archive
 from crawler_app.web.fetcher import Fetcher
 from gencoro import gen
@@ -98,7 +98,8 @@ class Fetching:
         """Fetch a URL as `fetch_page` does, also if a browser has fetched it."""
         found = None
         if self._archive is not None and (self._is_recrawl or url in self._archived):
-            archives: list[Readable] = [self._archive, *self._others]
+            archives: list[Archive | ArchiveReader]
+            archives = [self._archive, *self._others]
             found = newest((each, each.latest(url)) for each in archives)
         if found is None:
             return (yield from self.fetch(url)), Reason.OK
@@ -149,7 +150,9 @@ class Fetching:
         except FetchError:
             self._context.outages.note_down(url)
 
-    def _read(self, archive: Readable, capture: Capture) -> Fetched | None:
+    def _read(
+        self, archive: Archive | ArchiveReader, capture: Capture
+    ) -> Fetched | None:
         """Return an archived response; None if it cannot be read."""
         try:
             return archive.read(capture, self._context.config.max_body_bytes)

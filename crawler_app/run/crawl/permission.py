@@ -77,7 +77,8 @@ class Permission:
             end = yield from self._check_robots(claim, self.robots)
             if end is not None:
                 return end
-        if self._hooks.should_fetch is None or self._is_exempt(claim):
+        is_seed = claim.url in self._context.config.seeds
+        if self._hooks.should_fetch is None or claim.role is Role.SITEMAP or is_seed:
             return None
         if (yield from self._hooks.allow(claim.url)):
             return None
@@ -112,10 +113,6 @@ class Permission:
             self._context.hosts.note_crawl_delay(host_of(url), rules.crawl_delay_s)
             self._unapplied.add(origin_of(url))
         return not rules.is_unreachable and rules.allows(url)
-
-    def _is_exempt(self, claim: Claim) -> bool:
-        """Return whether ``should_fetch`` is not consulted about a URL."""
-        return claim.role is Role.SITEMAP or claim.url in self._context.config.seeds
 
     def _check_robots(
         self, claim: Claim, robots: RobotsCache

@@ -10,13 +10,12 @@ Pure, except for the counts of `QueryCounter`.  Cheap, because it runs for each 
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 
+from crawler_app.base.config import CrawlConfig
 from crawler_app.base.reasons import Reason
 from crawler_app.base.urls import bare_path, has_query
 
-__all__ = ["QueryCounter", "TrapLimits", "trap_in"]
+__all__ = ["QueryCounter", "trap_in"]
 
 # Parameters of a query, and occurrences of one name in it.  Forms with check boxes repeat
 # a name, but ten times suggests a link that appends to its own query.
@@ -27,48 +26,29 @@ MAX_PARAMETER_REPEATS = 10
 PATH_BYTES = 250
 
 
-@dataclass(frozen=True, slots=True)
-class TrapLimits:
-    """The limits for one URL; None for no limit.
-
-    The first three are options of a crawl, see `crawler_app.base.config`.
-
-    Attributes:
-        max_url_chars: Characters.
-        max_path_segments: Segments of the path.
-        max_segment_repeats: Occurrences of one segment in the path, adjacent or not.
-        max_parameters: Parameters of the query.
-        max_parameter_repeats: Occurrences of one parameter name in the query.
-    """
-
-    max_url_chars: int | None
-    max_path_segments: int | None
-    max_segment_repeats: int | None
-    max_parameters: int | None = MAX_PARAMETERS
-    max_parameter_repeats: int | None = MAX_PARAMETER_REPEATS
-
-
-def trap_in(url: str, limits: TrapLimits) -> Reason | None:
+def trap_in(url: str, config: CrawlConfig) -> Reason | None:
     """Return which limit a canonical URL exceeds; None if none.
 
-    >>> limits = TrapLimits(2000, max_path_segments=40, max_segment_repeats=2)
-    >>> trap_in("http://a.test/a/a/a/", limits), trap_in("http://a.test/a/a/", limits)
+    >>> config = CrawlConfig(("http://a.test/",), max_segment_repeats=2)
+    >>> trap_in("http://a.test/a/a/a/", config), trap_in("http://a.test/a/a/", config)
     (<Reason.PATH_REPEATS: 'path_repeats'>, None)
     """
-    max_chars = limits.max_url_chars
+    max_chars = config.max_url_chars
     if max_chars is not None and len(url) > max_chars:
         return Reason.URL_TOO_LONG
     # Most URLs need no counting: a path with fewer than five segments cannot repeat one
     # five times.
     segments = url.count("/") - 2
-    repeats = limits.max_segment_repeats
+    repeats = config.max_segment_repeats
     if repeats is not None and segments > repeats and _path_repeats(url, repeats):
         return Reason.PATH_REPEATS
-    depth = limits.max_path_segments
-    if depth is not None and segments > depth and _depth_of_path(url) > depth:
-        return Reason.PATH_TOO_DEEP
+    depth = config.max_path_segments
+    if depth is not None and segments > depth:
+        path, _, _ = url.partition("?")
+        if path.count("/") - 2 > depth:
+            return Reason.PATH_TOO_DEEP
     if "&" in url:
-        return _trap_in_query(url.partition("?")[2], limits)
+        return _trap_in_query(url.partition("?")[2])
     return None
 
 
@@ -83,19 +63,15 @@ def _path_repeats(url: str, most: int) -> bool:
     return max(counts.values(), default=0) > most
 
 
-def _depth_of_path(url: str) -> int:
-    return url.partition("?")[0].count("/") - 2
-
-
-def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
+def _trap_in_query(query: str) -> Reason | None:
     parameters = query.count("&") + 1
-    if limits.max_parameters is not None and parameters > limits.max_parameters:
+    if parameters > MAX_PARAMETERS:
         return Reason.TOO_MANY_PARAMETERS
-    most = limits.max_parameter_repeats
-    if most is None or parameters <= most:
+    if parameters <= MAX_PARAMETER_REPEATS:
         return None
     names = Counter(pair.partition("=")[0] for pair in query.split("&"))
-    return Reason.PARAMETER_REPEATS if max(names.values()) > most else None
+    most = max(names.values())
+    return Reason.PARAMETER_REPEATS if most > MAX_PARAMETER_REPEATS else None
 
 
 class QueryCounter:
@@ -152,11 +128,6 @@ class QueryCounter:
         self._bytes += queries.itemsize
         self._evict_oldest()
         return True
-
-    def learn(self, urls: Iterable[str]) -> None:
-        """Count all URLs that passed in an earlier run, in their original order."""
-        for url in urls:
-            self.admit(url)
 
     def _evict_oldest(self) -> None:
         while self._bytes > self._max_bytes and len(self._queries_by_path) > 1:

@@ -4,29 +4,21 @@ Rule: the archive and the index stay where they are.  The directory becomes that
 everything is on the server; before that it is as it was.
 """
 
-import contextlib
 import dataclasses
-import logging
 import socket
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.progress import OnStep, no_step
-from crawler_app.base.urls import host_of
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.store.database import is_created
-from crawler_app.store.frontier.postgres.copying import Beginning, copy_frontier
+from crawler_app.store.frontier.postgres.copying import copy_frontier
 from crawler_app.store.frontier.postgres.location import CrawlLocation, StoreLocation
-from crawler_app.store.frontier.postgres.sqlite_rows import StoredFile
-from crawler_app.web.politeness import least_gap_s
 from gencoro import gen
 
 __all__ = ["move_frontier"]
-
-logger = logging.getLogger(__name__)
 
 
 @gen.coroutine
@@ -55,33 +47,18 @@ def move_frontier(
     moved = dataclasses.replace(
         config, frontier=location.url, crawl_name=location.crawl
     )
-    with contextlib.ExitStack() as cleanup:
-        cleanup.enter_context(directory)
+    with directory:
         if not is_created(directory.frontier_path):
             raise ConfigError(f"the crawl in {path} has not begun yet")
         own = str(directory.path.resolve())
         store = StoreLocation(directory.make_store_key(), socket.gethostname(), own)
-        file = StoredFile(directory.frontier_path, store)
-        cleanup.callback(file.close)
-        if file.has_previous():
-            logger.warning("The comparison with the previous crawl is not copied.")
         urls: int = yield copy_frontier(
             location,
-            file,
-            _beginning(config),
+            directory.frontier_path,
+            store,
+            config,
             partitions=partitions,
             on_step=on_step,
         )
         directory.save(moved)
     return urls
-
-
-def _beginning(config: CrawlConfig) -> Beginning:
-    gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
-    return Beginning(
-        config.shared_json(),
-        gap_s,
-        config.max_pages,
-        config.max_bytes,
-        config.robots,
-    )

@@ -8,7 +8,6 @@ first.
 import contextlib
 from collections.abc import Collection
 from pathlib import Path
-from typing import NamedTuple
 
 from crawler_app.base.storage.catalogue import ARCHIVE_TABLE, INDEX, StoredTable
 from crawler_app.base.storage.checksums import pieces_of, sha256_of
@@ -16,23 +15,15 @@ from crawler_app.store.archive.captures import Captures, database_path
 from crawler_app.store.database import copy_database
 from crawler_app.store.index import PageIndex
 
-__all__ = ["TableSnapshot", "make_snapshot"]
+__all__ = ["make_snapshot"]
 
 
-class TableSnapshot(NamedTuple):
-    """Copies of the tables, in a directory.
-
-    Attributes:
-        revisits: How many captures share the payload of another.
-        table_by_name: The paths of the copies.
-    """
-
-    revisits: int
-    table_by_name: dict[str, StoredTable]
-
-
-def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> TableSnapshot:
+def make_snapshot(
+    directory: Path, into: Path, files: Collection[int]
+) -> tuple[dict[str, StoredTable], int]:
     """Copy the tables of a crawl into an empty directory, also while it runs.
+
+    Returns the copies by name, and how many captures share the payload of another.
 
     Args:
         files: The numbers of the WARC files whose captures are wanted.
@@ -52,7 +43,7 @@ def make_snapshot(directory: Path, into: Path, files: Collection[int]) -> TableS
         with contextlib.closing(PageIndex(into / INDEX)) as index:
             pages = len(index)
         table_by_name[INDEX] = _table(into / INDEX, pages)
-    return TableSnapshot(revisits, table_by_name)
+    return table_by_name, revisits
 
 
 def _table(path: Path, rows: int) -> StoredTable:

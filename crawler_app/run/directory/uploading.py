@@ -273,20 +273,19 @@ class Uploader:
         number = before.snapshot + 1
         at = time.time()
         with self._snapshot_directory() as into:
-            made = make_snapshot(self._directory, into, before.bytes_by_file.keys())
-            for name in made.table_by_name:
+            files = before.bytes_by_file
+            tables, revisits = make_snapshot(self._directory, into, files.keys())
+            for name in tables:
                 self._objects.put(into / name, object_name(name, number))
-        catalogue = Catalogue(
-            number, at, before.bytes_by_file, made.revisits, made.table_by_name
-        )
+        catalogue = Catalogue(number, at, files, revisits, tables)
         self._objects.write(CATALOGUE_NAME, catalogue.to_json())
-        sizes = (table.size_bytes for table in made.table_by_name.values())
+        sizes = (table.size_bytes for table in tables.values())
         self._note(
             replace(
                 before, snapshot=number, snapshot_bytes=sum(sizes), unlisted_bytes=0
             )
         )
-        for name in made.table_by_name if before.snapshot else ():
+        for name in tables if before.snapshot else ():
             # A reader of the last snapshot takes the new one then.
             with contextlib.suppress(ObjectStorageError):
                 self._objects.remove(object_name(name, before.snapshot))

@@ -167,7 +167,8 @@ class WorkersRun:
         if self.config.max_time_s is not None:
             self._ends_at = time.monotonic() + self.config.max_time_s
         keeping = self._keep_the_server()
-        running = self._keep_all()
+        # If several fail for one reason, one error is enough.
+        running = gen.multi(list(map(self._keep, self._processes)), CrawlerError)
         # The crawl ends with the server, and the server is not needed after the crawl.
         keeping.add_done_callback(lambda _: running.cancel())
         try:
@@ -204,10 +205,6 @@ class WorkersRun:
         self._close_all()
         running = [process for process in self._processes if process.is_running]
         yield gen.multi([process.ended() for process in running])
-
-    def _keep_all(self) -> "gen.Future[list[None]]":
-        """Run all processes; if several fail for one reason, one error is enough."""
-        return gen.multi(list(map(self._keep, self._processes)), CrawlerError)
 
     @gen.coroutine
     def _keep(self, process: WorkerProcess) -> Generator[Any, Any, None]:
@@ -271,15 +268,13 @@ class WorkersRun:
 
     def _note_failure(self, number: int, error: CrawlerError) -> None:
         """Raise an error that ends the crawl, or note that the server is away for a while."""
-        if not isinstance(error, ServerAwayError) or not self._was_ready():
+        was_ready = any(process.was_ready for process in self._processes)
+        if not isinstance(error, ServerAwayError) or not was_ready:
             raise error
         if number not in self._away:
             self._away.add(number)
             text = "the process of worker %d is started when the server answers: %s"
             logger.warning(text, number, error)
-
-    def _was_ready(self) -> bool:
-        return any(process.was_ready for process in self._processes)
 
     def _note_death(self, number: int, how: str) -> None:
         deaths = self._deaths[number]

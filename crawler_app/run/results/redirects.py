@@ -72,9 +72,6 @@ class Redirects:
     def _target_by_key(self) -> dict[str, str]:
         return {dedup_key(target): target for target in self.target_by_url.values()}
 
-    def _next(self, key: str) -> str:
-        return dedup_key(self.target_by_url[self.url_by_key[key]])
-
     def _follow(self, key: str) -> None:
         path: dict[str, None] = {}
         while key in self.url_by_key and key not in self.end_by_key:
@@ -83,6 +80,6 @@ class Redirects:
                 self.loop_by_key[key] = [self.url_by_key[each] for each in keys]
                 break
             path[key] = None
-            key = self._next(key)
+            key = dedup_key(self.target_by_url[self.url_by_key[key]])
         end = self.end_by_key.get(key, key)
         self.end_by_key |= dict.fromkeys(path, end)

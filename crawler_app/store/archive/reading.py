@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from crawler_app.base.models import Fetched
 from crawler_app.store.archive.captures import (
@@ -15,15 +15,7 @@ from crawler_app.store.archive.captures import (
 from crawler_app.store.archive.replay import read_capture
 from crawler_app.store.database import is_created
 
-__all__ = ["ArchiveReader", "Readable", "newest", "open_readers"]
-
-
-class Readable(Protocol):
-    """An archive that can be read; see `crawler_app.store.archive.store.Archive`."""
-
-    def latest(self, url: str) -> Capture | None: ...
-
-    def read(self, capture: Capture, max_body_bytes: int) -> Fetched: ...
+__all__ = ["ArchiveReader", "newest", "open_readers"]
 
 
 T = TypeVar("T")

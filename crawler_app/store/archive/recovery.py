@@ -17,7 +17,6 @@ deleted.
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from crawler_app.base.errors import ArchiveError
 from crawler_app.base.safe_files import open_regular
@@ -42,7 +41,7 @@ from crawler_app.store.archive.record import Record, parse_date, urn_of
 from crawler_app.store.archive.recorder import payload_key
 from crawler_app.store.archive.warc_files import file_number, paths_of, uploaded
 
-__all__ = ["Recovery", "recover", "whole_bytes"]
+__all__ = ["recover", "whole_bytes"]
 
 logger = logging.getLogger(__name__)
 
@@ -50,24 +49,13 @@ logger = logging.getLogger(__name__)
 COMMITTED_CAPTURES = 1000
 
 
-class Recovery(NamedTuple):
-    """What was changed when an archive was opened.
-
-    Attributes:
-        dropped: Captures whose records are no longer in the files.
-        entered: Records that were missing from the table.
-        is_rebuilt: Whether the table was empty, so that nothing says what was lost.
-    """
-
-    dropped: int = 0
-    entered: int = 0
-    is_rebuilt: bool = False
-
-
 def recover(
     directory: Path, captures: Captures, max_record_bytes: int = MAX_RECORD_BYTES
-) -> Recovery:
+) -> bool:
     """Make the table of captures agree with the files.
+
+    Returns whether captures may have been lost: some were no longer in the files, or the table
+    was empty, so that nothing says what was lost.
 
     Args:
         max_record_bytes: Larger records are not entered.
@@ -79,20 +67,15 @@ def recover(
     was_empty = captures.counts() == (0, 0)
     numbers = {file_number(path) or 0 for path in paths}
     dropped = captures.drop_files_except(numbers.union(uploaded(directory)))
-    entered = 0
     for path in paths:
-        dropped_here, entered_here = _recover_file(path, captures, max_record_bytes)
-        dropped += dropped_here
-        entered += entered_here
+        dropped += _recover_file(path, captures, max_record_bytes)
         captures.commit()
     captures.commit()
-    return Recovery(dropped, entered, was_empty and bool(paths))
+    return dropped > 0 or was_empty and bool(paths)
 
 
-def _recover_file(
-    path: Path, captures: Captures, max_record_bytes: int
-) -> tuple[int, int]:
-    """Return how many captures were dropped, and how many were entered."""
+def _recover_file(path: Path, captures: Captures, max_record_bytes: int) -> int:
+    """Return how many captures were dropped."""
     number = file_number(path) or 0
     size_bytes = path.stat().st_size
     dropped = captures.drop_from(number, size_bytes)
@@ -117,13 +100,9 @@ def _recover_file(
             path,
             size_bytes - end,
         )
-        _cut_off(path, end)
-    return dropped, entered
-
-
-def _cut_off(path: Path, end: int) -> None:
-    with open(path, "r+b", opener=open_regular) as file:
-        file.truncate(end)
+        with open(path, "r+b", opener=open_regular) as file:
+            file.truncate(end)
+    return dropped
 
 
 def _last_whole(

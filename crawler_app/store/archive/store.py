@@ -65,8 +65,7 @@ class Archive:
         with contextlib.ExitStack() as opened, disk_errors(self._directory):
             self._written = Captures(self._directory)
             opened.callback(self._written.close)
-            recovery = recover(self._directory, self._written, max_record_bytes)
-            self._has_lost = bool(recovery.dropped or recovery.is_rebuilt)
+            self._has_lost = recover(self._directory, self._written, max_record_bytes)
             # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
             opened.callback(self._captures.close)

@@ -121,7 +121,9 @@ def write_wacz(
         _add_archive(writer, sources, on_step)
         _add_index(writer, sources, on_step)
         writer.add("pages/pages.jsonl", _page_lines(sources, title_of, on_step))
-        writer.describe(software, _required(sources, requires))
+        if requires and not any(each.captures.has_elsewhere() for each in sources):
+            requires = ""
+        writer.describe(software, requires)
     return removed
 
 
@@ -237,11 +239,11 @@ class _Package:
             }
         )
 
-    def describe(self, software: str, requires: Sequence[str] = ()) -> None:
+    def describe(self, software: str, requires: str) -> None:
         """Add the list of the other parts, and its digest.
 
         Args:
-            requires: The names of archives that this one refers to.  Precedent: Browsertrix.
+            requires: The name of an archive that this one refers to; empty for none.
         """
         about: dict[str, Any] = {
             "profile": "data-package",
@@ -250,17 +252,13 @@ class _Package:
             "software": software,
             "resources": self._resources[:],
         }
-        if requires:
-            about["relation"] = {"requires": [{"filename": name} for name in requires]}
+        if requires:  # as Browsertrix writes it
+            about["relation"] = {"requires": [{"filename": requires}]}
         data = json.dumps(about, indent=2).encode()
         digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         about_it = {"path": "datapackage.json", "hash": digest}
         self.add("datapackage.json", [data])
         self.add("datapackage-digest.json", [json.dumps(about_it, indent=2).encode()])
-
-
-def _required(sources: Sequence[_Source], name: str) -> list[str]:
-    return [name] if name and any(s.captures.has_elsewhere() for s in sources) else []
 
 
 def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) -> None:

@@ -69,20 +69,12 @@ DROP = 'LOCK TABLE worker IN ACCESS EXCLUSIVE MODE; DROP SCHEMA "{}" CASCADE'
 
 @gen.coroutine
 def install(
-    location: CrawlLocation,
-    *,
-    partitions: int = 8,
-    gap_s: float = 0.0,
-    max_pages: int | None = None,
-    max_bytes: int | None = None,
+    location: CrawlLocation, *, partitions: int = 8
 ) -> Generator[Any, Any, bool]:
     """Make the tables and functions of a crawl; return False if they are there already.
 
     Args:
         partitions: Of the large tables, by the host of a URL.
-        gap_s: The least time between two fetches from a host, for all workers together.
-        max_pages: How many pages all workers together may begin; None for no limit.
-        max_bytes: How many bytes they may receive, about.
 
     Raises:
         ConfigError: the server cannot be used, or has another version of the crawl.
@@ -106,13 +98,8 @@ def install(
         if is_new:
             yield connection.execute(_script(location.schema, partitions))
             yield connection.execute(
-                "INSERT INTO crawl (version, partitions, gap_s, pages_left, bytes_left)"
-                " VALUES ($1, $2, $3, $4, $5)",
-                VERSION,
-                partitions,
-                gap_s,
-                max_pages,
-                max_bytes,
+                "INSERT INTO crawl (version, partitions, gap_s) VALUES ($1, $2, 0)",
+                *(VERSION, partitions),
             )
         yield transaction.commit()
         if not is_new:

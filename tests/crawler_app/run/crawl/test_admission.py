@@ -65,13 +65,9 @@ def test_refusal_is_counted_by_its_reason(reference, options, refusal):
     assert door.stats[f"skipped/{refusal}"] == 1
 
 
-def test_trap_limits_can_be_turned_off():
-    options = dict.fromkeys(
-        ("max_url_chars", "max_path_segments", "max_segment_repeats"), None
-    )
-    door = Door(**options, max_queries_per_path=None)
+def test_any_number_of_queries_may_be_admitted():
+    door = Door(max_queries_per_path=None)
 
-    assert door.refusal("x/" * 1500) is None
     assert {door.refusal(f"?page={n}") for n in range(2000)} == {None}
 
 

@@ -1,17 +1,11 @@
 """Responses that browsers accept although they are irregular, and those that are dangerous."""
 
-import contextlib
-
 import pytest
 
-from crawler_app.base.config import CrawlConfig
-from crawler_app.run.crawl import Crawl
-from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.sqlite import SqliteFrontier
-from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from tests.helpers.fetching import run_with, sends
 from tests.helpers.http.faulty import FaultServer, head
+from tests.helpers.running_crawl import opened
 
 PAGE = b"<title>T</title>"
 HTML = b"Content-Type: text/html"
@@ -27,18 +21,15 @@ def page(*lines, body=PAGE, **status):
 def crawl(response):
     """Return the outcome of a crawl of one URL."""
     server = FaultServer(then=sends(response))
-    frontier = SqliteFrontier()
 
     @gen.coroutine
     def main():
-        config = CrawlConfig((server.url + "start",), robots=False, tries=1)
-        with contextlib.closing(HttpFetcher(config)) as fetcher:
-            yield Crawl(wire(config, frontier, fetcher)).run()
+        seed = server.url + "start"
+        with opened(seed, tries=1) as crawl:
+            yield crawl.run()
+            return next(r.outcome for r in crawl.frontier.records() if r.url == seed)
 
-    run_with(server, main, "pooled")
-    record = next(record for record in frontier.records() if "start" in record.url)
-    frontier.close()
-    return record.outcome
+    return run_with(server, main, "pooled")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Changes of a running crawl's pace: immediate, in both directions, and within limits."""
 
 import asyncio
-import contextlib
 import itertools
 
 import pytest
@@ -9,13 +8,10 @@ import pytest
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.models import State
-from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.pace import read_pace, with_pace
-from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.sqlite import SqliteFrontier
-from crawler_app.web.fetcher import make_fetcher
 from gencoro import gen
+from tests.helpers.running_crawl import opened, until
 
 PAGES = 12
 
@@ -31,24 +27,10 @@ def pages(site):
     return paths
 
 
-@contextlib.contextmanager
-def begun(site, **options):
-    """Begin a crawl on the running loop."""
-    config = CrawlConfig((site.url,), robots=False, tries=1, **options)
-    with contextlib.closing(make_fetcher(config)) as fetcher:
-        yield Crawl(wire(config, SqliteFrontier(), fetcher))
-
-
-@gen.coroutine
-def until(condition):
-    while not condition():
-        yield gen.sleep(0.005)
-
-
 @pytest.mark.parametrize("client", ["pooled", "simple"])
 @gen.coroutine
 def test_number_of_fetches_changes_at_once(site, pages, client):
-    with begun(site, concurrency=2, client=client) as crawl:
+    with opened(site.url, tries=1, concurrency=2, client=client) as crawl:
         running = crawl.run()
         yield until(lambda: len(site.paths) == 3)
 
@@ -69,13 +51,13 @@ def test_number_of_fetches_changes_at_once(site, pages, client):
             yield gen.moment
         yield running
 
-    assert least == 0
-    assert crawl.count(State.DONE) == PAGES + 1
+        assert least == 0
+        assert crawl.count(State.DONE) == PAGES + 1
 
 
 @gen.coroutine
 def test_limit_of_one_host_changes_at_once(site, pages):
-    with begun(site, concurrency=6, per_host=1) as crawl:
+    with opened(site.url, tries=1, concurrency=6, per_host=1) as crawl:
         running = crawl.run()
         yield until(lambda: len(site.paths) == 2)
 
@@ -91,7 +73,7 @@ def test_limit_of_one_host_changes_at_once(site, pages):
 def test_shorter_gap_ends_a_wait(site, pages):
     for path in pages:
         site.let_go(path)
-    with begun(site, host_gap_s=3600.0) as crawl:
+    with opened(site.url, tries=1, host_gap_s=3600.0) as crawl:
         running = crawl.run()
         yield until(lambda: crawl.count(State.DONE) == 1)
 
@@ -103,7 +85,7 @@ def test_shorter_gap_ends_a_wait(site, pages):
 
 @gen.coroutine
 def test_longer_gap_holds_from_the_last_fetch_on(site, pages):
-    with begun(site, host_gap_s=3600.0) as crawl:
+    with opened(site.url, tries=1, host_gap_s=3600.0) as crawl:
         running = crawl.run()
         yield until(lambda: crawl.count(State.DONE) == 1)
         before = crawl.next_at(0.0)
@@ -119,7 +101,7 @@ def test_longer_gap_holds_from_the_last_fetch_on(site, pages):
 
 @gen.coroutine
 def test_cancelled_crawl_puts_back_the_claims_of_added_workers(site, pages):
-    with begun(site, concurrency=1) as crawl:
+    with opened(site.url, tries=1, concurrency=1) as crawl:
         running = crawl.run()
         yield until(lambda: len(site.paths) == 2)
         crawl.change_pace({"concurrency": 5})
@@ -129,14 +111,14 @@ def test_cancelled_crawl_puts_back_the_claims_of_added_workers(site, pages):
         with pytest.raises(asyncio.CancelledError):
             yield running
 
-    assert crawl.count(State.CLAIMED) == 0
-    assert crawl.count(State.QUEUED) == PAGES
+        assert crawl.count(State.CLAIMED) == 0
+        assert crawl.count(State.QUEUED) == PAGES
 
 
 @gen.coroutine
 def test_pace_of_a_crawl_that_has_ended_starts_nothing(site):
     site.page("/")
-    with begun(site, concurrency=1) as crawl:
+    with opened(site.url, tries=1, concurrency=1) as crawl:
         yield crawl.run()
         crawl.change_pace({"concurrency": 5})
 

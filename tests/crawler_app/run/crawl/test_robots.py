@@ -192,19 +192,6 @@ def test_sitemap_brings_pages_that_nothing_links_to(site, crawl, record_of):
     assert record_of(crawler, "/a").depth == 1
 
 
-def test_sitemap_that_redirects_is_still_a_sitemap(site, crawl):
-    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
-    site.page("/")
-    site.redirect("/sitemap.xml", "/list.txt")
-    text = {"Content-Type": "text/plain"}
-    site.answer("/list.txt", f"{site.url}a".encode(), headers=text)
-    site.page("/a")
-
-    crawl(robots=True)
-
-    assert site.paths[-1] == "/a"
-
-
 @pytest.mark.parametrize("is_named", [True, False])
 def test_feed_is_read_if_it_is_named_a_sitemap(site, crawl, is_named):
     robots_txt(site, f"Sitemap: {site.url}feed" if is_named else "")

@@ -1,16 +1,13 @@
 """A host that has a page for every URL is detected with one request."""
 
 import asyncio
-import contextlib
 
 import pytest
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.run.crawl import Crawl
-from crawler_app.run.crawl.wiring import wire
 from crawler_app.store.frontier.sqlite import SqliteFrontier
-from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
+from tests.helpers.running_crawl import opened
 from tests.helpers.site import Answer
 
 
@@ -97,28 +94,19 @@ def reach_time_limit(crawl):
 
 
 @pytest.mark.parametrize("stop", [Crawl.stop, reach_time_limit])
-def test_host_is_not_asked_once_the_crawl_is_stopped(site, run_sync, stop):
+@gen.coroutine
+def test_host_is_not_asked_once_the_crawl_is_stopped(site, stop):
     site.page("/")
-    config = CrawlConfig((site.url,), robots=False, soft_404=True, max_time_s=20_000)
 
-    @gen.coroutine
-    def main():
-        with (
-            contextlib.closing(SqliteFrontier(":memory:")) as frontier,
-            contextlib.closing(HttpFetcher(config)) as fetcher,
-        ):
-            hosts = frontier.hosts
-            crawl = Crawl(wire(config, frontier, fetcher))
+    with opened(site.url, soft_404=True, max_time_s=20_000) as crawl:
+        hosts = crawl.frontier.hosts
 
-            def hosts_of_a_stopped_crawl():
-                stop(crawl)
-                return hosts()
+        def hosts_of_a_stopped_crawl():
+            stop(crawl)
+            return hosts()
 
-            frontier.hosts = hosts_of_a_stopped_crawl
-            yield crawl.run()
-            return crawl
-
-    crawl = run_sync(main)
+        crawl.frontier.hosts = hosts_of_a_stopped_crawl
+        yield crawl.run()
 
     assert site.paths == ["/"]
     assert (crawl.is_stopping, crawl.limit_reached) == (True, "")

@@ -13,10 +13,10 @@ from crawler_app.commands.exit_status import FAILED, OK, USAGE
 from crawler_app.run.crawler import Crawler
 from crawler_app.run.directory import CrawlDirectory
 from crawler_app.run.directory.moving import move_frontier
+from crawler_app.store.frontier.postgres import copying
 from crawler_app.store.frontier.postgres.connecting import connect
 from crawler_app.store.frontier.postgres.install import uninstall
 from crawler_app.store.frontier.postgres.location import CrawlLocation
-from crawler_app.store.frontier.postgres.sqlite_rows import StoredFile
 from crawler_app.store.frontier.sqlite import SqliteFrontier
 from gencoro import gen
 from tests.crawler_app.run.processes.conftest import started_web
@@ -169,7 +169,8 @@ def test_failing_copy_changes_nothing(tmp_path, location, gencrawl, monkeypatch)
         raise asyncpg.ConnectionDoesNotExistError("it has gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(StoredFile, "last_id", fail)  # when the URLs are copied
+        # When the URLs are copied.
+        patch.setattr(copying._Copy, "_set_sequences", fail)
         ended = gencrawl(*words)
     assert ended.status == FAILED and "it has gone" in ended.err
     assert (tmp_path / "crawl/crawl.json").read_text() == saved

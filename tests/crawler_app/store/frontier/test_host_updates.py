@@ -1,22 +1,18 @@
 """Per-host state that workers share: robots.txt, cookies, gaps and outages."""
 
-import contextlib
 import itertools
 
 import pytest
 
-from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import FetchError
 from crawler_app.base.models import State
 from crawler_app.base.reasons import Reason
-from crawler_app.run.crawl import Crawl
 from crawler_app.run.crawl.host_state import HostStates
 from crawler_app.run.crawl.host_updates import HostUpdates
-from crawler_app.run.crawl.wiring import wire
-from crawler_app.store.frontier.sqlite import SqliteFrontier
 from crawler_app.web.fetcher import HttpFetcher
 from gencoro import gen
 from tests.helpers.postgres import LEASE_S, found
+from tests.helpers.running_crawl import opened
 from tests.helpers.site import Site
 
 PATHS = [f"/{n}" for n in range(12)]
@@ -68,12 +64,10 @@ def crawl_alone(run_sync):
     """Crawl from a seed by one worker, which shares nothing."""
 
     def run(seed, **options):
-        config = CrawlConfig((seed,), retry_pause_s=0.01, **options)
-
         @gen.coroutine
         def work():
-            with contextlib.closing(HttpFetcher(config)) as fetcher:
-                yield Crawl(wire(config, SqliteFrontier(), fetcher)).run()
+            with opened(seed, retry_pause_s=0.01, **options) as crawl:
+                yield crawl.run()
 
         run_sync(work)
 
