@@ -1,18 +1,15 @@
 """``gencrawl check``: output, formats and exit status."""
 
-import csv
 import io
 import json
 import os
 import re
 import signal
 import sys
-from xml.etree import ElementTree
 
 import pytest
 
 from crawler_app.base.reasons import Reason, meaning_of, never_checked
-from crawler_app.show.check.output import FORMATS
 from tests.helpers.scripts import start_gencrawl
 from tests.helpers.site import Answer
 
@@ -41,17 +38,6 @@ def folder(tmp_path, monkeypatch):
     (root / "orphan.html").write_text("<img src=none.png>")
     (root / "a.css").write_text("p { x: url(none.png) }")
     return root
-
-
-@pytest.mark.parametrize(
-    ("flag", "value"), [("--processes", 2), ("--frontier", "postgresql://a.test/b")]
-)
-def test_several_processes_are_refused(faulty, gencrawl, tmp_path, flag, value):
-    ended = gencrawl("check", faulty.url, "--into", tmp_path / "x", flag, value)
-
-    assert ended.status == 2
-    assert f"{flag} is not an option of `check`, which runs in one process" in ended.err
-    assert not faulty.paths
 
 
 @pytest.mark.parametrize(
@@ -166,56 +152,6 @@ def test_clean_report_names_unchecked_urls(site, gencrawl):
         "Checked: 1 reference in 1 document, to 1 URL.",
         f"{unchecked}, scripts and frames; {never_checked()}.",
     ]
-
-
-@pytest.mark.parametrize("style", FORMATS)
-def test_every_format_has_every_finding(faulty, gencrawl, style):
-    ended = gencrawl("check", faulty.url, "--format", style)
-
-    assert ended.status == 3
-    hrefs = {"gone", "there#nowhere", "gone.png"}
-    assert READERS[style](ended.out) in (hrefs, {f"{faulty.url}{h}" for h in hrefs})
-    if style != "text":
-        assert "Checked: 3 references in 2 documents, to 4 URLs." in ended.err
-
-
-def in_order(text):
-    found = set(re.findall(r"(?:->|→) (\S+)", text))
-    return {each.replace("there", "there#nowhere") for each in found}
-
-
-READERS = {
-    "text": in_order,
-    "json": lambda text: {each["href"] for each in json.loads(text)["findings"]},
-    "jsonl": lambda text: {
-        each["href"] for each in map(json.loads, text.splitlines()) if "href" in each
-    },
-    "csv": lambda text: {each["href"] for each in csv.DictReader(io.StringIO(text))},
-    "junit": lambda text: {
-        test.get("name").rpartition(" ")[2]
-        for test in ElementTree.fromstring(text).iter("testcase")
-    },
-    "sarif": lambda text: {
-        each["message"]["text"].partition(": ")[0]
-        for each in json.loads(text)["runs"][0]["results"]
-    },
-    "codeclimate": lambda text: in_order(
-        "".join(each["description"] for each in json.loads(text))
-    ),
-    "github": in_order,
-    "markdown": in_order,
-}
-
-
-@pytest.mark.parametrize("style", FORMATS)
-def test_no_finding_is_a_valid_document_too(site, gencrawl, style):
-    site.page("/")
-
-    ended = gencrawl("check", site.url, "--format", style)
-
-    assert ended.status == 0
-    if style != "text":
-        assert not READERS[style](ended.out) - {"findings"}
 
 
 @pytest.mark.parametrize(
@@ -473,20 +409,6 @@ def test_check_of_a_page_that_is_read_in_part_is_not_green(site, gencrawl, monke
 
     assert ended.status == 1
     assert "Incomplete: 1 page was read in part: parsing takes too" in ended.out
-
-
-@pytest.mark.parametrize("style", ["junit", "sarif", "github"])
-def test_incomplete_check_is_an_error_for_programs(site, gencrawl, style):
-    site.page("/", "/a")
-
-    ended = gencrawl("check", site.url, "--max-pages", "1", "--format", style)
-
-    sign = {
-        "junit": '<error message="Incomplete: it was ended by --max-pages 1"/>',
-        "sarif": '"executionSuccessful": false',
-        "github": "::error::No findings, but the check is incomplete%0A",
-    }
-    assert sign[style] in ended.out
 
 
 def test_start_url_that_was_not_read_is_not_green(site, gencrawl):
