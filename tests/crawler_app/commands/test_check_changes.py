@@ -118,13 +118,6 @@ def test_url_that_works_is_fixed_even_if_the_check_is_incomplete(
     assert "0 still there, 1 fixed." in ended.out
 
 
-def test_new_needs_something_to_compare_with(gencrawl):
-    ended = gencrawl("check", "http://a.test/", "--fail-on", "new")
-
-    assert ended.status == 2
-    assert "--fail-on new needs --baseline FILE or --into DIR" in ended.err
-
-
 def test_summary_has_the_targets_on_most_pages_first(public, gencrawl):
     public.set("twice", "once", "twice")
     (public.file.parent / "b.html").write_text("<a href=once>x</a>")

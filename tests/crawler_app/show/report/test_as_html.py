@@ -413,16 +413,6 @@ def test_page_stays_small_for_any_site(crawl, char):
     assert f"“{command}” lists more" in text_of(page)
 
 
-def test_treemap_with_long_names_is_small(crawl):
-    for n in range(60):
-        crawl.page(f"http://{n % 5}.test/{'&' * 100}{n}/", archived=False)
-
-    page = render_html(crawl.report())
-
-    assert page.count(' data-folder="') == 65
-    assert len(page.encode()) < MAX_BYTES / 2
-
-
 def luminance(color):
     parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]

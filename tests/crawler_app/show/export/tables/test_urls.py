@@ -18,12 +18,11 @@ def url(path):
 
 
 def write_urls(records, file, style):
-    columns = list(COLUMNS_BY_TABLE[URLS])
     rows = map(url_row, records)
     if style == "csv":
-        write_csv_rows([columns, *rows], file)
+        write_csv_rows([COLUMNS, *rows], file)
     else:
-        write_json_rows(columns, rows, file)
+        write_json_rows(COLUMNS, rows, file)
 
 
 RECORDS = [
@@ -58,27 +57,7 @@ RECORDS = [
 ]
 
 
-COLUMNS = [
-    "url",
-    "state",
-    "reason",
-    "status",
-    "depth",
-    "via",
-    "redirect_to",
-    "canonical",
-    "content_type",
-    "bytes",
-    "took_s",
-    "tries",
-    "digest",
-    "title",
-    "error",
-    "note",
-    "role",
-    "finished_at",
-]
-
+COLUMNS = list(COLUMNS_BY_TABLE[URLS])
 
 # The same values as in RECORDS; what is not known is left out.
 ROWS = [
