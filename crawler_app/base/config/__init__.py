@@ -633,7 +633,8 @@ class CrawlConfig:
         """
         if not self.contact:
             return self.user_agent
-        scheme = "mailto:" if _is_mail_address(self.contact) else ""
+        is_mail = "@" in self.contact and not urlsplit(self.contact).scheme
+        scheme = "mailto:" if is_mail else ""
         return f"{self.user_agent} (+{scheme}{self.contact})"
 
     @property
@@ -726,7 +727,3 @@ def _not_saved(why: str) -> ConfigError:
         f"not a saved crawl configuration: {why}; restore it from a copy, or crawl into "
         "another directory"
     )
-
-
-def _is_mail_address(contact: str) -> bool:
-    return "@" in contact and not urlsplit(contact).scheme
