@@ -51,9 +51,6 @@ RECORDS = [
         outcome=Outcome(State.FAILED, "network", error="a\r\nb\rc,\n"),
         finished_at=5.0,
     ),
-    UrlRecord(
-        url("n"), State.EXCLUDED, 1, outcome=Outcome(State.EXCLUDED, "out_of_scope")
-    ),
 ]
 
 
@@ -88,15 +85,6 @@ ROWS = [
         "role": "link",
         "finished_at": "1970-01-01T00:00:05Z",
     },
-    {
-        "url": url("n"),
-        "state": "skipped",
-        "reason": "out_of_scope",
-        "depth": 1,
-        "bytes": 0,
-        "tries": 0,
-        "role": "link",
-    },
 ]
 
 
@@ -120,15 +108,6 @@ def test_export_as_csv_is_read_back(tmp_path):
     assert rows == [
         {name: printable(str(row.get(name, ""))) for name in COLUMNS} for row in ROWS
     ]
-
-
-@pytest.mark.parametrize(("style", "text"), [("csv", ",".join(COLUMNS)), ("jsonl", "")])
-def test_export_of_nothing(style, text):
-    file = io.StringIO()
-
-    write_urls([], file, style)
-
-    assert file.getvalue().strip() == text
 
 
 @pytest.mark.parametrize(
