@@ -24,6 +24,7 @@ from crawler_app.base.config.validators import count, seconds, size
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.models import REACHES
+from crawler_app.base.storage.objects import is_url
 from crawler_app.base.urls import canonicalize
 
 __all__ = [
@@ -612,11 +613,34 @@ class CrawlConfig:
     def __post_init__(self) -> None:
         for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
-        validators.require_login(self.auth, self.headers)
-        validators.require_fetches_for(self.processes, self.concurrency)
-        validators.require_frontier_for(self.into, self.crawl_name, self.frontier)
+        self._require_agreement()
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
+
+    def _require_agreement(self) -> None:
+        """Check what depends on several options."""
+        if self.auth and ":" not in self.auth:
+            raise ConfigError("auth must be user:password, in one line")
+        names = [name.lower() for name, _ in self.header_fields]
+        if self.auth and "authorization" in names:
+            raise ConfigError(
+                "auth and an Authorization header are both given; give one of them"
+            )
+        if self.processes > self.concurrency:
+            raise ConfigError(
+                f"concurrency is {self.concurrency}, and is shared out among the "
+                f"processes; it must be at least their number, {self.processes}"
+            )
+        if not self.frontier and self.crawl_name != validators.DEFAULT_CRAWL:
+            raise ConfigError(
+                "--crawl is the name of a crawl in PostgreSQL; give its server with "
+                "--frontier"
+            )
+        if not self.frontier and is_url(self.into):
+            raise ConfigError(
+                "a crawl into object storage needs a frontier in PostgreSQL; give "
+                "--frontier, or a directory with --into"
+            )
 
     @property
     def fetches_assets(self) -> bool:

@@ -26,11 +26,8 @@ __all__ = [
     "is_line",
     "require_auth",
     "require_contact",
-    "require_fetches_for",
     "require_frontier",
-    "require_frontier_for",
     "require_headers",
-    "require_login",
     "require_path",
     "require_patterns",
     "require_place",
@@ -217,60 +214,6 @@ def require_headers(name: str, headers: Iterable[str]) -> None:
         if not value:
             # libcurl would omit it, the other clients send it.
             raise ConfigError(f"{which} {header_name} has no value")
-
-
-def require_fetches_for(processes: int, concurrency: int) -> None:
-    """Check that each process may make a fetch.
-
-    Raises:
-        ConfigError: there are more processes than concurrent fetches.
-    """
-    if processes > concurrency:
-        raise ConfigError(
-            f"concurrency is {concurrency}, and is shared out among the processes; it must "
-            f"be at least their number, {processes}"
-        )
-
-
-def require_frontier_for(into: str, crawl_name: str, frontier: str) -> None:
-    """Check that what needs a frontier on a server has one.
-
-    Raises:
-        ConfigError: it has none.
-    """
-    if frontier:
-        return
-    if crawl_name != DEFAULT_CRAWL:
-        raise ConfigError(
-            "--crawl is the name of a crawl in PostgreSQL; give its server with --frontier"
-        )
-    if is_url(into):
-        raise ConfigError(
-            "a crawl into object storage needs a frontier in PostgreSQL; give --frontier, "
-            "or a directory with --into"
-        )
-
-
-def require_login(auth: str, headers: Iterable[str]) -> None:
-    """Check that there is a password, and only one.
-
-    Args:
-        auth: Empty for none.
-        headers: Each as "Name: value".
-
-    Raises:
-        ConfigError: there is a user without a password, or an Authorization header
-            besides.
-    """
-    if not auth:
-        return
-    if ":" not in auth:
-        raise ConfigError("auth must be user:password, in one line")
-    names = [header_field(header)[0].lower() for header in headers]
-    if "authorization" in names:
-        raise ConfigError(
-            "auth and an Authorization header are both given; give one of them"
-        )
 
 
 def require_sign_agent(name: str, agent: str) -> None:

@@ -177,6 +177,7 @@ def test_repr_has_no_secrets():
     [
         ("max-pages = 9", "a crawl needs a URL to start from"),
         ('seeds = "http://a.test/"\nauth = "me"', "auth must be user:password"),
+        ('seeds = "http://a.test/"\nprocesses = 11', "concurrency is 10, and is sh"),
     ],
 )
 def test_incomplete_toml_file_is_named(text, complaint, tmp_path):
