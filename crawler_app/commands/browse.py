@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, cast
 from crawler_app.base.storage.tables import cache_home
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.stored_crawl import opened, require_archive
-from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.browse.player import player_files
 from crawler_app.show.browse.serving import Browsed, start_server
 from crawler_app.show.browse.sparse_file import SparseFile
@@ -45,13 +44,9 @@ def browse(arguments: argparse.Namespace) -> int:
             wacz,
             player,
             searcher,
-            lambda: _report_of(crawl),
+            lambda: render_html(gather(crawl)),
         )
         return run_interruptible(lambda: _serve(browsed, arguments.port))
-
-
-def _report_of(crawl: StoredCrawl) -> str:
-    return render_html(gather(crawl))
 
 
 @gen.coroutine

@@ -44,42 +44,34 @@ class Command(NamedTuple):
     """A command.
 
     Attributes:
-        run: The module and the function that run it, below `crawler_app.commands`.
-        arguments: The function of `crawler_app.commands.arguments` that adds its arguments.
+        run: The module and the function that run it, below `crawler_app.commands`.  The function
+            of `arguments` that adds its arguments is named after the command.
         usage: Its arguments in one line.
         help: Its line in ``--help``.
     """
 
     run: str
-    arguments: str
     usage: str
     help: str
 
 
 # Both in the order in which a user needs them.
 POSTGRES = {
-    "init": Command(
-        "postgres:init", "add_init", "URL [OPTIONS]", "create the tables of a crawl"
-    ),
+    "init": Command("postgres:init", "URL [OPTIONS]", "create the tables of a crawl"),
     "copy": Command(
         "postgres:copy",
-        "add_copy",
         "DIR URL [OPTIONS]",
         "move the crawl in a directory into PostgreSQL",
     ),
     "forget": Command(
         "postgres:forget",
-        "add_forget",
         "URL --store STORE [OPTIONS]",
         "requeue URLs whose responses were in a lost worker's store",
     ),
-    "list": Command("postgres:list_", "add_list", "URL", "list the crawls"),
-    "drop": Command(
-        "postgres:drop", "add_drop", "URL [OPTIONS]", "delete the tables of a crawl"
-    ),
+    "list": Command("postgres:list_", "URL", "list the crawls"),
+    "drop": Command("postgres:drop", "URL [OPTIONS]", "delete the tables of a crawl"),
     "work": Command(
         "work:work",
-        "add_work",
         "URL --crawl NAME --into DIR [OPTIONS]",
         "take part in a crawl that many machines share",
     ),
@@ -87,82 +79,60 @@ POSTGRES = {
 
 COMMANDS: Mapping[str, Command] = {
     "crawl": Command(
-        "crawl:crawl",
-        "add_crawl",
-        "URL... --into DIR [OPTIONS]",
-        "crawl a site into a directory",
+        "crawl:crawl", "URL... --into DIR [OPTIONS]", "crawl a site into a directory"
     ),
     "resume": Command(
-        "crawl:resume",
-        "add_resume",
-        "DIR [OPTIONS]",
-        "continue a crawl that was stopped",
+        "crawl:resume", "DIR [OPTIONS]", "continue a crawl that was stopped"
     ),
     "check": Command(
         "check:check",
-        "add_check",
         "URL|FILE|FOLDER... [OPTIONS]",
         "find broken links on a site or in a folder",
     ),
     "watch": Command(
         "watch:watch",
-        "add_watch",
         "CONFIG [OPTIONS]",
         "check sites again and again, and tell people what is new",
     ),
     "report": Command(
         "report:report",
-        "add_report",
         "DIR|URL [OPTIONS]",
         "write a report: broken links, redirects, site structure",
     ),
     "status": Command(
         "status:status",
-        "add_status",
         "DIR|URL [OPTIONS]",
         "show the state and the summary of a crawl",
     ),
     "search": Command(
-        "search:search",
-        "add_search",
-        "DIR|URL WORDS... [OPTIONS]",
-        "search the crawled pages",
+        "search:search", "DIR|URL WORDS... [OPTIONS]", "search the crawled pages"
     ),
     "browse": Command(
         "browse:browse",
-        "add_browse",
         "DIR|URL [OPTIONS]",
         "show the archived pages in the browser, offline",
     ),
     "export": Command(
         "export:export",
-        "add_export",
         "DIR|URL [OPTIONS]",
         "write URLs, pages or the archive to a file or folder",
     ),
     "sql": Command(
         "sql:sql",
-        "add_sql",
         "DIR|URL|FILE... QUERY [OPTIONS]",
         "answer a question in SQL about the pages and links of crawls",
     ),
-    "postgres": Command(
-        "", "", "COMMAND [ARGUMENTS]", "crawls that many machines share"
-    ),
+    "postgres": Command("", "COMMAND [ARGUMENTS]", "crawls that many machines share"),
     "sign-key": Command(
         "sign_key:sign_key",
-        "add_sign_key",
         "FILE... [--output FILE]",
         "make a key for --sign, and its public directory",
     ),
     "demo": Command(
-        "demo:demo", "add_demo", "[OPTIONS]", "crawl a small demo site on this machine"
+        "demo:demo", "[OPTIONS]", "crawl a small demo site on this machine"
     ),
     "completion": Command(
-        "completion:completion",
-        "add_completion",
-        "SHELL",
-        "print the completions for bash, zsh or fish",
+        "completion:completion", "SHELL", "print the completions for bash, zsh or fish"
     ),
 }
 
@@ -209,16 +179,16 @@ def _add_commands(parser: Parser, commands: Mapping[str, Command]) -> None:
             description=f"{sentence(command.help)}.",
         )
         made.set_defaults(run=command.run, parser=made)
-        made.add_arguments = partial(_add_arguments, command)
+        if command.run:
+            made.add_arguments = partial(_add_arguments, name)
         if name == "postgres":
             made.formatter_class = argparse.RawDescriptionHelpFormatter
             made.description = _list_of(f"{sentence(command.help)}.", POSTGRES)
             _add_commands(made, POSTGRES)
 
 
-def _add_arguments(command: Command, parser: CommandParser) -> None:
-    if command.run:
-        resolve_name(f"{HERE}.arguments:{command.arguments}")(parser)
+def _add_arguments(name: str, parser: CommandParser) -> None:
+    resolve_name(f"{HERE}.arguments:add_{name.replace('-', '_')}")(parser)
 
 
 def _list_of(text: str, commands: Mapping[str, Command]) -> str:

@@ -5,8 +5,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Generator, Iterator
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from crawler_app.base.config import CrawlConfig
 from crawler_app.base.errors import ConfigError
@@ -37,7 +36,7 @@ def check_dashboard_address(arguments: argparse.Namespace) -> None:
         check_dashboard(arguments.dashboard or ANY_PORT)
 
 
-class LiveView:
+class LiveView(contextlib.ExitStack):
     """Shows a crawl as the arguments ask for; a context manager around its run and its end.
 
     Args:
@@ -51,22 +50,11 @@ class LiveView:
         *,
         may_stay: bool = True,
     ) -> None:
+        super().__init__()
         self._arguments = arguments
         self._config = config
         self._stays = may_stay and _stays(arguments.stay)
         self._dashboard: Dashboard | None = None
-        self._cleanup = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._cleanup.__exit__(exc_type, exc, traceback)
 
     @contextlib.contextmanager
     def watch(self, crawl: Watched) -> Iterator[None]:
@@ -97,7 +85,7 @@ class LiveView:
         index_paths = directory.index_paths() if self._config.index else ()
         address = self._arguments.dashboard or ANY_PORT
         dashboard = Dashboard(monitor, address, index_paths=index_paths)
-        self._dashboard = self._cleanup.enter_context(dashboard)
+        self._dashboard = self.enter_context(dashboard)
         return dashboard.shown_url
 
     @gen.coroutine

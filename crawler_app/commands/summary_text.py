@@ -25,7 +25,6 @@ __all__ = ["LISTED", "render_summary"]
 # Maximum length of the lists; the number of the other entries is printed.
 LISTED = 20
 COMPARED = 10
-SLOWEST = 3
 
 COLUMNS = 80
 # Of a label and its number.
@@ -51,7 +50,6 @@ def render_summary(
         is_rendered: Whether the crawl runs the scripts of pages.
     """
     blocks = [
-        _slowest_lines(summary),
         _loop_lines(summary),
         _failure_lines(summary),
     ]
@@ -173,14 +171,6 @@ def _broken_lines(comparison: Comparison) -> list[str]:
         return []
     newly, still, fixed = (f"{len(urls):,}" for urls in broken)
     return [_row("broken", None, f"{newly} newly, {still} still, {fixed} fixed")]
-
-
-def _slowest_lines(summary: Summary) -> list[str]:
-    lines = [
-        f"    {ranked.took_s:>6.2f} s  {printable(ranked.url)}"
-        for ranked in summary.slowest[:SLOWEST]
-    ]
-    return ["slowest", *lines] if lines else []
 
 
 def _loop_lines(summary: Summary) -> list[str]:

@@ -24,6 +24,7 @@ from crawler_app.base.config.validators import count, seconds, size
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.http_headers import PRODUCT
 from crawler_app.base.models import REACHES
+from crawler_app.base.storage.objects import is_url
 from crawler_app.base.urls import canonicalize
 
 __all__ = [
@@ -612,11 +613,34 @@ class CrawlConfig:
     def __post_init__(self) -> None:
         for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
-        validators.require_login(self.auth, self.headers)
-        validators.require_fetches_for(self.processes, self.concurrency)
-        validators.require_frontier_for(self.into, self.crawl_name, self.frontier)
+        self._require_agreement()
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
+
+    def _require_agreement(self) -> None:
+        """Check what depends on several options."""
+        if self.auth and ":" not in self.auth:
+            raise ConfigError("auth must be user:password, in one line")
+        names = [name.lower() for name, _ in self.header_fields]
+        if self.auth and "authorization" in names:
+            raise ConfigError(
+                "auth and an Authorization header are both given; give one of them"
+            )
+        if self.processes > self.concurrency:
+            raise ConfigError(
+                f"concurrency is {self.concurrency}, and is shared out among the "
+                f"processes; it must be at least their number, {self.processes}"
+            )
+        if not self.frontier and self.crawl_name != validators.DEFAULT_CRAWL:
+            raise ConfigError(
+                "--crawl is the name of a crawl in PostgreSQL; give its server with "
+                "--frontier"
+            )
+        if not self.frontier and is_url(self.into):
+            raise ConfigError(
+                "a crawl into object storage needs a frontier in PostgreSQL; give "
+                "--frontier, or a directory with --into"
+            )
 
     @property
     def fetches_assets(self) -> bool:
@@ -633,7 +657,8 @@ class CrawlConfig:
         """
         if not self.contact:
             return self.user_agent
-        scheme = "mailto:" if _is_mail_address(self.contact) else ""
+        is_mail = "@" in self.contact and not urlsplit(self.contact).scheme
+        scheme = "mailto:" if is_mail else ""
         return f"{self.user_agent} (+{scheme}{self.contact})"
 
     @property
@@ -688,8 +713,6 @@ class CrawlConfig:
                 f"it has the option {min(unknown)!r}, which only another gencrawl knows"
             )
             raise _not_saved(text)
-        if isinstance(values.get("assets"), bool):  # in an older file
-            values["assets"] = OWN if values["assets"] else NONE
         # An option that is missing in an older file gets its default.
         for name, value in values.items():
             if isinstance(value, list):
@@ -728,7 +751,3 @@ def _not_saved(why: str) -> ConfigError:
         f"not a saved crawl configuration: {why}; restore it from a copy, or crawl into "
         "another directory"
     )
-
-
-def _is_mail_address(contact: str) -> bool:
-    return "@" in contact and not urlsplit(contact).scheme

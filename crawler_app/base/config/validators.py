@@ -7,7 +7,7 @@ which defines the options.
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs, urlsplit
 
 from crawler_app.base.config.option import Rule, require
@@ -26,11 +26,8 @@ __all__ = [
     "is_line",
     "require_auth",
     "require_contact",
-    "require_fetches_for",
     "require_frontier",
-    "require_frontier_for",
     "require_headers",
-    "require_login",
     "require_path",
     "require_patterns",
     "require_place",
@@ -99,7 +96,7 @@ def seconds(longest: str, *, least_s: float | None = None) -> Rule:
     def require_seconds(name: str, value: float) -> None:
         is_above = value > 0 if least_s is None else value >= least_s
         is_right = is_above and value <= longest_s
-        require(name, value, is_right, wanted, SECONDS.render)
+        require(name, value, is_right, wanted)
 
     return require_seconds
 
@@ -110,9 +107,11 @@ def size(most_bytes: int) -> Rule:
     >>> size(1000)("max_bytes", 20)
     """
     wanted = f"{BYTES.noun}, at least 1 and at most {most_bytes} bytes"
-    return lambda name, value: require(
-        name, value, 1 <= value <= most_bytes, wanted, BYTES.render
-    )
+    return lambda name, value: require(name, value, 1 <= value <= most_bytes, wanted)
+
+
+def _text(is_right: Callable[[str], bool], wanted: str) -> Rule:
+    return lambda name, value: require(name, value, is_right(value), wanted)
 
 
 def require_seeds(name: str, seeds: Iterable[str]) -> None:
@@ -157,15 +156,6 @@ def require_patterns(name: str, patterns: Iterable[str]) -> None:
             ) from None
 
 
-def require_path(name: str, path: str) -> None:
-    """Check a path.
-
-    Raises:
-        ConfigError: it contains a null character.
-    """
-    require(name, path, "\0" not in path, "a path without null characters")
-
-
 def require_place(name: str, place: str) -> None:
     """Check a path, or a URL of object storage.
 
@@ -177,29 +167,6 @@ def require_place(name: str, place: str) -> None:
         require_url(place)
 
 
-def require_user_agent(name: str, user_agent: str) -> None:
-    """Check a user agent.
-
-    Raises:
-        ConfigError: it is empty, or not one line of printable ASCII.
-    """
-    require(name, user_agent, is_line(user_agent), "one line of ASCII")
-
-
-def require_contact(name: str, contact: str) -> None:
-    """Check a contact, which is sent in parentheses in a header.
-
-    Args:
-        contact: Empty for none.
-
-    Raises:
-        ConfigError: it is not one line of printable ASCII, or contains ``(``, ``)`` or a
-            backslash.
-    """
-    is_plain = is_line(contact) and not set("()\\") & set(contact)
-    require(name, contact, not contact or is_plain, "an e-mail address or a URL")
-
-
 def is_line(text: str) -> bool:
     """Return whether a text can be used as a header value.
 
@@ -207,6 +174,16 @@ def is_line(text: str) -> bool:
     (True, False, False)
     """
     return text.isascii() and text.isprintable() and bool(text.strip())
+
+
+require_path = _text(lambda path: "\0" not in path, "a path without null characters")
+require_user_agent = _text(is_line, "one line of ASCII")
+
+# Empty for none; it is sent in parentheses in a header.
+require_contact = _text(
+    lambda text: not text or is_line(text) and not set("()\\") & set(text),
+    "an e-mail address or a URL",
+)
 
 
 def header_field(header: str) -> tuple[str, str]:
@@ -237,60 +214,6 @@ def require_headers(name: str, headers: Iterable[str]) -> None:
         if not value:
             # libcurl would omit it, the other clients send it.
             raise ConfigError(f"{which} {header_name} has no value")
-
-
-def require_fetches_for(processes: int, concurrency: int) -> None:
-    """Check that each process may make a fetch.
-
-    Raises:
-        ConfigError: there are more processes than concurrent fetches.
-    """
-    if processes > concurrency:
-        raise ConfigError(
-            f"concurrency is {concurrency}, and is shared out among the processes; it must "
-            f"be at least their number, {processes}"
-        )
-
-
-def require_frontier_for(into: str, crawl_name: str, frontier: str) -> None:
-    """Check that what needs a frontier on a server has one.
-
-    Raises:
-        ConfigError: it has none.
-    """
-    if frontier:
-        return
-    if crawl_name != DEFAULT_CRAWL:
-        raise ConfigError(
-            "--crawl is the name of a crawl in PostgreSQL; give its server with --frontier"
-        )
-    if is_url(into):
-        raise ConfigError(
-            "a crawl into object storage needs a frontier in PostgreSQL; give --frontier, "
-            "or a directory with --into"
-        )
-
-
-def require_login(auth: str, headers: Iterable[str]) -> None:
-    """Check that there is a password, and only one.
-
-    Args:
-        auth: Empty for none.
-        headers: Each as "Name: value".
-
-    Raises:
-        ConfigError: there is a user without a password, or an Authorization header
-            besides.
-    """
-    if not auth:
-        return
-    if ":" not in auth:
-        raise ConfigError("auth must be user:password, in one line")
-    names = [header_field(header)[0].lower() for header in headers]
-    if "authorization" in names:
-        raise ConfigError(
-            "auth and an Authorization header are both given; give one of them"
-        )
 
 
 def require_sign_agent(name: str, agent: str) -> None:

@@ -50,7 +50,9 @@ class _Known:
             if saved["format"] != FORMAT:
                 raise ValueError(f"its format is {saved['format']!r}")
             for row in saved["findings"]:
-                *key, since = [*map(str, row), ""][: KEY_PARTS + 1]
+                *key, since = map(str, row)
+                if len(key) != KEY_PARTS:
+                    raise ValueError("a finding has another length")
                 self._sinces_by_key[tuple(key)].append(since)
         except OSError as exc:
             raise ConfigError(f"cannot read {path}: {exc.strerror}") from None
@@ -60,10 +62,7 @@ class _Known:
             ) from None
 
     def take(self, key: tuple[str, ...]) -> str | None:
-        """Take a finding off the list; return since when it is known, or None if it is new.
-
-        The time is empty if the file does not say it.
-        """
+        """Take a finding off the list; return since when it is known, or None if it is new."""
         sinces = self._sinces_by_key.get(key)
         return sinces.pop(0) if sinces else None
 

@@ -187,11 +187,8 @@ def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
 
 def _policy(script: str) -> str:
     """Return the Content-Security-Policy, which allows only the page's own script."""
-    source = "'none'"
-    if script:
-        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        source = f"'sha256-{digest}'"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src {source}; "
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )

@@ -101,7 +101,7 @@ def _item(item: BrokenItem) -> Iterator[str]:
 def _linking_page(each: LinkingPage) -> str:
     text = f" “{_text(each.text)}”" if each.text else ""
     note = f" ({_text(each.note)})" if each.note else ""
-    return _link(each.page) + text + note
+    return _link(each) + text + note
 
 
 def _table(table: Table) -> Iterator[str]:

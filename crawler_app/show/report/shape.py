@@ -1,12 +1,11 @@
 """The shape of a site: the number of URLs in each folder, by category.
 
-Pure.  Each URL counts for the folder it is in.  If there are too many folders, those with
-the fewest URLs are merged into their parents, so that memory is limited for a site of any
+Pure.  Each URL counts for the folder it is in.  If there are too many folders, the URLs of
+further ones count for their parents, so that memory is limited for a site of any
 size.  `crawler_app.show.report.treemap` lays it out.
 """
 
 import enum
-import statistics
 from collections.abc import Sequence
 
 from crawler_app.base.http_headers import is_html
@@ -111,13 +110,11 @@ class Shape:
 
     def add(self, url: str, category: UrlCategory) -> None:
         """Count a URL."""
-        folder = folder_of(url)
-        counts = self._counts_by_folder.get(folder)
-        if counts is None:
-            counts = self._counts_by_folder[folder] = [0] * CATEGORIES
-        counts[category] += 1
-        if len(self._counts_by_folder) > self._max_folders:
-            self._fold()
+        folder, counts_by_folder = folder_of(url), self._counts_by_folder
+        if len(counts_by_folder) >= self._max_folders:
+            while folder and folder not in counts_by_folder:
+                folder = parent_of(folder)
+        counts_by_folder.setdefault(folder, [0] * CATEGORIES)[category] += 1
 
     def totals(self) -> dict[str, list[int]]:
         """Return the counts by `UrlCategory` of each folder and its subfolders; "" is the total."""
@@ -128,24 +125,6 @@ class Shape:
                 folder = parent_of(folder)
                 _add(totals, folder, counts)
         return totals
-
-    def _fold(self) -> None:
-        """Merge the smaller folders into their parents, until half the maximum is left.
-
-        At least ``max_folders / 2`` new folders come before the next time, so the cost
-        for each is small.
-
-        Source: "lossy counting" in Manku and Motwani, Approximate Frequency Counts over
-        Data Streams, 2002.
-        """
-        counts_by_folder = self._counts_by_folder
-        while len(counts_by_folder) > max(1, self._max_folders // 2):
-            totals = {f: sum(counts) for f, counts in counts_by_folder.items() if f}
-            most = statistics.median_low(totals.values())
-            for folder, total in totals.items():
-                if total <= most:
-                    counts = counts_by_folder.pop(folder)
-                    _add(counts_by_folder, parent_of(folder), counts)
 
 
 def _add(

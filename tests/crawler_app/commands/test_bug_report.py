@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from crawler_app.base.reasons import Reason
 from crawler_app.web.documents import reader
 from crawler_app.web.sandbox import worker
 
@@ -87,12 +86,3 @@ def test_different_bugs_are_logged_each(
 
     kinds = {record.exc_info[0] for record in tracebacks(caplog)}
     assert kinds == {KeyError, ValueError} and len(tracebacks(caplog)) == 2
-
-
-def test_crawl_without_a_bug_asks_for_no_report(gencrawl, site, tmp_path):
-    site.page("/", "/lost")
-
-    ended = gencrawl("crawl", site.url, "--into", tmp_path / "x")
-
-    assert ended.status == 0
-    assert Reason.INTERNAL_ERROR not in ended.err

@@ -1,7 +1,6 @@
 """Shell completions offer every command and option."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -20,17 +19,7 @@ def in_bash(script, words, here):
     return subprocess.check_output(["bash", "-c", source], text=True, cwd=here)
 
 
-def in_fish(script, words, here):
-    if shutil.which("fish") is None:
-        pytest.skip("fish is not installed")
-    source = f"{script}\ncomplete -C 'gencrawl {' '.join(words)}'"
-    command = ["fish", "--no-config", "-c", source]
-    offered = subprocess.check_output(command, text=True, cwd=here)
-    return re.sub("(?m)\t.*", "", offered)
-
-
 @pytest.mark.once
-@pytest.mark.parametrize(("shell", "complete"), [("bash", in_bash), ("fish", in_fish)])
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -48,24 +37,15 @@ def in_fish(script, words, here):
     ],
     ids=str,
 )
-def test_shell_completes(gencrawl, tmp_path, shell, complete, words, offered):
+def test_bash_completes(gencrawl, tmp_path, words, offered):
     tmp_path.joinpath("a dir").mkdir()
     tmp_path.joinpath("a.toml").touch()
-    script = gencrawl("completion", shell).out
+    script = gencrawl("completion", "bash").out
 
-    found = complete(script, words, tmp_path).replace("/\n", "\n").splitlines()
+    found = in_bash(script, words, tmp_path).replace("/\n", "\n").splitlines()
 
     wanted = offered.split("|") if " dir" in offered else offered.split()
     assert sorted(found) == sorted(wanted)
-
-
-@pytest.mark.once
-def test_zsh_accepts_its_script(gencrawl):
-    if shutil.which("zsh") is None:
-        pytest.skip("zsh is not installed")
-    script = gencrawl("completion", "zsh").out
-
-    subprocess.run(["zsh", "-f", "-n"], input=script, text=True, check=True)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

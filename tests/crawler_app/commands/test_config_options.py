@@ -112,11 +112,24 @@ def test_every_option_can_be_set_by_a_flag_and_in_a_file(option, tmp_path, monke
     given = configure(URL, "--config", "site.toml", "--into", "kept", *needed)
     assert getattr(given, option.name) == value
     assert option.is_file_only or given == by_flag
+    assert "into" not in json.loads(given.to_json())
+    assert CrawlConfig.from_json(given.to_json()) == given
 
 
-def test_nothing_is_given_unless_it_is():
-    assert read_options(parse()) == {}
-    assert read_options(parse_resume()) == {}
+@pytest.mark.parametrize("seed", ["a.test/x?y", "localhost", "wiki:8000", "a.test."])
+def test_start_url_without_a_scheme_gets_https(seed, capsys):
+    (url,) = configure(seed, "--into", "kept").seeds
+
+    assert url.rstrip("/") == f"https://{seed}"
+    assert capsys.readouterr().err == (
+        f"Starting at https://{seed}, since no scheme was given.\n"
+    )
+
+
+@pytest.mark.parametrize("seed", ["me:word@a.test", "./a.test", "/a.test/x", "word"])
+def test_what_is_no_host_gets_no_scheme(seed):
+    with pytest.raises(ConfigError, match="cannot start from this URL"):
+        configure(seed, "--into", "kept")
 
 
 def test_repeatable_options_and_switches_are_read():
@@ -159,7 +172,7 @@ def test_resume_accepts_resumable_options_only():
     ("words", "complaint"),
     [
         (["--concurrency", "0"], "--concurrency is 0; it must be a whole number, at l"),
-        (["--host-gap", "-1"], "--host-gap is -1s; it must be a duration such as 250m"),
+        (["--host-gap", "-1"], "--host-gap is -1.0; it must be a duration such as 250"),
         (["--host-gap", "5x"], "--host-gap is '5x'; it must be a duration such as 25"),
         (["--max-bytes", "10x"], "--max-bytes is '10x'; it must be a size such as 50"),
         (["--tries", "x"], "--tries is 'x'; it must be a whole number"),

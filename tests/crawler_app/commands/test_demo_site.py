@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 from urllib.parse import urlsplit
 
 import pytest
@@ -61,12 +60,6 @@ def test_robots_disallows_the_staff_and_names_the_sitemap():
     assert staff.code == 200
 
 
-def test_text_is_escaped():
-    (page,) = fetch("guide/observing/outdoors/the-bog.html")
-
-    assert b"&lt;always&gt;" in page.body
-
-
 def test_demo_crawls_the_site_twice(gencrawl, directory):
     done = gencrawl("demo", "--into", directory)
 
@@ -99,14 +92,6 @@ def test_demo_crawls_the_site_twice(gencrawl, directory):
     records = map(json.loads, gencrawl("export", directory).out.splitlines())
     via_by_url = {record["url"]: record["via"] for record in records}
     assert via_by_url[f"{site}visit/opening-hours.html"] == f"{site}sitemap.xml"
-
-
-def test_first_list_has_two_urls():
-    bare, numbered, second = fetch(
-        "catalogue/", "catalogue/?page=1", "catalogue/?page=2"
-    )
-
-    assert bare.body == numbered.body != second.body
 
 
 def test_stop_closes_the_socket_and_the_connections(caplog):
@@ -145,11 +130,3 @@ def test_life_of_a_site():
     with pytest.raises(RuntimeError, match="start"):
         DemoSite().change()
     assert run_with_site(visit).code == 200
-
-
-def test_tornado_logs_no_answer(caplog):
-    caplog.set_level(logging.INFO)
-
-    fetch("", "guide/sketch-map.html", "sky/webcam.html")
-
-    assert caplog.records == []

@@ -3,7 +3,6 @@
 import pytest
 
 from crawler_app.commands.output_file import replacing
-from crawler_app.show.export.formats import DIRECTORY, FORMATS, Format
 
 
 @pytest.mark.parametrize("name", ["urls.csv", "my-urls.CSV"])
@@ -83,6 +82,11 @@ def test_leavings_of_a_killed_export_are_deleted(crawled, gencrawl, tmp_path):
         (["--output", "{}"], "is a directory; --output names a file"),
         (["--output", "{}/none/urls.csv"], "there is no directory {}/none"),
         (["--format", "wacz", "--output", "{}/a.wacz"], "the crawl has no archive"),
+        (["--format", "folder"], "name a directory with --output"),
+        (
+            ["--whole-page"],
+            "--whole-page is for --format markdown or llms or llms-full",
+        ),
     ],
 )
 def test_export_is_refused(crawled, gencrawl, tmp_path, options, complaint):
@@ -92,45 +96,3 @@ def test_export_is_refused(crawled, gencrawl, tmp_path, options, complaint):
 
     assert ended.status == 2 and ended.out == ""
     assert complaint.format(tmp_path) in ended.err
-
-
-@pytest.fixture
-def notes(monkeypatch):
-    """A format that writes a directory, and takes the option ``--cache``."""
-
-    def write(crawl, output, on_step, cache="none"):
-        output.mkdir()
-        (output / "notes").write_text(f"{crawl.path.name} {cache}")
-
-    notes = Format("notes:write", "notes", DIRECTORY, options=("cache",))
-    monkeypatch.setitem(FORMATS, "notes", notes)
-    monkeypatch.setattr("crawler_app.commands.export.resolve_name", lambda _: write)
-
-
-@pytest.mark.parametrize(
-    ("options", "text"), [([], "crawl none"), (["--cache", "x"], "crawl x")]
-)
-def test_format_of_many_files_gets_a_directory(
-    crawled, gencrawl, tmp_path, notes, options, text
-):
-    exporting = ("--format", "notes", "--output", tmp_path / "out", *options)
-
-    assert gencrawl("export", crawled(done=1).path, *exporting).status == 0
-
-    assert (tmp_path / "out" / "notes").read_text() == text
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--format", "notes"], "name a directory with --output"),
-        (["--cache", "x"], "--cache is for --format notes, not for jsonl"),
-    ],
-)
-def test_output_and_options_must_suit_the_format(
-    crawled, gencrawl, notes, options, complaint
-):
-    ended = gencrawl("export", crawled(done=1).path, *options)
-
-    assert ended.status == 2
-    assert complaint in ended.err

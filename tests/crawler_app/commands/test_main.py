@@ -315,16 +315,6 @@ def test_closed_pipe_ends_a_command_quietly(crawled, tmp_path, command, status):
     assert (running.returncode, complaint) == (status, "")
 
 
-def test_curl_client_crawls(site, cli):
-    pytest.importorskip("pycurl", reason="pycurl is an option")
-    site.page("/", "/a")
-    site.page("/a")
-
-    assert cli("crawl", "--no-robots", "--client", "curl").status == 0
-
-    assert site.paths == ["/", "/a"]
-
-
 def test_installed_command_is_the_same_program(gencrawl):
     installed = os.path.join(os.path.dirname(sys.executable), "gencrawl")
     if not os.path.exists(installed):

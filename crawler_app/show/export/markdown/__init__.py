@@ -6,5 +6,4 @@ Pages are read from the archive.  All but `formats` and `pages` are pure::
     pages         the pages of a crawl, with what is known of them
     rendering     a page as Markdown
       preparing   code, formulas and footnotes, in a way that the renderer understands
-    front_matter  what is known of a page, as YAML
 """

@@ -4,7 +4,7 @@ llms.txt follows https://llmstxt.org: a title, and the links of each section of 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 from urllib.parse import unquote, urlsplit
@@ -14,7 +14,6 @@ from crawler_app.base.safe_files import create
 from crawler_app.base.text.escaping import json_text, one_line, without_controls
 from crawler_app.run.directory.stored import StoredCrawl
 from crawler_app.show.export.file_names import href_between
-from crawler_app.show.export.markdown.front_matter import front_matter
 from crawler_app.show.export.markdown.pages import CrawledPages, PageContent
 from crawler_app.show.export.markdown.rendering import markdown_of, text_lines
 from crawler_app.show.export.replacing import replaced_folder
@@ -59,7 +58,7 @@ def _write_pages(pages: CrawledPages, directory: Path) -> None:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with create(path) as file:
-            file.write(_encodable(f"{front_matter(page.known())}\n{text}"))
+            file.write(_encodable(f"{_front_matter(page.known())}\n{text}"))
 
 
 def write_index(
@@ -85,7 +84,7 @@ def write_full(
     """Write llms-full.txt: the Markdown of all pages, one after the other."""
     for page in _listed(CrawledPages(crawl, on_step, whole_page=whole_page)):
         text = markdown_of(page.body, page.base, str)
-        output.write(_encodable(f"{front_matter(page.known())}\n{text}\n"))
+        output.write(_encodable(f"{_front_matter(page.known())}\n{text}\n"))
 
 
 def write_texts(
@@ -97,6 +96,21 @@ def write_texts(
         markdown = markdown_of(page.body, page.base, str)
         known = {name: value or None for name, value in page.known().items()}
         output.write(json_text({**known, "text": text, "markdown": markdown}) + "\n")
+
+
+def _front_matter(values: Mapping[str, str]) -> str:
+    """Return some lines of YAML between two rules; values that are empty are left out.
+
+    Strings are written as in JSON, which is YAML too, so that nothing in them has a meaning.
+
+    >>> print(_front_matter({"url": "http://a.test/", "title": 'Say "no: yes"'}), end="")
+    ---
+    url: "http://a.test/"
+    title: "Say \\"no: yes\\""
+    ---
+    """
+    lines = [f"{name}: {json_text(value)}" for name, value in values.items() if value]
+    return "\n".join(["---", *lines, "---", ""])
 
 
 def _listed(pages: Iterable[PageContent]) -> Iterator[PageContent]:

@@ -29,20 +29,10 @@ ERROR_CHARS = 160
 
 
 @dataclass(slots=True, frozen=True)
-class LinkingPage:
-    """A page with links to a broken URL."""
+class LinkingPage(DisplayUrl):
+    """A page with links to a broken URL, and the text of the first."""
 
-    page: DisplayUrl
     text: str = ""
-    note: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.page.name
-
-    @property
-    def href(self) -> str:
-        return self.page.href
 
 
 @dataclass(slots=True)
@@ -150,8 +140,5 @@ def _linking_pages(
             notes.append(f"via {shown(first.through, home, limits).name}")
         if others:
             notes.append(f"and {number(len(others), 'more link')}")
-        yield LinkingPage(
-            shown(page, home, limits),
-            cut(first.text or "", TEXT_CHARS),
-            ", ".join(notes),
-        )
+        url, text = shown(page, home, limits), cut(first.text or "", TEXT_CHARS)
+        yield LinkingPage(url.name, url.href, ", ".join(notes), text)

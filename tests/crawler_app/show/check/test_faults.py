@@ -2,8 +2,8 @@
 
 import pytest
 
-# In each, "§" precedes the wrong reference.  That each element and attribute is read is asked of
-# the reader itself: test_references.py.
+# In each, "§" precedes the wrong reference.  That each element and attribute is read is asked in
+# test_one_truth.py, and of the reader itself: test_references.py.
 GONE = [
     '<a href="§/gone">x</a>',
     "<A HREF = '§/gone'>x</A>",
@@ -11,37 +11,14 @@ GONE = [
     "<a href='§ /gone '>x</a>",
     "<a href='§/gone#top'>x</a>",
     "<noscript><a href=§/gone>x</a></noscript>",
-    "<noscript><style>p { x: url(§/gone) }</style></noscript>",
-    "<img src=§/gone>",
     "<img src='§/gone' srcset='/there 2x'>",
     "<img srcset='/there 1x, §/gone 2x'>",
-    "<script src=§/gone></script>",
-    "<link rel=stylesheet href=§/gone>",
-    "<link rel='alternate stylesheet' href=§/gone>",
-    "<link rel=apple-touch-icon href=§/gone>",
-    "<link rel=mask-icon href=§/gone>",
-    "<link rel=preload as=font href=§/gone>",
-    "<iframe src=§/gone></iframe>",
-    "<input type=image src=§/gone>",
-    "<table background=§/gone></table>",
-    "<svg><image xlink:href=§/gone /></svg>",
     "<svg><use href=§/gone#x /></svg>",
-    "<svg><a xlink:href=§/gone>x</a></svg>",
-    "<svg><filter><feImage href=§/gone /></filter></svg>",
-    "<style>p { x: url(§/gone) }</style>",
     "<style>p { x: url( '§/gone' ) }</style>",
-    "<style>@import '§/gone';</style>",
-    "<style>@import url(§/gone) print;</style>",
     "<style>@font-face { src: local('x'), url(§/gone) format('woff2') }</style>",
     "<style>p { x: image-set('/there' 1x, '§/gone' 2x) }</style>",
     "<p style='x: url(§/gone)'>x</p>",
     "<meta http-equiv=refresh content='60; url=§/gone'>",
-    "<link rel=alternate hreflang=de href=§/gone>",
-    "<link rel=license href=§/gone>",
-    "<link rel=search href=§/gone>",
-    "<form action=§/gone></form>",
-    "<meta property=og:image content=§/gone>",
-    "<meta name=twitter:image content=§/gone>",
     """<script type=application/ld+json>§{{"@graph": [{{"logo": "/gone"}}]}}</script>""",
 ]
 WRONG = [
@@ -185,7 +162,7 @@ def test_every_fault_is_found_in_its_place(faulty, other, check):
         path: [(place, kind, reason)]
         for (path, place), (_, kind, reason) in zip(places.items(), FAULTS, strict=True)
     }
-    assert len(wanted) >= 80
+    assert len(wanted) >= 60
     assert found == wanted
     assert status == 3
 

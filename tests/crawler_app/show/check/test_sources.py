@@ -1,8 +1,6 @@
 """A finding is led back to the file that its page is made from."""
 
-import json
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -153,47 +151,7 @@ def test_directory_without_sources_is_refused(tmp_path):
         SourceFinder(tmp_path / "none")
 
 
-def in_sarif(text):
-    (result,) = json.loads(text)["runs"][0]["results"]
-    place = result["locations"][0]["physicalLocation"]
-    region = place["region"]
-    return place["artifactLocation"]["uri"], region["startLine"], region["startColumn"]
-
-
-def in_junit(text):
-    return tuple(
-        ElementTree.fromstring(text)
-        .find(".//testcase")
-        .get("name")
-        .split()[0]
-        .split(":")
-    )
-
-
-def in_codeclimate(text):
-    ((issue),) = json.loads(text)
-    assert (issue["severity"], len(issue["fingerprint"])) == ("major", 64)
-    return issue["location"]["path"], issue["location"]["lines"]["begin"]
-
-
-@pytest.mark.parametrize(
-    ("style", "read", "wanted"),
-    [
-        ("text", lambda text: text.split(": ")[0], "docs/a.md:3:5"),
-        ("github", lambda t: t.split(",title")[0], "::error file=docs/a.md"),
-        ("sarif", in_sarif, ("docs/a.md", 3, 5)),
-        ("junit", in_junit, ("docs/a.md", "3", "5")),
-        ("codeclimate", in_codeclimate, ("docs/a.md", 3)),
-        (
-            "csv",
-            lambda text: text.splitlines()[1].split(",")[-3:],
-            ["docs/a.md", "3", "5"],
-        ),
-    ],
-)
-def test_every_format_points_to_the_source(
-    gencrawl, tmp_path, monkeypatch, style, read, wanted
-):
+def test_finding_of_a_check_is_at_its_source(gencrawl, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in {
         "docs/a.md": "# A\n\n[x](gone.md)\n",
@@ -202,7 +160,7 @@ def test_every_format_points_to_the_source(
         Path(name).parent.mkdir(parents=True)
         Path(name).write_text(text)
 
-    ended = gencrawl("check", "site", "--sources", ".", "--format", style)
+    ended = gencrawl("check", "site", "--sources", ".")
 
     assert ended.status == 3
-    assert read(ended.out) == wanted
+    assert ended.out.startswith("docs/a.md:3:5: ")

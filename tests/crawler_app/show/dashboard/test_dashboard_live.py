@@ -43,19 +43,6 @@ def test_page_receives_the_history_and_then_new_samples(watched):
 
 
 @gen.coroutine
-def test_running_monitor_sends_samples(watch, virtual_clock):
-    with watch() as watched, watched.monitor:
-        events = yield watched.follow()
-        yield events.next()
-
-        name, first = yield events.next()
-        _, second = yield events.next()
-
-        assert name == "sample"
-        assert second["at"] > first["at"]
-
-
-@gen.coroutine
 def test_latest_failures_come_first(watch):
     with watch(seed="nothing") as watched:
         yield watched.crawl.run()
@@ -110,13 +97,6 @@ def test_failed_crawl_is_not_sampled_again(watch):
 
     names = [(yield events.next())[0], (yield events.next())[0]]
     assert names == ["begin", "end"]
-
-
-@gen.coroutine
-def test_crawl_that_fails_at_its_start_is_not_sampled(watch, monkeypatch):
-    with pytest.raises(StorageError, match="full"), watch() as watched:
-        monkeypatch.setattr(watched.monitor, "look", None)
-        raise StorageError("the disk is full")
 
 
 @gen.coroutine

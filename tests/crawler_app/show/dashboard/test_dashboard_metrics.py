@@ -1,7 +1,6 @@
 """The metrics of a crawl for Prometheus."""
 
 import pytest
-from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from gencoro import gen
 from tests.helpers.metrics import values_in
@@ -44,15 +43,3 @@ def test_metrics_show_urls_under_way_and_pauses(watch):
     assert values["gencrawl_paused",] == 1
     assert values["gencrawl_stopping",] == 0
     assert values["gencrawl_start_time_seconds",] > 1e9
-
-
-@gen.coroutine
-def test_openmetrics_are_served_on_request(watch):
-    accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
-    with watch() as watched:
-        answer = yield watched.ask("/metrics", headers=accept)
-
-    assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
-    parse = openmetrics_parser.text_string_to_metric_families
-    values = values_in(answer.body.decode(), parse)
-    assert values["gencrawl_fetched_total",] == 0

@@ -1,7 +1,5 @@
 """The boxes of a site: every URL is in one box, and the boxes fill the area."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,24 +116,6 @@ def test_small_folders_share_a_box():
     assert len(many.boxes) == MAX_BOXES + 1
 
 
-def test_no_urls_have_no_boxes():
-    assert treemap(Shape()) == ("the site", [], [])
-
-
-def test_hosts_are_boxes_with_their_folders():
-    shape = Shape()
-    for host in "ab":
-        for folder in "xy":
-            shape.add(f"http://{host}.test/{folder}/", UrlCategory.OK)
-    site = treemap(shape)
-
-    assert site.folder == "the site"
-    assert [(box.name, names(box.inner)) for box in site.boxes] == [
-        ("a.test", ["x", "y"]),
-        ("b.test", ["x", "y"]),
-    ]
-
-
 def test_categories_fill_a_box_from_the_left():
     shape = shape_of(*pages("a", 2))
     shape.add("https://a.test/a/gone", UrlCategory.BROKEN)
@@ -218,26 +198,3 @@ def test_every_url_is_in_one_box_with_printable_names(added, host):
     for box in every(site.boxes):
         assert (box.folder + box.name + box.style).isprintable()
         assert box.title.translate({0x2068: None, 0x2069: None}).isprintable()
-
-
-@pytest.mark.parametrize(
-    "paths",
-    [
-        [f"{n}" for n in range(1000)],
-        [f"{n % 600}/{n}" for n in range(6000)],
-        [f"{n % 7}/{n % 49}/{n % 343}/{n}" for n in range(5000)],
-        ["/".join(bin(n)[2:]) for n in range(4000)],
-        [f"{n % 60}{'&' * 99}/{n}" for n in range(600)],
-    ],
-)
-def test_boxes_of_a_large_site_are_few(paths):
-    assert 1 <= len(list(every(treemap(shape_of(*paths)).boxes))) <= 80
-
-
-def test_hundred_thousand_urls_take_less_than_a_second():
-    paths = [f"{n % 11}/{n % 1013}/{n}" for n in range(100_000)]
-    begin = time.process_time()
-    treemap(shape_of(*paths))
-
-    # A third of a second on a slow machine; the limit is for a wrong order of growth.
-    assert time.process_time() - begin < 5

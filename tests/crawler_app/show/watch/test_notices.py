@@ -202,25 +202,26 @@ def test_error_that_quotes_a_secret_does_not_show_it():
     )
 
 
-FORGES = {
-    "github": (GitHubIssue, "owner/name", "body"),
-    "gitlab": (GitLabIssue, "group/sub/name", "description"),
-}
+@pytest.fixture(
+    params=[(GitHubIssue, "owner/name"), (GitLabIssue, "group/sub/name")],
+    ids=["github", "gitlab"],
+)
+def config(request, receiver):
+    """Return a channel that keeps an issue current."""
+    kind, project = request.param
+    return kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_issue_is_kept_current(receiver, told, memory, forge):
-    kind, project, text = FORGES[forge]
-    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+def test_issue_is_kept_current(receiver, told, memory, config):
     told(config)
     told(config, sighting(MENTION))
     told(config, sighting(MENTION), sighting("http://a.test/2"))
     told(config, sighting("http://a.test/2"))
 
     (issue,) = receiver.issues.values()
-    assert "<!-- gencrawl watch: " in issue[text]
-    assert "http://a.test/2" in issue[text]
-    assert "@all" not in issue[text]
+    assert "<!-- gencrawl watch: " in issue[config.TEXT]
+    assert "http://a.test/2" in issue[config.TEXT]
+    assert "@all" not in issue[config.TEXT]
     assert issue["state"] != "closed"
     bodies = [comment["body"] for comment in issue["comments"]]
     assert ["broken" in body for body in bodies] == [True, True, False]
@@ -229,17 +230,14 @@ def test_issue_is_kept_current(receiver, told, memory, forge):
     assert issue["state"] == "closed"
     told(config, sighting("http://a.test/3"))
     assert issue["state"] in ("open", "reopened")
-    assert "flapping" not in issue[text]
+    assert "flapping" not in issue[config.TEXT]
     told(config, sighting("http://a.test/2"))
-    assert "`, flapping since" in issue[text]
+    assert "`, flapping since" in issue[config.TEXT]
     assert receiver.tokens == {"Bearer hush-1234"}
     assert "hush" not in json.dumps(receiver.issues)
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
-    kind, project, _ = FORGES[forge]
-    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+def test_issue_is_asked_whether_it_has_a_comment(receiver, told, config):
     told(config)
     told(config, sighting("http://a.test/1"))
     receiver.lost = 1
@@ -252,30 +250,24 @@ def test_issue_is_asked_whether_it_has_a_comment(receiver, told, forge):
     assert "http://a.test/2" in json.dumps(issue)
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_issue_of_a_stranger_is_left_alone(receiver, told, memory, forge):
-    kind, project, text = FORGES[forge]
-    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
+def test_issue_of_a_stranger_is_left_alone(receiver, told, memory, config):
     told(config)
-    old_mark = {text: "<!-- gencrawl watch: team -->"}
+    old_mark = {config.TEXT: "<!-- gencrawl watch: team -->"}
     receiver.issues[1] = {"id": 1, config.NUMBER: 1, "comments": []} | old_mark
     receiver.lost = 1
 
     assert not told(config, sighting("http://a.test/1"))
     copy = {"id": 3, config.NUMBER: 3, "comments": []}
-    receiver.issues[3] = copy | {text: receiver.issues[2][text]}
+    receiver.issues[3] = copy | {config.TEXT: receiver.issues[2][config.TEXT]}
     assert told(config, checks=False)
 
     assert memory.channels["team"].memo == "2"
     assert [len(each["comments"]) for each in receiver.issues.values()] == [0, 1, 0]
 
 
-@pytest.mark.parametrize("forge", FORGES)
 def test_second_test_of_a_channel_finds_the_issue_of_the_first(
-    receiver, told, memory, run_sync, forge
+    receiver, told, memory, run_sync, config
 ):
-    kind, project, _ = FORGES[forge]
-    config = kind(project=project, token="${WATCH_TOKEN}", api=receiver.url)
     channels = {"team": config.with_secrets(os.environ)}
     delivery = Delivery(memory, channels, ["docs"], lambda: 0.0)
     receiver.lost = 1

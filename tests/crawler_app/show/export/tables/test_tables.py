@@ -69,6 +69,18 @@ def crawl(mill, tmp_path_factory):
     return directory
 
 
+@pytest.fixture
+def answer(gencrawl):
+    """Return a function that returns the rows of a query, as lines of CSV."""
+
+    def answer(*sources_and_query):
+        ended = gencrawl("sql", *sources_and_query, "-q")
+        assert ended.status == 0, ended.err
+        return ended.out.splitlines()[1:]
+
+    return answer
+
+
 def rows_of(gencrawl, crawl, table, style, path):
     """Return the rows of an exported table, by what reads them."""
     output = path / f"{table}.{style}"
@@ -163,7 +175,7 @@ def test_link_says_where_it_is_and_what_became_of_its_target(
     assert by_target["p.png"].items() >= {"kind": "asset", "element": "img"}.items()
 
 
-def test_what_only_programs_read_is_no_link_of_visitors(gencrawl, site, cli, directory):
+def test_what_only_programs_read_is_no_link_of_visitors(answer, site, cli, directory):
     html(
         site,
         "/",
@@ -174,19 +186,13 @@ def test_what_only_programs_read_is_no_link_of_visitors(gencrawl, site, cli, dir
     html(site, "/b", "<iframe src=/a></iframe>")
     cli("crawl")
 
-    def answer(query):
-        ended = gencrawl("sql", directory, "-q", query)
-        return [line.split(",") for line in ended.out.splitlines()[1:]]
+    kinds = "SELECT kind, count(*) FROM links GROUP BY 1 ORDER BY 1"
+    counts = "SELECT outlinks, inlinks FROM pages ORDER BY url"
+    rels = "SELECT rel, count(*) FROM links WHERE rel != '' GROUP BY 1 ORDER BY 1"
 
-    kinds = answer("SELECT kind, count(*) FROM links GROUP BY 1 ORDER BY 1")
-    counts = answer("SELECT outlinks, inlinks FROM pages ORDER BY url")
-    rels = answer(
-        "SELECT rel, count(*) FROM links WHERE rel != '' GROUP BY 1 ORDER BY 1"
-    )
-
-    assert rels == [["canonical", "1"], ["next", "1"]]
-    assert kinds == [["frame", "1"], ["link", "2"], ["named", "4"]]
-    assert counts == [["2", "0"], ["0", "2"], ["1", "1"]]
+    assert answer(directory, rels) == ["canonical,1", "next,1"]
+    assert answer(directory, kinds) == ["frame,1", "link,2", "named,4"]
+    assert answer(directory, counts) == ["2,0", "0,2", "1,1"]
 
 
 def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tmp_path):
@@ -197,17 +203,16 @@ def test_finding_says_which_place_a_page_does_not_have(gencrawl, crawl, mill, tm
     assert found["line"] == 1
 
 
-def test_findings_are_those_of_the_report(gencrawl, site, cli, directory):
+def test_findings_are_those_of_the_report(gencrawl, answer, site, cli, directory):
     text = " ".join(map(str, range(200)))
     html(site, "/", f"<title>T</title><p>{text} one<a href=/near>x</a>")
     html(site, "/near", f"<title>T</title><p>{text} two")
     cli("crawl")
 
-    report = json.loads(gencrawl("report", directory, "--format", "json", "-q").out)
-    question = "SELECT DISTINCT kind FROM findings"
-    found = gencrawl("sql", directory, "-q", question).out.split()[1:]
+    report = gencrawl.json("report", directory, "--format", "json", "-q")
+    found = answer(directory, "SELECT DISTINCT kind FROM findings")
     question = "SELECT page, subject FROM findings WHERE kind = 'nearly_same'"
-    near = gencrawl("sql", directory, "-q", question).out.split()[1:]
+    near = answer(directory, question)
 
     assert sorted(found) == sorted(report["problem_counts"])
     assert near == [f"{site.url}near,{site.url}"]
@@ -237,17 +242,12 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_question_is_answered(gencrawl, crawl, question):
-    ended = gencrawl("sql", crawl, question, "-q")
-
-    assert ended.status == 0, ended.err
-    assert list(csv.reader(ended.out.splitlines()[1:])) == QUESTIONS[question]
+def test_question_is_answered(answer, crawl, question):
+    assert list(csv.reader(answer(crawl, question))) == QUESTIONS[question]
 
 
-def test_crawl_that_is_named_twice_counts_once(gencrawl, crawl):
-    ended = gencrawl("sql", crawl, crawl, "-q", "SELECT count(*) FROM pages")
-
-    assert ended.out.split() == ["count_star()", "2"]
+def test_crawl_that_is_named_twice_counts_once(answer, crawl):
+    assert answer(crawl, crawl, "SELECT count(*) FROM pages") == ["2"]
 
 
 WORKED = re.findall(
@@ -256,12 +256,9 @@ WORKED = re.findall(
 )
 
 
-def test_worked_questions_are_answered(gencrawl, crawl, mill):
-    results = [gencrawl("sql", crawl, "-q", each) for each in WORKED]
-
-    assert [each.err for each in results] == [""] * 6
+def test_worked_questions_are_answered(answer, crawl, mill):
     directories, orphans, mentions, same, growth, ranks = (
-        list(csv.reader(each.out.splitlines()[1:])) for each in results
+        list(csv.reader(answer(crawl, each))) for each in WORKED
     )
     assert directories == [[mill.url, "1"]]
     assert orphans == mentions == same == []
@@ -297,20 +294,20 @@ def test_query_reads_the_tables_and_nothing_else(
 
 
 def test_tables_are_made_anew_when_the_crawl_or_the_program_has_changed(
-    gencrawl, site, cli, directory, tmp_path, monkeypatch
+    answer, site, cli, directory, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     html(site, "/", "<a href=/a>A</a>")
     html(site, "/a", "<title>A</title>", times=1)
     cli("crawl")
-    count = ("sql", directory, "-q", "SELECT count(*), max(change) FROM pages")
-    assert gencrawl(*count).out.splitlines()[1] == "2,"
+    count = directory, "SELECT count(*), max(change) FROM pages"
+    assert answer(*count) == ["2,"]
     (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
     before = made.stat().st_ino
-    gencrawl(*count)
+    answer(*count)
     assert made.stat().st_ino == before
     monkeypatch.setattr(cached, "_code_version", lambda: "of another version")
-    gencrawl(*count)
+    answer(*count)
     (made,) = (tmp_path / "cache/gencrawl/sql").iterdir()
     assert made.stat().st_ino != before
 
@@ -318,32 +315,29 @@ def test_tables_are_made_anew_when_the_crawl_or_the_program_has_changed(
     html(site, "/b", "<title>B</title>")
     cli("crawl")
 
-    assert gencrawl(*count).out.splitlines()[1] == "3,unchanged"
+    assert answer(*count) == ["3,unchanged"]
     (again,) = (tmp_path / "cache/gencrawl/sql").iterdir()
     assert again != made
 
 
-def test_wacz_and_directory_say_the_same(gencrawl, crawl, tmp_path):
+def test_wacz_and_directory_say_the_same(gencrawl, answer, crawl, tmp_path):
     package = tmp_path / "copy.wacz"
     gencrawl("export", crawl, "--output", package)
+    sums = "SELECT crawl, count(*), sum(outlinks), sum(words) FROM pages GROUP BY 1"
 
-    ended = gencrawl(
-        *("sql", crawl, package, "-q"),
-        "SELECT crawl, count(*), sum(outlinks), sum(words) FROM pages GROUP BY 1 ORDER BY 1",
-    )
+    one, other = answer(crawl, package, f"{sums} ORDER BY 1")
 
-    one, other = ended.out.splitlines()[1:]
     assert one.partition(",")[2] == other.partition(",")[2]
     assert {one.partition(",")[0], other.partition(",")[0]} == {"crawl", "copy.wacz"}
     responses = "SELECT url, status, bytes, digest FROM urls WHERE status IS NOT NULL"
     statuses = f"SELECT DISTINCT status FROM ({responses}) ORDER BY 1"
-    assert gencrawl("sql", package, "-q", statuses).out.split()[1:] == ["200", "404"]
+    assert answer(package, statuses) == ["200", "404"]
     unlike = f"{responses} GROUP BY ALL HAVING count(*) = 1"
-    assert gencrawl("sql", crawl, package, "-q", unlike).out.splitlines()[1:] == []
+    assert answer(crawl, package, unlike) == []
 
 
 def test_revisit_has_the_body_of_the_record_it_refers_to(
-    gencrawl, site, directory, cli, tmp_path
+    gencrawl, answer, site, directory, cli, tmp_path
 ):
     page = f"<title>Twin</title><link rel=canonical href=c><p>{'long ' * 99}<a href=a>A"
     html(site, "/", "<title>Home</title><a href=/x/>X</a><a href=/y/>Y</a>")
@@ -351,9 +345,6 @@ def test_revisit_has_the_body_of_the_record_it_refers_to(
     html(site, "/y/", page)
     assert cli("crawl").status == 0
     query = "SELECT url, title, canonical, bytes FROM pages ORDER BY url"
-
-    def answer(source, query):
-        return gencrawl("sql", source, "-q", query).out.splitlines()[1:]
 
     file = directory / "archive-00001.warc.gz"
     assert answer(file, query)[1:] == [
@@ -372,18 +363,14 @@ def test_revisit_has_the_body_of_the_record_it_refers_to(
 
 
 @pytest.mark.skipif(not shutil.which("wget"), reason="wget is not here")
-def test_warc_of_wget_is_read(gencrawl, site, tmp_path):
+def test_warc_of_wget_is_read(answer, site, tmp_path):
     html(site, "/", "<title>Home</title><a href=/a>A</a>")
     html(site, "/a", "<title>A</title>")
     wget = ["wget", "-q", "-r", f"--warc-file={tmp_path}/w", "-P", tmp_path, site.url]
     subprocess.run(wget, check=False)
 
-    ended = gencrawl(
-        *("sql", tmp_path / "w.warc.gz", "-q"),
-        "SELECT source, target, status FROM links",
-    )
-
-    assert ended.out.splitlines()[1:] == [f"{site.url},{site.url}a,200"]
+    links = "SELECT source, target, status FROM links"
+    assert answer(tmp_path / "w.warc.gz", links) == [f"{site.url},{site.url}a,200"]
 
 
 def warc_of(pages):
@@ -431,33 +418,31 @@ def wacz_of(*warcs):
         ("w.wacz", wacz_of(warc_of(ONE), warc_of(OTHER))),
     ],
 )
-def test_files_of_other_programs_are_read(gencrawl, tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-
-    def answer(query):
-        return gencrawl("sql", tmp_path / name, "-q", query).out.splitlines()[1:]
+def test_files_of_other_programs_are_read(answer, tmp_path, name, content):
+    file = tmp_path / name
+    file.write_bytes(content)
 
     site = "http://a.test/"
     found = "SELECT source, target, fragment, rel, status FROM links"
-    assert answer(f"{found} ORDER BY ALL") == [
+    assert answer(file, f"{found} ORDER BY ALL") == [
         f"{site},{site}a,x,,200",
         f"{site},{site}gone,,,404",
         f"{site}a,{site},,nofollow,200",
     ]
     known = "SELECT url, title, status, inlinks, outlinks FROM pages"
-    assert answer(f"{known} ORDER BY ALL") == [
+    assert answer(file, f"{known} ORDER BY ALL") == [
         f"{site},Home,200,1,2",
         f"{site}a,,200,1,1",
     ]
     captures = "SELECT count(*), count(DISTINCT warc_filename) FROM captures"
-    assert answer(captures) == [f"3,{2 if name == 'w.wacz' else 1}"]
+    assert answer(file, captures) == [f"3,{2 if name == 'w.wacz' else 1}"]
 
 
 def page(number):
     return f"<title>T{number}</title><a href=/{number + 1}>Next page</a>".encode()
 
 
-def test_bodies_that_are_stored_as_they_came_or_decoded_are_read(gencrawl, tmp_path):
+def test_bodies_that_are_stored_as_they_came_or_decoded_are_read(answer, tmp_path):
     zipped = gzip.compress(page(2))
     chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(zipped), zipped)
     coded = [("Content-Encoding", "gzip")]
@@ -485,12 +470,8 @@ def test_bodies_that_are_stored_as_they_came_or_decoded_are_read(gencrawl, tmp_p
             writer.write_record(record)
             record.raw_stream.close()
 
-    ended = gencrawl(
-        *("sql", tmp_path / "w.warc.gz", "-q"),
-        "SELECT url, title, outlinks FROM pages ORDER BY url",
-    )
-
-    assert ended.out.splitlines()[1:] == [
+    pages = "SELECT url, title, outlinks FROM pages ORDER BY url"
+    assert answer(tmp_path / "w.warc.gz", pages) == [
         f"{site}{number},T{number},1" for number in range(6)
     ]
 
