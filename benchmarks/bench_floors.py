@@ -166,7 +166,7 @@ class Index:
             numbered = list(enumerate(self._columns))
             for group in groups(numbered):
                 for number, columns in group:
-                    index.put(url_of(number), columns)
+                    index.put(url_of(number), columns, 0.0)
                 index.flush(with_words=False)
 
     def floor(self, directory):

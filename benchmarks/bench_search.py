@@ -88,7 +88,7 @@ def write_indexes(pages, paths):
     for number, path in enumerate(paths):
         with contextlib.closing(PageIndex(path)) as index:
             for place, (url, *texts) in enumerate(pages[number :: len(paths)], 1):
-                index.put(url, columns_of(*texts))
+                index.put(url, columns_of(*texts), 0.0)
                 if place % BATCH == 0:
                     index.flush()
     return time.process_time() - began

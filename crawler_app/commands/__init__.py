@@ -9,6 +9,7 @@ its `work`, `sign_key`, `demo` with its `demo_site`, and `completion` for shells
     command_table      the table of the commands, and the parser made from it
     arguments          the arguments of every command
     config_options     options that a file may set too, and how both are merged
+    scheme_guess       https or http, for a start URL without a scheme
     parser             argparse, with errors in our own words
     exit_status        the exit statuses
     interruptible      runs a coroutine; Ctrl-C loses nothing

@@ -6,9 +6,8 @@ list is replaced as a whole.
 
 import argparse
 import getpass
-import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,9 +35,6 @@ __all__ = [
     "read_options",
     "values_of",
 ]
-
-# A host with a dot or a port, and perhaps a path; not a file, nor a password.
-_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+\.?|[\w-]+(?=:))(:\d{1,5})?([/?#].*)?")
 
 OPTIONS = options_of(CrawlConfig)
 
@@ -189,13 +185,18 @@ def read_options(
     return given
 
 
-def config_of(arguments: argparse.Namespace) -> CrawlConfig:
+def config_of(
+    arguments: argparse.Namespace,
+    completed: Callable[[Sequence[str], bool], Sequence[str]] = lambda seeds, _: seeds,
+) -> CrawlConfig:
     """Return the configuration of a new crawl, from a file and the command line.
 
     Asks for the password on the terminal if only the user is given.
 
     Args:
         arguments: From a parser that was passed to `add_options`.
+        completed: Returns the start URLs of the command line with what they lack; called
+            with whether there is a proxy.
 
     Raises:
         ConfigError: a value is not allowed, or the URLs or the directory are missing.
@@ -203,7 +204,7 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
     seeds, arguments.seeds = arguments.seeds, None
     values = values_of(arguments, has_targets=bool(seeds))
     if seeds:
-        values["seeds"] = tuple(map(_with_scheme, seeds))
+        values["seeds"] = tuple(completed(seeds, bool(values.get("proxy"))))
     if not values.get("seeds"):
         raise ConfigError(
             f"give a URL to start from, or `seeds = [...]` in {FOUND_NAME} or another "
@@ -215,14 +216,6 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
             "another file for --config"
         )
     return CrawlConfig(**values)
-
-
-def _with_scheme(seed: str) -> str:
-    """Return a start URL, with https if it has no scheme; the crawl names the cure for http."""
-    if not _HOST.fullmatch(seed):
-        return seed  # has one, or is refused with the cure
-    print(f"Starting at https://{seed}, since no scheme was given.", file=sys.stderr)
-    return f"https://{seed}"
 
 
 def values_of(

@@ -28,6 +28,7 @@ from crawler_app.commands.config_options import config_of, make_absolute, read_o
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.live_view import LiveView, check_dashboard_address
+from crawler_app.commands.scheme_guess import with_schemes
 from crawler_app.commands.stored_crawl import stored_at
 from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.commands.verbose import verbose_log
@@ -54,7 +55,7 @@ def crawl(arguments: argparse.Namespace) -> int:
     check_dashboard_address(
         arguments
     )  # first: --dashboard may have taken the URL as its value
-    config = staged(config_of(arguments))
+    config = staged(config_of(arguments, with_schemes))
     if config.frontier:
         try:
             status = begin_and_work(arguments, config)

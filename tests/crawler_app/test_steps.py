@@ -57,7 +57,7 @@ def end_some(stores, urls):
             ),
             now,
         )
-        stores.index.put(claim.url, columns_of(f"{now}", "", ""))
+        stores.index.put(claim.url, columns_of(f"{now}", "", ""), now)
         outcome = Outcome(State.DONE, Reason.OK, 200, "text/html", len(body), 0.1)
         stores.frontier.finish(claim, outcome, now, links)
 

@@ -435,7 +435,7 @@ class Interpreter:
             index.leave_out(url)
             return
         columns = yield from self._columns_of(page)
-        index.put(url, columns)
+        index.put(url, columns, self._clock())
 
     def _columns_of(self, page: Page) -> Subgenerator[Columns]:
         if len(page.text) <= MAX_CHARS_ON_LOOP:

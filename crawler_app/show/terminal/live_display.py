@@ -1,24 +1,35 @@
 """The table of a crawl, and a progress bar: drawn, redrawn and erased by rich.
 
 Rule: however a command ends, the terminal is left as it was.  The cursor stays visible:
-after a ``kill -9`` it could not be restored.
+after a ``kill -9``, or while the process is suspended, it could not be restored.
 
 Text from servers (hosts, URLs, reasons) is printed only after ``printable``, and as
 ``Text``, in which rich interprets no markup.
 """
 
+import asyncio
 import collections
 import contextlib
 import logging
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    ConsoleRenderable,
+    Group,
+    RenderResult,
+)
+from rich.control import Control
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import ControlType, Segment
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -59,6 +70,8 @@ STYLE_BY_PHASE = {"running": "green", "waiting": "cyan", "paused": "yellow"}
 STYLE_BY_STATE = {State.DONE: "green", State.FAILED: "red"}
 STOP_HINT = "Ctrl-C stops the crawl; results are kept"
 
+ERASE_ROW_AND_GO_UP = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+
 
 class ProgressBar:
     """A text with a bar, in one line.
@@ -75,7 +88,7 @@ class ProgressBar:
             auto_refresh=False,
         )
         self._task = self._progress.add_task("", text="")
-        self._live = Live(
+        self._live = _Live(
             self._progress,
             console=_console(file),
             auto_refresh=False,
@@ -102,11 +115,13 @@ def live_table(
 ) -> Iterator[Callable[[Sample], None]]:
     """Yield a callback that draws a sample; other output appears above the table.
 
+    Enter it on a running loop, in the main thread.
+
     Args:
         stderr: If it is a terminal, its output appears above the table too.
         note: An extra line; empty for none.
     """
-    live = Live(
+    live = _Live(
         console=_console(stdout),
         auto_refresh=False,
         transient=True,
@@ -118,9 +133,12 @@ def live_table(
         rates.append(sample.fetches_per_s)
         live.update(CrawlTable(sample, tuple(rates), note), refresh=True)
 
-    with live, _redirected_logs():
+    with live, _redirected_logs(), _erased_while_suspended(live):
         live.console.show_cursor(True)  # rich has hidden it
-        yield draw
+        try:
+            yield draw
+        finally:
+            live.erase()
 
 
 def _console(file: TextIO) -> Console:
@@ -133,6 +151,51 @@ def _console(file: TextIO) -> Console:
         highlight=False,
         soft_wrap=True,
     )
+
+
+class _Live(Live):
+    """Redraws correctly after the terminal was made narrower and has wrapped the lines."""
+
+    _drawn_columns = 0
+    _drawn_rows = 0
+
+    def erase(self) -> None:
+        self.update("", refresh=True)
+
+    def process_renderables(
+        self, renderables: list[ConsoleRenderable]
+    ) -> list[ConsoleRenderable]:
+        """Erase the extra rows of wrapped lines, which rich does not know of.
+
+        rich calls this with what is to be printed; it moves the cursor up by the rows that
+        it has drawn, not by those that they take now.
+        """
+        width = max(self.console.width, 1)
+        rows_per_line = max(-(-self._drawn_columns // width), 1)
+        steps = (*ERASE_ROW_AND_GO_UP,) * ((rows_per_line - 1) * self._drawn_rows)
+        lines = self.console.render_lines(self.get_renderable(), pad=False)
+        self._drawn_rows = len(lines)
+        self._drawn_columns = max(map(Segment.get_line_length, lines), default=0)
+        return [Control(*steps), *super().process_renderables(renderables)]
+
+
+@contextlib.contextmanager
+def _erased_while_suspended(live: _Live) -> Iterator[None]:
+    """Erase the table when Ctrl-Z suspends us; the next sample draws it again."""
+
+    def suspend() -> None:
+        live.erase()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    if signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL:
+        yield  # our parent process has turned suspending off
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTSTP, suspend)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTSTP)
 
 
 @contextlib.contextmanager
@@ -175,8 +238,8 @@ class CrawlTable:
     ) -> RenderResult:
         width = min(options.max_width, MAX_COLUMNS)
         columns = width - FRAME_COLUMNS
-        writer = _Writer(columns - LABEL_COLUMNS)
-        counts = self._counts()
+        writer = _Writer(columns - LABEL_COLUMNS, options.ascii_only)
+        counts = self._counts(columns)
         below = [self.note, STOP_HINT] if self.note else [STOP_HINT]
         # The rows that are left for the two lists.
         rows = max(options.size.height - FIXED_ROWS - counts.row_count - len(below), 0)
@@ -197,18 +260,25 @@ class CrawlTable:
         # The row of the cursor, where a terminal prints ^C.
         yield Text()
 
-    def _counts(self) -> Table:
+    def _counts(self, columns: int) -> Table:
+        """Return the counts in a row, or below each other where it is narrow."""
         count = self.sample.count_by_state
-        column = Column(width=COUNT_COLUMNS, justify="right", no_wrap=True)
-        table = Table.grid(*[column.copy() for _ in SHOWN_STATES])
-        table.add_row(*(Text(state_name(state), "dim") for state in SHOWN_STATES))
-        numbers = (
+        names = [Text(state_name(state), "dim") for state in SHOWN_STATES]
+        numbers = [
             Text(
                 f"{count[state]:,}", STYLE_BY_STATE.get(state, "") * bool(count[state])
             )
             for state in SHOWN_STATES
-        )
-        table.add_row(*numbers, style="bold")
+        ]
+        number = Column(width=COUNT_COLUMNS, justify="right", no_wrap=True)
+        if columns < COUNT_COLUMNS * len(SHOWN_STATES):
+            table = Table.grid(Column(width=LABEL_COLUMNS, no_wrap=True), number)
+            for row in zip(names, numbers, strict=True):
+                table.add_row(*row)
+        else:
+            table = Table.grid(*[number.copy() for _ in SHOWN_STATES])
+            table.add_row(*names)
+            table.add_row(*numbers, style="bold")
         return table
 
     def _details(self, writer: "_Writer", rows: int) -> Table:
@@ -216,7 +286,8 @@ class CrawlTable:
         sample = self.sample
         rate = f"{sample.fetches_per_s:,.0f} fetches/s, {size(sample.bytes_per_s)}/s"
         room = min(writer.columns - len(rate) - 2, BARS_SHOWN)
-        bars = sparkline(self.rates[-room:]) if room >= MIN_BARS else ""
+        has_bars = room >= MIN_BARS and not writer.is_ascii
+        bars = sparkline(self.rates[-room:]) if has_bars else ""
         received = f"{size(sample.size_bytes)} in {sample.fetched:,} fetches"
         # Failures matter more, but the list of hosts shows that the crawl is alive.
         most = max(rows - len(sample.failures), rows // 2)
@@ -241,6 +312,7 @@ class _Writer:
     """Makes texts that fit into some columns."""
 
     columns: int
+    is_ascii: bool
 
     def hosts(self, hosts: Sequence[tuple[str, int]], rows: int) -> list[Text]:
         """List the busiest hosts; if there are more, the last row says how many."""
@@ -254,7 +326,7 @@ class _Writer:
         """List failures, with their reasons in a column of a third at most."""
         failures = failures[: max(rows, 0)]
         most = max(self.columns // 3, 8)
-        reasons = [_fit(failure.reason, most) for failure in failures]
+        reasons = [self._fit(failure.reason, most) for failure in failures]
         width = max(map(len, reasons), default=0)
         return [
             self.line(f"{reason:<{width}}  ")
@@ -264,12 +336,15 @@ class _Writer:
 
     def line(self, text: str, columns: int | None = None) -> Text:
         """Return one line, which is cut in the middle if it is too long."""
-        text = _fit(text, self.columns if columns is None else columns)
+        text = self._fit(text, self.columns if columns is None else columns)
         return Text(text, no_wrap=True, overflow="crop")
 
-
-def _fit(text: str, columns: int) -> str:
-    return without_middle(printable(text), columns, ELLIPSIS)
+    def _fit(self, text: str, columns: int) -> str:
+        text = printable(text)
+        if self.is_ascii:
+            # Escaped here rather than by the stream, because escapes change the width.
+            text = text.encode("ascii", "backslashreplace").decode()
+        return without_middle(text, columns, "..." if self.is_ascii else ELLIPSIS)
 
 
 def sparkline(rates: Sequence[float]) -> str:

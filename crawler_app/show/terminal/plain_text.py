@@ -1,6 +1,7 @@
 """Progress as plain lines, and what a stream can show.
 
-Pure, but for `LogLines`, which writes.  Sources for color: no-color.org, force-color.org.
+Pure, but for `LogLines`, which writes.  Sources for color: no-color.org, force-color.org,
+bixense.com/clicolors.
 """
 
 import os
@@ -95,11 +96,15 @@ def is_screen(file: TextIO) -> bool:
 def has_style(file: TextIO) -> bool:
     """Return whether to print color and bold to a stream.
 
-    ``NO_COLOR`` turns it off everywhere, ``FORCE_COLOR`` otherwise on, also in a pipe.
+    ``NO_COLOR`` turns it off everywhere.  Otherwise ``FORCE_COLOR`` and ``CLICOLOR_FORCE``
+    turn it on, also in a pipe, and ``CLICOLOR=0`` turns it off.
     """
-    if os.environ.get("NO_COLOR"):
+    setting = os.environ.get
+    if setting("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or is_screen(file)
+    if setting("FORCE_COLOR") or setting("CLICOLOR_FORCE") not in (None, "", "0"):
+        return True
+    return setting("CLICOLOR") != "0" and is_screen(file)
 
 
 def line_of(sample: "Sample") -> str:

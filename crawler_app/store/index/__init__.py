@@ -32,7 +32,7 @@ from crawler_app.store.index.columns import Columns, columns_of
 from crawler_app.store.index.hits import Hit, SearchResult, Snippet
 from crawler_app.store.index.index_schema import COLUMNS, SCHEMA, open_database
 from crawler_app.store.index.searching import Searching
-from crawler_app.store.index.texts import PageTexts, rows_of
+from crawler_app.store.index.texts import NewPage, PageTexts, rows_of
 
 __all__ = ["Hit", "PageIndex", "SearchResult", "Snippet"]
 
@@ -42,6 +42,9 @@ NEW_PAGES = 200
 
 # Words of a page, with the id of the page.
 WORDS = f"words (rowid, {', '.join(COLUMNS)})"
+
+# Pages that the crawl has read and that ask not to be found.  An older index has no such table.
+LEFT_OUT = "CREATE TABLE IF NOT EXISTS left_out (url TEXT PRIMARY KEY) WITHOUT ROWID"
 
 # Pages whose words are added by one statement.  FTS5 writes a segment before each; the largest
 # takes 20 ms, however few the pages are.
@@ -64,8 +67,8 @@ class PageIndex:
         wordless_chars: The characters of flushed pages that cannot be found yet.
 
     >>> index = PageIndex(":memory:")
-    >>> index.add("http://a.test/", "Home", "", "Water makes the mill go round.")
-    >>> index.add("http://a.test/mill", "The mill", "", "Not much is known.")
+    >>> index.add("http://a.test/", "Home", "", "Water makes the mill go round.", 0.0)
+    >>> index.add("http://a.test/mill", "The mill", "", "Not much is known.", 0.0)
     >>> [hit.url for hit in index.search("mill").hits]
     ['http://a.test/mill', 'http://a.test/']
     >>> index.search("water").hits[0].snippet.highlights
@@ -83,11 +86,12 @@ class PageIndex:
         # Why pages were lost since the last flush; the next flush raises it.
         self._lost: SearchIndexError | None = None
         # Not in the file yet, by URL.
-        self._new: dict[str, Columns] = {}
+        self._new: dict[str, NewPage] = {}
         self._new_chars = 0
         self.wordless_chars = 0
         if not read_only:
             try:
+                self._db.execute(LEFT_OUT)
                 if not self.is_complete():
                     self._add_words()
                     self.flush()
@@ -158,15 +162,15 @@ class PageIndex:
         with self._writing():
             self._db.execute("INSERT OR IGNORE INTO left_out VALUES (?)", (url,))
 
-    def add(self, url: str, title: str, headings: str, text: str) -> None:
+    def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
         """Add a page, or replace the one at its URL.
 
         Raises:
             SearchIndexError: writing failed; everything since the last flush is lost.
         """
-        self.put(url, columns_of(title, headings, text))
+        self.put(url, columns_of(title, headings, text), now)
 
-    def put(self, url: str, columns: Columns) -> None:
+    def put(self, url: str, columns: Columns, now: float) -> None:
         """Add a page, or replace the one at its URL.
 
         Args:
@@ -175,7 +179,7 @@ class PageIndex:
         Raises:
             SearchIndexError: writing failed; everything since the last flush is lost.
         """
-        self._new[url] = columns
+        self._new[url] = NewPage(columns, now)
         self._new_chars += sum(map(len, columns))
         if self._new_chars >= NEW_CHARS or len(self._new) >= NEW_PAGES:
             self.store_new()
@@ -202,7 +206,9 @@ class PageIndex:
         with self._writing():
             known = self._texts.ids_of(self._new)
             for url, page_id in known.items():
-                if self._texts.read(page_id) == self._new[url]:
+                page = self._new[url]
+                if self._texts.read(page_id) == page.columns:
+                    self._texts.note_time(page_id, page.indexed_at)
                     del self._new[url]
                 else:
                     self._remove(page_id)

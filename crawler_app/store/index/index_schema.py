@@ -32,7 +32,7 @@ __all__ = [
     "words_table",
 ]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 3
 
 # The searchable columns.
 COLUMNS = ("title", "headings", "text")
@@ -60,7 +60,8 @@ def words_table(content: str = "") -> str:
 TABLES = f"""
 CREATE TABLE page (
     id INTEGER PRIMARY KEY,
-    url TEXT NOT NULL UNIQUE
+    url TEXT NOT NULL UNIQUE,
+    indexed_at REAL NOT NULL
 );
 CREATE TABLE block (
     id INTEGER PRIMARY KEY,            -- of its first page; the ids of the others follow
@@ -70,8 +71,6 @@ CREATE TABLE progress (
     words_to INTEGER NOT NULL          -- blocks up to this one have their words in `words`
 );
 INSERT INTO progress VALUES (0);
--- Pages that the crawl has read and that ask not to be found.
-CREATE TABLE left_out (url TEXT PRIMARY KEY) WITHOUT ROWID;
 {words_table("content='',")}
 INSERT INTO words (words, rank) VALUES ('automerge', 8), ('hashsize', {HASH_BYTES});
 """
@@ -79,7 +78,7 @@ INSERT INTO words (words, rank) VALUES ('automerge', 8), ('hashsize', {HASH_BYTE
 SCHEMA = database.Schema(
     "an index",
     SCHEMA_VERSION,
-    frozenset({"page", "block", "progress", "left_out", "words"}),
+    frozenset({"page", "block", "progress", "words"}),
     TABLES,
     cure="delete crawl.sqlite, and `gencrawl resume DIR` builds it again from the archive",
 )

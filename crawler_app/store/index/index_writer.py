@@ -75,14 +75,14 @@ class IndexWriter:
         self._thread.wait()
         return found[0]
 
-    def put(self, url: str, columns: Columns) -> None:
+    def put(self, url: str, columns: Columns, now: float) -> None:
         """Add a page, or replace the one at its URL, by the next flush.
 
         Raises:
             SearchIndexError: writing has failed; nothing more will be written.
         """
         self._batch_chars += sum(map(len, columns))
-        self._take(url, partial(self._index.put, url, columns))
+        self._take(url, partial(self._index.put, url, columns, now))
 
     def remove(self, url: str) -> None:
         """Remove a page, which may be missing, by the next flush.

@@ -11,6 +11,7 @@ level 6 on 64 KB 0.27 to 0.30 and 50.
 import sqlite3
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from crawler_app.store.index.columns import Columns
 from crawler_app.store.index.index_schema import damaged
@@ -20,7 +21,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["PageTexts", "rows_of"]
+__all__ = ["NewPage", "PageTexts", "rows_of"]
 
 # A block that reaches this is full.  Twice as many characters save a twentieth of the space,
 # but reading one page then takes twice as long.
@@ -45,6 +46,13 @@ BETWEEN = "\0"
 REMOVED: Columns = "", "", ""
 
 
+class NewPage(NamedTuple):
+    """A page to be added; see `crawler_app.store.index.PageIndex.put`."""
+
+    columns: Columns
+    indexed_at: float
+
+
 class PageTexts:
     """The pages in the tables ``page`` and ``block``; the caller controls transactions."""
 
@@ -66,11 +74,15 @@ class PageTexts:
         self._recent.clear()
         self._read.clear()
 
-    def add(self, pages: dict[str, Columns]) -> None:
+    def add(self, pages: dict[str, NewPage]) -> None:
         """Add pages, by their URLs, which must be new."""
         first = self._next_id()
-        self._insert("page (id, url)", list(enumerate(pages, first)))
-        blocks = dict(_blocks(first, list(pages.values())))
+        rows = [
+            (page_id, url, page.indexed_at)
+            for page_id, (url, page) in enumerate(pages.items(), first)
+        ]
+        self._insert("page (id, url, indexed_at)", rows)
+        blocks = dict(_blocks(first, [page.columns for page in pages.values()]))
         packed = [(block_id, _packed(texts)) for block_id, texts in blocks.items()]
         self._insert("block (id, texts)", packed)
         self._recent |= blocks
@@ -92,6 +104,15 @@ class PageTexts:
             f"SELECT url, id FROM page WHERE url IN ({marks})", list(urls)
         )
         return dict(found.fetchall())
+
+    def urls(self) -> list[str]:
+        return [url for (url,) in self._db.execute("SELECT url FROM page").fetchall()]
+
+    def note_time(self, page_id: int, indexed_at: float) -> None:
+        """Note that a page was seen again."""
+        self._db.execute(
+            "UPDATE page SET indexed_at = ? WHERE id = ?", (indexed_at, page_id)
+        )
 
     def read(self, page_id: int) -> Columns:
         """Return the columns of a page.

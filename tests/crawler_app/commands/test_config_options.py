@@ -116,22 +116,6 @@ def test_every_option_can_be_set_by_a_flag_and_in_a_file(option, tmp_path, monke
     assert CrawlConfig.from_json(given.to_json()) == given
 
 
-@pytest.mark.parametrize("seed", ["a.test/x?y", "localhost", "wiki:8000", "a.test."])
-def test_start_url_without_a_scheme_gets_https(seed, capsys):
-    (url,) = configure(seed, "--into", "kept").seeds
-
-    assert url.rstrip("/") == f"https://{seed}"
-    assert capsys.readouterr().err == (
-        f"Starting at https://{seed}, since no scheme was given.\n"
-    )
-
-
-@pytest.mark.parametrize("seed", ["me:word@a.test", "./a.test", "/a.test/x", "word"])
-def test_what_is_no_host_gets_no_scheme(seed):
-    with pytest.raises(ConfigError, match="cannot start from this URL"):
-        configure(seed, "--into", "kept")
-
-
 def test_repeatable_options_and_switches_are_read():
     given = read_options(
         parse(URL, "--include", "a", "--include", "b", "--no-robots", "--allow-private")

@@ -251,7 +251,7 @@ def test_archive_and_index_are_optional(path, directory):
 def test_archive_and_index_are_on_disk_before_the_frontier(path, directory):
     with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
-        stores.index.put("http://a.test/", columns_of("Home", "", "words"))
+        stores.index.put("http://a.test/", columns_of("Home", "", "words"), 0.0)
         claim = stores.frontier.claim(0.0, 60.0)
         stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
         assert directory.kept().pages == 0

@@ -9,8 +9,8 @@ from crawler_app.store.index import PageIndex
 def test_page_that_is_in_two_indexes_is_found_once():
     indexes = [PageIndex(":memory:", any_thread=True) for _ in range(2)]
     for index in indexes:
-        index.add("http://a.test/x", "Telescope", "", "A telescope")
-    indexes[1].add("http://a.test/y", "Sky", "", "Through a telescope")
+        index.add("http://a.test/x", "Telescope", "", "A telescope", 0.0)
+    indexes[1].add("http://a.test/y", "Sky", "", "Through a telescope", 0.0)
 
     with contextlib.closing(UnionIndex(indexes)) as union:
         found = union.search("telescope")

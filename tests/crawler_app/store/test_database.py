@@ -238,7 +238,7 @@ def fill_frontier(frontier):
 
 
 def fill_index(index):
-    index.add("http://a.test/", "Home", "", "mill")
+    index.add("http://a.test/", "Home", "", "mill", 0.0)
 
 
 def fill_captures(captures):

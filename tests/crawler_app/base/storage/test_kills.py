@@ -39,7 +39,7 @@ def crawl(number):
         uploader.start()
         for page in range(number, number + PAGES_A_RUN):
             loop.run_until_complete(write(archive, page))
-            index.add(url_of(page), "", "", "x")
+            index.add(url_of(page), "", "", "x", 0.0)
         archive.flush()
         index.flush()
         os.write(finished, b"x")

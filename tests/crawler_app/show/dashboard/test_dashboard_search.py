@@ -121,7 +121,7 @@ def large_index(tmp_path_factory):
     path = tmp_path_factory.mktemp("large") / "index.sqlite"
     index = PageIndex(path)
     for number in range(PAGES):
-        index.add(f"http://a.test/{number}", f"Page {number}", "", "Mill, wheel.")
+        index.add(f"http://a.test/{number}", f"Page {number}", "", "Mill, wheel.", 0.0)
     index.close()
     return path
 

@@ -12,11 +12,12 @@ from crawler_app.run.crawl import Failure
 from crawler_app.show.terminal.live_display import CrawlTable, sparkline
 
 
-def drawn(table, *, width=80, height=40):
+def drawn(table, *, width=80, height=40, encoding="utf-8", **options):
     """Return the lines that rich prints of a table."""
-    file = io.StringIO()
-    Console(file=file, width=width, height=height).print(table)
-    return file.getvalue().splitlines()
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
+    Console(file=file, width=width, height=height, **options).print(table)
+    file.flush()
+    return file.buffer.getvalue().decode(encoding).splitlines()
 
 
 def failures(*urls, reason="timeout"):
@@ -54,7 +55,7 @@ def test_table_fits_into_every_terminal(sample, width, height):
 
     assert max(map(cell_len, lines)) == min(width, 120)
     # So many cannot be left out; on a smaller terminal rich cuts off the last ones.
-    assert len(lines) <= max(height, 11)
+    assert len(lines) <= max(height, 11 if width >= 64 else 14)
 
 
 def test_lists_are_as_long_as_there_is_room(sample):
@@ -70,6 +71,12 @@ def test_lists_are_as_long_as_there_is_room(sample):
     assert high.count("timeout") == 5
     assert 0 < low.count("host") < 5
     assert 0 < low.count("timeout") < 5
+
+
+def test_counts_are_stacked_on_a_narrow_terminal(sample):
+    lines = drawn(CrawlTable(sample()), width=40)
+
+    assert "│ under way             8              │" in lines
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -91,6 +98,18 @@ def test_server_text_is_escaped_and_not_interpreted(sample):
     assert r"http://a.test/[red]x[/red]\x1b[2J\r\n:smile:[/" in text
     assert r"[b]\x07host" in text
     assert text.replace("\n", "").isprintable()
+
+
+def test_terminal_without_utf8_gets_ascii(sample):
+    url = f"http://a.test/ü{'x' * 200}"
+    table = CrawlTable(sample(failures=failures(url)), (1.0, 2.0))
+
+    text = "\n".join(drawn(table, encoding="ascii"))
+
+    assert text.isascii()
+    assert r"http://a.test/\xfcxxx" in text
+    assert "..." in text
+    assert {len(line) for line in text.splitlines() if line} == {80}
 
 
 @given(st.lists(st.floats(0, 1e9)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import re
@@ -10,7 +11,9 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
+from crawler_app.show.terminal.live_display import _Live
 from crawler_app.show.terminal.progress_display import show_crawl
 from tests.helpers.scripts import IMPORTS
 
@@ -174,6 +177,22 @@ def test_errors_that_go_to_a_file_stay_there(
     assert screen_of(terminal.read()) == ""
 
 
+def test_wrapped_rows_are_erased_after_narrowing(sample):
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with _Live(console=console, auto_refresh=False) as live:
+        live.update("x" * 70 + "\nyy", refresh=True)
+        console.width = 24
+        with console.capture() as captured:
+            live.update("z", refresh=True)
+        with console.capture() as again:
+            live.update("z", refresh=True)
+
+    # Two lines were broken into three rows each, for all that we know; one of them needs
+    # no step up.
+    assert captured.get().count("\x1b[1A") == 5
+    assert again.get().count("\x1b[1A") == 0
+
+
 @contextlib.contextmanager
 def crawling(terminal, *, gap_s=60.0, error=""):
     with subprocess.Popen(
@@ -215,3 +234,20 @@ def test_ended_crawl_leaves_the_terminal_clean(
 
     assert STOP_HINT in text
     assert screen_of(text) == left
+
+
+def test_suspended_crawl_erases_and_redraws_the_table(terminal, screen_of):
+    with crawling(terminal) as process:
+        terminal.read_until(STOP_HINT)
+        process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        assert screen_of(terminal.read()) == ""
+
+        process.send_signal(signal.SIGCONT)
+        assert STOP_HINT in screen_of(terminal.read_until(STOP_HINT) + "\n")
+        process.send_signal(signal.SIGINT)
+        text = terminal.read_until("never written")
+        assert process.wait() == 130
+
+    assert screen_of(text) == "Stopped."

@@ -22,11 +22,16 @@ class Terminal(io.StringIO):
         ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False, False),
         ({"FORCE_COLOR": "1"}, True, True),
         ({"FORCE_COLOR": ""}, True, False),
+        ({"CLICOLOR_FORCE": "1", "CLICOLOR": "0"}, True, True),
+        ({"CLICOLOR_FORCE": "0"}, True, False),
+        ({"CLICOLOR_FORCE": ""}, True, False),
+        ({"CLICOLOR": "0"}, False, False),
+        ({"CLICOLOR": "1"}, True, False),
     ],
     ids=str,
 )
 def test_variables_decide_about_color(monkeypatch, variables, in_terminal, in_pipe):
-    for name in ("NO_COLOR", "FORCE_COLOR"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     for name, value in variables.items():

@@ -31,8 +31,8 @@ from crawler_app.store.index import PageIndex
 index = PageIndex(sys.argv[1])
 for n in itertools.count():
     for i in range(10):
-        index.add(f"http://a.test/{n}/{i}", f"Page {n}", "", f"mill group{n} " * 50)
-    index.add("http://a.test/same", "Same", "", f"again round{n}")
+        index.add(f"http://a.test/{n}/{i}", f"Page {n}", "", f"mill group{n} " * 50, n)
+    index.add("http://a.test/same", "Same", "", f"again round{n}", n)
     index.flush()
     print(n, flush=True)
 """
@@ -50,7 +50,7 @@ index = PageIndex(sys.argv[1])
 for pages in range(1, 41):
     for i in range(pages):
         text = f"{i:x}" + "a" * 1000 + " "
-        index.add(f"http://a.test/{pages}/{i}", "", "", text * (1000 // pages))
+        index.add(f"http://a.test/{pages}/{i}", "", "", text * (1000 // pages), 0.0)
     index.flush()
     if pages == 5:
         before = resident_bytes()
@@ -196,7 +196,7 @@ def index(open_index):
 def languages():
     index = PageIndex(":memory:")
     for language, (title, text) in PAGES.items():
-        index.add(url(language), title, "", text)
+        index.add(url(language), title, "", text, 0.0)
     yield index
     index.close()
 
@@ -215,7 +215,7 @@ def add(index, *pages):
     """Add pages of a path and a text, or a title, headings and a text."""
     for path, *parts in pages:
         title, headings, text = ["", "", *parts] if len(parts) == 1 else parts
-        index.add(url(path), title, headings, text)
+        index.add(url(path), title, headings, text, 1.0)
 
 
 def found(index, query, **options):
@@ -304,8 +304,8 @@ def test_different_words_are_not_found(languages, language, query):
 def test_text_is_found_however_the_server_has_encoded_it(language, index):
     title, text = PAGES[language]
 
-    index.add(url("c"), unicodedata.normalize("NFC", title), "", text)
-    index.add(url("d"), unicodedata.normalize("NFD", title), "", text)
+    index.add(url("c"), unicodedata.normalize("NFC", title), "", text, 0.0)
+    index.add(url("d"), unicodedata.normalize("NFD", title), "", text, 0.0)
 
     assert sorted(found(index, title)) == ["c", "d"]
     assert len({hit.title for hit in index.search(title).hits}) == 1
@@ -411,7 +411,7 @@ TEXTS = st.text(min_size=1) | st.text("ab \x02\x03\x1e\x1f\0\ud800東é\u0301")
 @given(texts=st.lists(TEXTS, min_size=1, max_size=10))
 def test_any_text_is_taken_in_and_shown_without_our_marks(languages, texts):
     for text in texts:
-        languages.add(url("any"), text, text, f"zebra {text} zebra")
+        languages.add(url("any"), text, text, f"zebra {text} zebra", 0.0)
 
         [hit] = languages.search("zebra").hits
 
@@ -464,11 +464,12 @@ def test_page_that_has_not_changed_costs_no_words(index):
     index.flush()
     before = index._db.execute("SELECT count(*), max(id) FROM words_data").fetchall()
 
-    index.add(url("a"), "Title", "Heading", "mill")
+    index.add(url("a"), "Title", "Heading", "mill", 2.0)
     index.flush()
 
     after = index._db.execute("SELECT count(*), max(id) FROM words_data").fetchall()
     assert after == before
+    assert index._db.execute("SELECT indexed_at FROM page").fetchall() == [(2.0,)]
 
 
 def test_very_long_text_is_cut(index):
@@ -667,8 +668,8 @@ def remove_unstorable(index, monkeypatch):
     index.remove(url("\ud800"))
 
 
-def add_without_url(index, monkeypatch):
-    index.add(object(), "Bad", "", "bad")
+def add_without_time(index, monkeypatch):
+    index.add(url("bad"), "Bad", "", "bad", object())
     len(index)
 
 
@@ -683,7 +684,7 @@ def fail_to_commit(index, monkeypatch):
     [
         (add_unstorable, UnicodeEncodeError),
         (remove_unstorable, UnicodeEncodeError),
-        (add_without_url, sqlite3.Error),
+        (add_without_time, sqlite3.Error),
         (fail_to_commit, MemoryError),
     ],
 )

@@ -31,7 +31,7 @@ def url(name):
 
 def put(index, *names):
     for name in names:
-        index.put(url(name), columns_of(name, "", f"mill {name}"))
+        index.put(url(name), columns_of(name, "", f"mill {name}"), 0.0)
 
 
 def seen(path):
@@ -74,7 +74,7 @@ def test_words_are_added_when_there_are_enough(index, path, monkeypatch):
 def test_words_that_are_missing_after_a_kill_are_added_once(path):
     killed = PageIndex(path)
     for name in ("a", "b", "c"):
-        killed.put(url(name), columns_of(name, "", "mill"))
+        killed.put(url(name), columns_of(name, "", "mill"), 0.0)
     killed.flush(with_words=False)
     killed.remove(url("b"))
     killed.flush(with_words=False)

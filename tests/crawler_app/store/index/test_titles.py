@@ -36,7 +36,7 @@ def test_page_is_first_for_its_title(pages, parts):
     indexes = [PageIndex(":memory:", any_thread=True) for _ in range(parts)]
     for number, (name, page) in enumerate(pages.items()):
         index = indexes[number % parts]
-        index.add(name, page.title, page.headings, page.text)
+        index.add(name, page.title, page.headings, page.text, 0.0)
     with contextlib.closing(UnionIndex(indexes)) as union:
         for page in pages.values():
             first = union.search(page.title, limit=1).hits[0]
