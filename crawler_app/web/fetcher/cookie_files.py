@@ -199,19 +199,25 @@ def _read_database(path: Path) -> CookieFile:
             raise ConfigError(f"{path} is not as a browser writes it") from None
 
 
-def _query_of(path: Path, database: sqlite3.Connection) -> str:
-    """Return what to ask a database for."""
+def _query_of(path: Path, database: sqlite3.Connection) -> tuple[str, int]:
+    """Return what to ask a database for, and its version if it is one of Chromium."""
     tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
     if "moz_cookies" in tables:
-        return _FIREFOX
-    if "cookies" in tables:
-        return _CHROMIUM
-    raise ConfigError(f"{path} is a database, but not of the cookies of a browser")
+        return _FIREFOX, 0
+    if not {"cookies", "meta"} <= tables:
+        raise ConfigError(f"{path} is a database, but not of the cookies of a browser")
+    query = _CHROMIUM
+    columns = {row[1] for row in database.execute("PRAGMA table_info(cookies)")}
+    if "top_frame_site_key" not in columns:  # before Chromium 94
+        query = query.replace("top_frame_site_key", "''")
+    found = database.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    return query, int(found[0]) if found else 0
 
 
 def _read_rows(path: Path, database: sqlite3.Connection) -> CookieFile:
-    read, aside, values = CookieFile(), [], ValueReader()
-    for row in database.execute(_query_of(path, database)):
+    query, version = _query_of(path, database)
+    read, aside, values = CookieFile(), [], ValueReader(version)
+    for row in database.execute(query):
         host, name, place, is_secure, expires_at, is_apart, *stored = row
         if is_apart:
             aside.append(f"{name} of {host}")

@@ -17,6 +17,7 @@ from crawler_app.web.fetcher.request_policy import RequestPolicy
 
 MOZ = "CREATE TABLE moz_cookies (host, name, value, path, isSecure, expiry, originAttributes)"
 CHROMIUM = """
+CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('version', '24');
 CREATE TABLE cookies (host_key, name, value, encrypted_value, path, is_secure, expires_utc,
 has_expires, top_frame_site_key);
 """
