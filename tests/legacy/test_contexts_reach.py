@@ -121,21 +121,6 @@ def test_ours_awaited_by_a_native_one_is_within_its_context(loop, coroutine, ste
     assert steps == ["A"] * 4
 
 
-def test_each_native_coroutine_has_its_own_contexts(loop, native, steps):
-    @gen.coroutine
-    def main():
-        return (
-            yield [
-                _within("A", lambda: gen.convert_yielded(native())),
-                _within("B", lambda: gen.convert_yielded(native())),
-                native(),
-            ]
-        )
-
-    assert loop.run_sync(main) == ["A", "B", None]
-    assert sorted(map(str, steps)) == ["A"] * 4 + ["B"] * 4 + ["None"] * 4
-
-
 def test_native_coroutine_leaves_a_deactivated_context(loop, steps):
     go_on = asyncio.Event()
 

@@ -354,27 +354,6 @@ def test_debug_mode_tells_of_a_coroutine_that_can_never_go_on(debug_loop, caplog
     assert "could never resume" in told[1]
 
 
-def test_debug_mode_tells_of_a_slow_step_after_a_yield_point(debug_loop, caplog):
-    debug_loop.asyncio_loop.slow_callback_duration = 0
-
-    @gen.coroutine
-    def work():
-        callback = yield Callback("key")
-        debug_loop.add_callback(callback)
-        yield Wait("key")
-
-    debug_loop.run_sync(work)
-
-    told = [r.getMessage() for r in caplog.records if "in one step" in r.getMessage()]
-    first = work.__wrapped__.__code__.co_firstlineno
-    assert all("kept the loop for" in message for message in told)
-    assert [message.rpartition(", from ")[2] for message in told] == [
-        f"{__file__}:{first} to {__file__}:{first + 2}",
-        f"{__file__}:{first + 2} to {__file__}:{first + 4}",
-        f"{__file__}:{first + 4} to its end",
-    ]
-
-
 # Runners of others.
 
 

@@ -79,6 +79,7 @@ def test_json_has_what_the_tree_and_the_list_have(start_each_way, gencoro):
         "for _ in iter(int, ready()): pass",
         "ready(); time.sleep(3600)",
         "ready(); select.select([0], [], [])",
+        "ready(); sys.stdin.read()",
         "poll = select.poll(); poll.register(0); poll.unregister(0); ready(); poll.poll()",
     ],
 )
