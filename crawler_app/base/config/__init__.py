@@ -713,6 +713,8 @@ class CrawlConfig:
                 f"it has the option {min(unknown)!r}, which only another gencrawl knows"
             )
             raise _not_saved(text)
+        if isinstance(values.get("assets"), bool):  # in an older file
+            values["assets"] = OWN if values["assets"] else NONE
         # An option that is missing in an older file gets its default.
         for name, value in values.items():
             if isinstance(value, list):

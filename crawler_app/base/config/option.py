@@ -21,9 +21,12 @@ __all__ = [
     "Option",
     "Rule",
     "as_given",
+    "is_of_type",
+    "kinds_of",
     "option",
     "options_of",
     "require",
+    "shown",
 ]
 
 # Takes the name of an option and a value; raises ConfigError if the value is not allowed.
@@ -101,12 +104,12 @@ class Option:
     @property
     def is_switch(self) -> bool:
         """Whether it is a boolean."""
-        return bool in self._kinds
+        return bool in kinds_of(self.annotation)
 
     @property
     def is_list(self) -> bool:
         """Whether it is a list of strings."""
-        return tuple[str, ...] in self._kinds
+        return tuple[str, ...] in kinds_of(self.annotation)
 
     @property
     def metavar(self) -> str:
@@ -117,7 +120,7 @@ class Option:
             return self.unit.metavar
         if self.choices:
             return "NAME"
-        return "N" if {int, float} & set(self._kinds) else "TEXT"
+        return "N" if {int, float} & set(kinds_of(self.annotation)) else "TEXT"
 
     @property
     def default_words(self) -> str:
@@ -134,21 +137,26 @@ class Option:
             return "on" if value else "off"
         return self.unit.render(value) if self.unit else str(value)
 
-    def parse(self, text: str, name: str) -> Any:
+    def parse(self, text: str, name: str, write: Callable[[object], str] = repr) -> Any:
         """Return the value that a text stands for, not yet checked.
+
+        Args:
+            write: Formats the text for an error.
 
         Raises:
             ConfigError: a number, a duration or a size is expected, and this is not one.
         """
-        number = next((kind for kind in (int, float) if kind in self._kinds), None)
+        kinds = kinds_of(self.annotation)
+        number = next((kind for kind in (int, float) if kind in kinds), None)
         if number is None:
             return text
         try:
             return self.unit.parse(text) if self.unit else number(text)
         except ValueError:
-            wanted = self.unit.noun if self.unit else self._wanted
-            require(name, text, False, wanted)
-            raise
+            wanted = self.unit.noun if self.unit else _KINDS[number][1]
+            raise ConfigError(
+                f"{name} is {shown(text, write)}; it must be {wanted}"
+            ) from None
 
     def check(self, value: object, name: str) -> None:
         """Check a value.
@@ -159,11 +167,7 @@ class Option:
         Raises:
             ConfigError: the value has the wrong type or is not allowed.
         """
-        if not any(_KINDS[kind][0](value) for kind in self._kinds):
-            if self.is_secret:
-                kind = type(value).__name__
-                raise ConfigError(f"{name} must be {self._wanted}, not of type {kind}")
-            require(name, value, False, self._wanted)
+        self._check_type(value, name)
         if value is None:
             return
         if self.choices:
@@ -172,16 +176,15 @@ class Option:
         if self.rule is not None:
             self.rule(name, value)
 
-    @property
-    def _kinds(self) -> tuple[Any, ...]:
-        """The types in its annotation."""
-        is_union = isinstance(self.annotation, UnionType)
-        return get_args(self.annotation) if is_union else (self.annotation,)
-
-    @property
-    def _wanted(self) -> str:
-        """Its types in words; files have no None."""
-        return " or ".join(_KINDS[k][1] for k in self._kinds if k is not NoneType)
+    def _check_type(self, value: object, name: str) -> None:
+        if is_of_type(value, self.annotation):
+            return
+        kinds = kinds_of(self.annotation)
+        wanted = " or ".join(_KINDS[kind][1] for kind in kinds)
+        if self.is_secret:
+            kind = type(value).__name__
+            raise ConfigError(f"{name} must be {wanted}, not of type {kind}")
+        require(name, value, False, wanted)
 
 
 def option(
@@ -244,36 +247,71 @@ def as_given(options: object, word: str) -> str:
     return f"{found.flag} {found.render(getattr(options, found.name))}"
 
 
-def require(name: str, value: object, is_right: bool, wanted: str) -> None:
+def require(
+    name: str,
+    value: object,
+    is_right: bool,
+    wanted: str,
+    write: Callable[[Any], str] = repr,
+) -> None:
     """Raise ConfigError unless the value of an option is right.
 
     >>> require("tries", 3, True, "a whole number")
     """
-    if is_right:
-        return
+    if not is_right:
+        raise ConfigError(f"{name} is {shown(value, write)}; it must be {wanted}")
+
+
+def shown(value: object, write: Callable[[object], str] = repr) -> str:
+    """Format a value for an error message.
+
+    >>> shown(3), shown(10**5000)
+    ('3', 'a number too long to show')
+    """
     try:
-        shown = repr(value)
-    except ValueError:  # Python does not print thousands of digits
-        shown = "too long to show"
-    raise ConfigError(f"{name} is {shown}; it must be {wanted}")
+        return write(value)
+    except (ValueError, OverflowError):  # Python does not print thousands of digits
+        kind = "number" if isinstance(value, int) else "list"
+        return f"a {kind} too long to show"
 
 
 def _is_texts(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
 
 
-def _is(*kinds: type) -> Callable[[Any], bool]:
-    """Return a check of the type; bool is a subclass of int, but not a number."""
-    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-# The check and the description of each type in an annotation; an int is accepted where a float
-# is expected.
+# The check and the description of each type in an annotation.  bool is a subclass of int
+# but is not accepted as a number; an int is accepted where a float is expected.
 _KINDS: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
-    str: (_is(str), "a string"),
-    tuple[str, ...]: (_is_texts, "a list of strings, in Python a tuple"),
-    bool: (lambda value: isinstance(value, bool), "true or false"),
-    int: (_is(int), "a whole number"),
-    float: (_is(int, float), "a number"),
+    str: (lambda value: isinstance(value, str), "a string"),
+    tuple[str, ...]: (_is_texts, "a tuple of strings"),
+    bool: (lambda value: isinstance(value, bool), "True or False"),
+    int: (
+        lambda value: isinstance(value, int) and not isinstance(value, bool),
+        "a whole number",
+    ),
+    float: (_is_number, "a number"),
     NoneType: (lambda value: value is None, "None"),
 }
+
+
+def is_of_type(value: object, annotation: Any) -> bool:
+    """Return whether a value has the type of an option's annotation.
+
+    >>> is_of_type(3, float | None), is_of_type(True, float | None)
+    (True, False)
+    """
+    return any(_KINDS[kind][0](value) for kind in kinds_of(annotation))
+
+
+def kinds_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the types in a union, or the single type of an annotation.
+
+    >>> kinds_of(int | None), kinds_of(str)
+    ((<class 'int'>, <class 'NoneType'>), (<class 'str'>,))
+    """
+    is_union = isinstance(annotation, UnionType)
+    return get_args(annotation) if is_union else (annotation,)

@@ -4,13 +4,22 @@ Rule: an error names the file and the key as it is written there, and uses TOML'
 The options are an argument; `crawler_app.base.config` defines them.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crawler_app.base.config.option import REQUIRED, Option, options_of, require
+from crawler_app.base.config.option import (
+    REQUIRED,
+    Option,
+    is_of_type,
+    kinds_of,
+    options_of,
+    require,
+    shown,
+)
 from crawler_app.base.errors import ConfigError
 from crawler_app.base.safe_files import read_limited
 from crawler_app.base.storage.objects import is_url
@@ -26,6 +35,14 @@ MAX_FILE_BYTES = 16 * 2**20
 # A frequent slip: max-time = 5m.
 BARE_UNIT = re.compile(r"^[\w-]+ *= *[0-9.]+ *[A-Za-z]+ *(?:#|\r?$)", re.MULTILINE)
 UNIT_CURE = '; write a value with a unit in quotes, such as "5m"'
+
+WORDS_BY_KIND: Mapping[Any, str] = {
+    str: "a string",
+    tuple[str, ...]: "a list of strings",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
 
 
 def read_config_file(path: Path | str, options: Iterable[Option]) -> dict[str, Any]:
@@ -128,6 +145,7 @@ def _find(
 ) -> Option:
     name = key.replace("_", "-")
     if name in option_by_key:
+        _refuse_other_meaning(key, value, option_by_key)
         return option_by_key[name]
     if isinstance(value, dict):
         raise ConfigError(f"{key!r} is a table; every option is a key by itself")
@@ -138,6 +156,20 @@ def _find(
     raise ConfigError(f"there is no option {key!r}{cure}")
 
 
+def _refuse_other_meaning(
+    key: str, value: object, option_by_key: Mapping[str, Option]
+) -> None:
+    """Raise ConfigError if a key means another option on the command line.
+
+    ``--cookies FILE`` is `cookie_file`, but the key ``cookies`` is a switch.
+    """
+    name = key.replace("_", "-")
+    for other in option_by_key.values():
+        is_other = other.flag == f"--{name}" and other is not option_by_key[name]
+        if is_other and isinstance(value, str):
+            raise ConfigError(f"{key} must be true or false; did you mean {other.key}?")
+
+
 def _read(option: Option, key: str, value: object, directory: Path) -> object:
     """Return the checked value of a key, converted to the type of the field."""
     read = value
@@ -145,7 +177,9 @@ def _read(option: Option, key: str, value: object, directory: Path) -> object:
         texts = [value] if isinstance(value, str) else value
         read = tuple(texts) if isinstance(texts, list) else texts
     elif option.unit and isinstance(value, str):
-        read = option.parse(value, key)
+        read = option.parse(value, key, _write)
+    if not is_of_type(read, option.annotation):
+        raise ConfigError(_wrong_type(option, key, value))
     option.check(read, key)
     is_path = option.is_path and read and not is_url(str(read))
     return _placed(str(read), key, directory) if is_path else read
@@ -158,3 +192,18 @@ def _placed(path: str, key: str, directory: Path) -> str:
     except RuntimeError:  # no such user, or no home directory
         require(key, path, False, "a path whose ~ is an existing home directory")
         raise
+
+
+def _wrong_type(option: Option, key: str, value: object) -> str:
+    kinds = kinds_of(option.annotation)
+    wanted = " or ".join(WORDS_BY_KIND[kind] for kind in kinds if kind in WORDS_BY_KIND)
+    if option.is_secret:
+        return f"{key} must be {wanted}"
+    if option.unit:
+        wanted = option.unit.noun
+    return f"{key} is {shown(value, _write)}; it must be {wanted}"
+
+
+def _write(value: object) -> str:
+    """Format a value nearly as in TOML."""
+    return json.dumps(value, default=str, ensure_ascii=False)

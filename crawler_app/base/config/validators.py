@@ -7,7 +7,7 @@ which defines the options.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from urllib.parse import parse_qs, urlsplit
 
 from crawler_app.base.config.option import Rule, require
@@ -96,7 +96,7 @@ def seconds(longest: str, *, least_s: float | None = None) -> Rule:
     def require_seconds(name: str, value: float) -> None:
         is_above = value > 0 if least_s is None else value >= least_s
         is_right = is_above and value <= longest_s
-        require(name, value, is_right, wanted)
+        require(name, value, is_right, wanted, SECONDS.render)
 
     return require_seconds
 
@@ -107,11 +107,9 @@ def size(most_bytes: int) -> Rule:
     >>> size(1000)("max_bytes", 20)
     """
     wanted = f"{BYTES.noun}, at least 1 and at most {most_bytes} bytes"
-    return lambda name, value: require(name, value, 1 <= value <= most_bytes, wanted)
-
-
-def _text(is_right: Callable[[str], bool], wanted: str) -> Rule:
-    return lambda name, value: require(name, value, is_right(value), wanted)
+    return lambda name, value: require(
+        name, value, 1 <= value <= most_bytes, wanted, BYTES.render
+    )
 
 
 def require_seeds(name: str, seeds: Iterable[str]) -> None:
@@ -156,6 +154,15 @@ def require_patterns(name: str, patterns: Iterable[str]) -> None:
             ) from None
 
 
+def require_path(name: str, path: str) -> None:
+    """Check a path.
+
+    Raises:
+        ConfigError: it contains a null character.
+    """
+    require(name, path, "\0" not in path, "a path without null characters")
+
+
 def require_place(name: str, place: str) -> None:
     """Check a path, or a URL of object storage.
 
@@ -167,6 +174,29 @@ def require_place(name: str, place: str) -> None:
         require_url(place)
 
 
+def require_user_agent(name: str, user_agent: str) -> None:
+    """Check a user agent.
+
+    Raises:
+        ConfigError: it is empty, or not one line of printable ASCII.
+    """
+    require(name, user_agent, is_line(user_agent), "one line of ASCII")
+
+
+def require_contact(name: str, contact: str) -> None:
+    """Check a contact, which is sent in parentheses in a header.
+
+    Args:
+        contact: Empty for none.
+
+    Raises:
+        ConfigError: it is not one line of printable ASCII, or contains ``(``, ``)`` or a
+            backslash.
+    """
+    is_plain = is_line(contact) and not set("()\\") & set(contact)
+    require(name, contact, not contact or is_plain, "an e-mail address or a URL")
+
+
 def is_line(text: str) -> bool:
     """Return whether a text can be used as a header value.
 
@@ -174,16 +204,6 @@ def is_line(text: str) -> bool:
     (True, False, False)
     """
     return text.isascii() and text.isprintable() and bool(text.strip())
-
-
-require_path = _text(lambda path: "\0" not in path, "a path without null characters")
-require_user_agent = _text(is_line, "one line of ASCII")
-
-# Empty for none; it is sent in parentheses in a header.
-require_contact = _text(
-    lambda text: not text or is_line(text) and not set("()\\") & set(text),
-    "an e-mail address or a URL",
-)
 
 
 def header_field(header: str) -> tuple[str, str]:

@@ -8,45 +8,153 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.base.config import CrawlConfig
+from crawler_app.base.config import PUBLIC_HEADERS, CrawlConfig
+from crawler_app.base.config.option import options_of
 from crawler_app.base.errors import ConfigError
 
 NAN, INFINITE = float("nan"), float("inf")
 SEEDS = ("http://a.test/",)
+OPTION_BY_NAME = {option.name: option for option in options_of(CrawlConfig)}
+
+FULL = CrawlConfig(
+    seeds=("http://a.test/", "https://b.test:8000/x?y"),
+    into="crawl",
+    concurrency=3,
+    processes=2,
+    max_pages=0,
+    max_depth=5,
+    max_redirects=0,
+    host_gap_s=0.25,
+    include=("/docs/", r"\.html?$"),
+    exclude=("ü",),
+    client="curl",
+    connect_timeout_s=0.5,
+    request_timeout_s=1.5,
+    max_body_bytes=1,
+    tries=1,
+    retry_pause_s=0.0,
+    user_agent="test/1.0 (+http://a.test/)",
+    contact="me@a.test",
+    scope="domain",
+    max_bytes=10,
+    max_time_s=60.5,
+    max_url_chars=500,
+    max_path_segments=10,
+    max_segment_repeats=None,
+    max_queries_per_path=7,
+    robots=False,
+    sitemaps=False,
+    per_host=4,
+    deny_private=True,
+    headers=("X-Test: a", "Accept-Language: de"),
+    auth="user:pass:word",
+    proxy="user:word@proxy.test:3128",
+    cookies=False,
+    render="auto",
+    scroll=True,
+    screenshots=True,
+    render_post=True,
+    browsers=2,
+    ca_file="ca.pem",
+    client_cert="me.pem",
+    client_key="me.key",
+    sign_key="sign.pem",
+    sign_agent="https://bot.a.test",
+    sign_always=True,
+    cookie_file="cookies.txt",
+    login_file="login.toml",
+    archive=False,
+    assets="none",
+    external=True,
+    external_max_age_s=3600.0,
+    max_external_wait_s=5.0,
+    soft_404=True,
+    dedupe_against="old.wacz",
+    max_archive_file_bytes=1_000,
+    index=False,
+    frontier="postgresql://me@a.test/crawls",
+    crawl_name="docs",
+    staging="staging",
+    max_staging_bytes=2_000,
+)
+
 
 # Each of these, alone or as the last of several values, is named in the error.
 UNUSABLE = {
     "seeds": ["http://a.test/"],
-    "concurrency": [0, True, 2.5],
-    "tries": ["9"],
-    "max_redirects": [None],
+    "concurrency": [0, -1, True, 2.5],
+    "processes": [0, 65, True, 2.5],
+    "tries": [0, 3.0, "9"],
+    "max_pages": [-1, 0.5],
+    "max_depth": [-1, False],
+    "max_redirects": [-1, None],
     "max_bytes": [0],
+    "max_body_bytes": [0],
+    "max_archive_file_bytes": [0],
+    "max_url_chars": [0],
+    "max_segment_repeats": [0],
+    "max_queries_per_path": [0],
+    "max_path_segments": [0],
+    "per_host": [0],
     "host_gap_s": [-0.1, NAN, INFINITE, "1", True],
-    "max_time_s": [0.0, (1, 2)],
+    "retry_pause_s": [-1.0, NAN, INFINITE, None],
+    "connect_timeout_s": [0.0, NAN, None],
+    "request_timeout_s": [-1.0, INFINITE, (1, 2)],
+    "max_time_s": [0.0, NAN, INFINITE, "60"],
     "scope": ["world", None],
-    "client": ["", ["pooled"]],
+    "client": ["netscape", "", ["pooled"]],
     "robots": [None],
-    "deny_private": [1],
+    "sitemaps": [1.0],
+    "cookies": ["no"],
+    "archive": [None],
+    "index": [None],
+    "deny_private": ["yes", 1],
     "cookie_file": [3, None, "a\0b"],
     "into": ["a\0b", pathlib.PurePath("kept")],
-    "user_agent": ["a\r\nCookie: b", "ü", ""],
+    "user_agent": ["a\r\nCookie: b", "ü", "", None],
     "contact": ["me (at) a.test", "a\nb", b"me@a.test"],
-    "include": [("ok", "("), "/docs/"],
-    "exclude": [("[a",)],
+    "include": [("ok", "("), "/docs/", None],
+    "exclude": [("[a",), "/docs/"],
+}
+AT_THE_EDGE = {
+    "concurrency": [1],
+    "tries": [1],
+    "max_body_bytes": [1],
+    "max_pages": [0, None],
+    "max_depth": [0],
+    "max_redirects": [0],
+    "host_gap_s": [0.0, None],
+    "retry_pause_s": [0.0],
+    "connect_timeout_s": [0.001],
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name, values in UNUSABLE.items() for value in values],
-)
+def each_of(values_by_name):
+    return [
+        (name, value) for name, values in values_by_name.items() for value in values
+    ]
+
+
+@pytest.mark.parametrize(("name", "value"), each_of(UNUSABLE))
 def test_invalid_value_is_refused_by_name(name, value):
     with pytest.raises(ConfigError) as caught:
         CrawlConfig(**{"seeds": SEEDS, name: value})
 
     bad = value[-1] if isinstance(value, tuple) else value
     assert str(caught.value).startswith(f"{name} ")
-    assert repr(bad) in str(caught.value)
+    unit = OPTION_BY_NAME[name].unit
+    shown = unit.render(bad) if unit and isinstance(bad, float) else repr(bad)
+    assert shown in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "value"), each_of(AT_THE_EDGE))
+def test_value_at_the_edge_is_accepted(name, value):
+    assert getattr(CrawlConfig(SEEDS, **{name: value}), name) == value
+
+
+def test_every_option_has_a_value_other_than_its_default():
+    for field in dataclasses.fields(CrawlConfig):
+        assert getattr(FULL, field.name) != field.default
 
 
 def test_seeds_are_canonical_and_unique():
@@ -70,6 +178,18 @@ def test_invalid_seeds_are_refused(seeds, complaint):
         CrawlConfig(seeds)
 
 
+def test_saved_configuration_is_read_back():
+    assert CrawlConfig.from_json(FULL.to_json()) == FULL
+    assert CrawlConfig.from_json(CrawlConfig(SEEDS).to_json()) == CrawlConfig(SEEDS)
+
+
+def test_directory_is_not_saved():
+    text = FULL.to_json()
+
+    assert "into" not in json.loads(text)
+    assert CrawlConfig.from_json(text).into == ""
+
+
 NO_CONFIGURATIONS = ["", "{", "null", "[]", "7", "{}"]
 NO_CONFIGURATIONS += ['{"seeds": null, "include": [], "exclude": []}']
 NO_CONFIGURATIONS += ['{"seeds": "http://a.test/"}']
@@ -87,12 +207,12 @@ def test_other_text_is_not_a_saved_configuration(text):
     ("name", "value", "wanted"),
     [
         ("tries", 0, "tries is 0; it must be a whole number, at least 1"),
-        ("seeds", [7], r"seeds is \(7,\); it must be a list of strings"),
-        ("include", "abc", "include is 'abc'; it must be a list of strings"),
+        ("seeds", [7], r"seeds is \(7,\); it must be a tuple of strings"),
+        ("include", "abc", "include is 'abc'; it must be a tuple of strings"),
     ],
 )
 def test_invalid_saved_value_is_named(name, value, wanted):
-    values = {"seeds": SEEDS, name: value}
+    values = json.loads(FULL.to_json()) | {name: value}
 
     with pytest.raises(ConfigError, match=wanted):
         CrawlConfig.from_json(json.dumps(values))
@@ -100,6 +220,8 @@ def test_invalid_saved_value_is_named(name, value, wanted):
 
 def test_option_missing_from_a_saved_configuration_has_its_default():
     assert CrawlConfig.from_json('{"seeds": ["http://a.test/"]}') == CrawlConfig(SEEDS)
+    older = '{"seeds": ["http://a.test/"], "assets": false}'
+    assert CrawlConfig.from_json(older) == CrawlConfig(SEEDS, assets="none")
 
 
 @pytest.mark.parametrize(
@@ -245,3 +367,8 @@ def test_user_agent_includes_the_contact(contact, agent):
 )
 def test_configuration_with_secrets_is_recognized(options, has_secrets):
     assert CrawlConfig(SEEDS, **options).has_secrets is has_secrets
+
+
+def test_public_headers_are_compared_without_case():
+    assert all(name == name.lower() for name in PUBLIC_HEADERS)
+    assert not PUBLIC_HEADERS & {"authorization", "cookie", "proxy-authorization"}

@@ -55,7 +55,7 @@ def test_whole_file_is_read(read, tmp_path):
         ("state = 'm'\n[notes]", "there is no table 'notes'"),
         ("at = '25:00'\n[sites]", "at is '25:00'; it must be a time"),
         ("quiet = '22-7'\n[sites]", "it must be two times"),
-        ("every = 5\n[sites]", "every is 5; it must be a duration such as"),
+        ("every = 5\n[sites]", "every is 5s; it must be a duration such as"),
         ("zzz = 4\n[sites]", "the keys are state, every, at, quiet,"),
         (TOP + "at = '3:00'\nevery = '1d'\n" + SITE, "exclude each other"),
         (TOP + SITE + "baseline = 'x'", "baseline is not for a site"),
