@@ -1,11 +1,13 @@
-"""Fixtures: gencoro.compat installed, and a real IOLoop."""
+"""Fixtures: gencoro.compat installed, a real IOLoop, and a site that is served on it."""
 
+import contextlib
 from collections.abc import Iterator
 
 import pytest
 
 import gencoro.compat
 from gencoro.ioloop import IOLoop
+from tests.helpers.compat.serving import Site
 
 
 @pytest.fixture
@@ -30,3 +32,10 @@ def other_loop(loop: IOLoop) -> Iterator[IOLoop]:
     other = IOLoop(make_current=False)
     yield other
     other.close()
+
+
+@pytest.fixture
+def site(loop: IOLoop) -> Iterator[Site]:
+    """Serve one thing on the test's loop, and close it in the end."""
+    with contextlib.closing(Site(loop)) as site:
+        yield site

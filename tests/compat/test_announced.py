@@ -7,13 +7,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from gencoro.compat.modules import application, httputil
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import closing_sites
 from tests.helpers.scripts import printed_by
-
-
-@pytest.fixture
-def site(loop):
-    yield from closing_sites(loop)
 
 
 def run(source):

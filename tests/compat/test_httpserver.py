@@ -38,12 +38,7 @@ import gencoro.compat
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.stack_context import ExceptionStackContext
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import Site, closing_sites
-
-
-@pytest.fixture
-def site(loop):
-    yield from closing_sites(loop)
+from tests.helpers.compat.serving import Site
 
 
 class Hello(web.RequestHandler):

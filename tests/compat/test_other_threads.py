@@ -23,13 +23,13 @@ from tornado.websocket import (
 )
 
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import PATIENCE_S, closing_sites
+from tests.helpers.compat.serving import PATIENCE_S
 
 
 @pytest.fixture
-def site(loop):
+def site(loop, site):
     loop.asyncio_loop.set_debug(True)
-    yield from closing_sites(loop)
+    return site
 
 
 class Threaded(RequestHandler):

@@ -30,12 +30,6 @@ from gencoro.legacy.stack_context import (
     run_with_stack_context,
 )
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import closing_sites
-
-
-@pytest.fixture
-def site(loop):
-    yield from closing_sites(loop)
 
 
 def asynchronous(method):

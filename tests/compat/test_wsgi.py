@@ -21,7 +21,6 @@ from tornado.wsgi import WSGIContainer
 import gencoro.compat
 import gencoro.gen
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import closing_sites
 
 
 class Echo(RequestHandler):
@@ -248,10 +247,9 @@ def test_application_answers_where_a_loop_runs(app, loop):
     assert loop.run_sync(within) == b"waited"
 
 
-def test_container_serves_such_an_application(app, loop):
-    for site in closing_sites(loop):
-        site.serve(WSGIContainer(validator(tornado.wsgi.WSGIAdapter(app))))
-        assert site.fetch("/echo/me?a=1").body == b"me 1 127.0.0.1"
+def test_container_serves_such_an_application(app, site):
+    site.serve(WSGIContainer(validator(tornado.wsgi.WSGIAdapter(app))))
+    assert site.fetch("/echo/me?a=1").body == b"me 1 127.0.0.1"
 
 
 def _raises(environ, start_response):
@@ -286,11 +284,6 @@ FAULTS = {
     _says_less_than_it_writes: "more data than Content-Length",
     _says_nothing: "did not call start_response",
 }
-
-
-@pytest.fixture
-def site(loop):
-    yield from closing_sites(loop)
 
 
 @uses("tornado.wsgi.WSGIContainer.__call__")

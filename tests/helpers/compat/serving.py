@@ -1,7 +1,7 @@
 """A server on 127.0.0.1 for tests of legacy handlers."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
@@ -14,7 +14,7 @@ from tornado.web import Application
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.stack_context import NullContext
 
-__all__ = ["PATIENCE_S", "Site", "called_back", "closing_sites"]
+__all__ = ["PATIENCE_S", "Site", "called_back"]
 
 # What a test waits for at the longest; no test needs it.
 PATIENCE_S = 60.0
@@ -98,9 +98,3 @@ class Site:
         if self.server is not None:
             self.server.stop()
             self.run(self.server.close_all_connections)
-
-
-def closing_sites(loop: IOLoop) -> Iterator[Site]:
-    """Make the fixture ``site`` of a module: one that is closed in the end."""
-    with contextlib.closing(Site(loop)) as site:
-        yield site
