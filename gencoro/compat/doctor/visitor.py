@@ -62,12 +62,11 @@ class Visitor(ast.NodeVisitor):
         file: str,
         ignored: frozenset[ast.alias],
         has_tornado: bool = True,
-        scope_class: type[Scope] = Scope,
     ) -> None:
         self.found: list[Found] = []
         self._has_tornado = has_tornado
         self.dispensable: set[ast.alias] = set()
-        self._scope = scope_class(module, None, TODAY, modules, file, ignored)
+        self._scope = Scope(module, None, TODAY, modules, file, ignored)
         self._known = KnownObjects(module)
         nodes = list(ast.walk(module))
         # Whether it may have any name, by ``import *``.
