@@ -776,6 +776,10 @@ async def fail():
     raise ZeroDivisionError
 
 
+class Requests(OAuth2Mixin):
+    pass
+
+
 def test_started_coroutine_passes_for_a_coroutine_and_for_a_future(loop):
     async def main():
         started = [Started(double(number)) for number in range(5)]
@@ -836,9 +840,6 @@ def test_error_that_is_lost_is_handed_on_once(loop, caplog):
 
 
 def test_error_that_is_lost_is_logged_without_contexts(loop, http_server, caplog):
-    class Requests(OAuth2Mixin):
-        pass
-
     async def main():
         closed = asyncio.Event()
 
@@ -857,9 +858,6 @@ def test_error_that_is_lost_is_logged_without_contexts(loop, http_server, caplog
 
 
 def test_without_a_running_loop_it_is_the_coroutine(compat):
-    class Requests(OAuth2Mixin):
-        pass
-
     coroutine = Requests().oauth2_request("http://127.0.0.1:1/")
 
     assert asyncio.iscoroutine(coroutine)
@@ -868,9 +866,6 @@ def test_without_a_running_loop_it_is_the_coroutine(compat):
 
 
 def test_native_caller_gets_the_coroutine(loop):
-    class Requests(OAuth2Mixin):
-        pass
-
     async def main():
         coroutine = Requests().oauth2_request("http://127.0.0.1:1/")
         assert not is_future(coroutine)
