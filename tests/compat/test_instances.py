@@ -3,7 +3,6 @@
 An attribute that only the class has is hidden by the same name in a program's mixin.
 """
 
-import contextlib
 import json
 import pathlib
 import subprocess
@@ -19,7 +18,6 @@ from tornado.tcpserver import TCPServer
 from tornado.testing import bind_unused_port
 
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import Site
 
 INSTANCES = pathlib.Path(__file__).parent / "instances"
 
@@ -153,7 +151,7 @@ def test_message_of_an_error_can_be_set(compat):
     "tornado.web.RequestHandler.path_args",
     "tornado.web.RequestHandler.path_kwargs",
 )
-def test_path_arguments_are_none_before_they_are_known(loop):
+def test_path_arguments_are_none_before_they_are_known(site):
     class Page(tornado.web.RequestHandler):
         def initialize(self):
             self.before = self.path_args, self.path_kwargs
@@ -161,6 +159,5 @@ def test_path_arguments_are_none_before_they_are_known(loop):
         def get(self, name):
             self.finish(repr((self.before, self.path_args, self.path_kwargs)))
 
-    with contextlib.closing(Site(loop)) as site:
-        site.serve(("/(.*)", Page))
-        assert site.fetch("/a").body == b"((None, None), ['a'], {})"
+    site.serve(("/(.*)", Page))
+    assert site.fetch("/a").body == b"((None, None), ['a'], {})"

@@ -1,6 +1,5 @@
 """tornado.websocket as code of Tornado 2 to 5 uses it: servers and clients."""
 
-import contextlib
 import logging
 import sys
 
@@ -18,7 +17,7 @@ from tornado.websocket import (
 )
 
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import PATIENCE_S, Site
+from tests.helpers.compat.serving import PATIENCE_S
 
 
 class EchoHandler(WebSocketHandler):
@@ -467,13 +466,12 @@ def test_wrapped_method_is_not_for_open_connections(ask):
 
 
 @pytest.fixture
-def frames_of_pings(loop):
+def frames_of_pings(site):
     """Serve with some settings; return the frames that a client gets and ignores."""
 
     def frames_of_pings(count, **settings):
-        with contextlib.closing(Site(loop)) as site:
-            site.serve(WebSocketHandler, websocket_ping_interval=0.01, **settings)
-            return site.run(lambda: read_frames(site, count))
+        site.serve(WebSocketHandler, websocket_ping_interval=0.01, **settings)
+        return site.run(lambda: read_frames(site, count))
 
     return frames_of_pings
 
