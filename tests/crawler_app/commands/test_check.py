@@ -111,6 +111,13 @@ def test_crawl_ignores_check_options_in_a_file(faulty, gencrawl, tmp_path):
     assert "/gone" in faulty.paths
 
 
+def test_csv_begins_with_the_names_of_its_columns(faulty, gencrawl):
+    rows = gencrawl("check", faulty.url, "--format", "csv").out.splitlines()
+
+    assert rows[0].startswith("kind,")
+    assert len(rows) == 4
+
+
 def test_verbose_shows_each_request_beside_the_findings(faulty, gencrawl):
     ended = gencrawl("check", faulty.url, "-v")
 
