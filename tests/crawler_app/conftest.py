@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from gencoro.ioloop import IOLoop
 from tests.helpers import fuzzing
 from tests.helpers.command_line import CommandLine
-from tests.helpers.scripts import start_python
+from tests.helpers.scripts import start_python, wait_until
 from tests.helpers.site import Site
 
 fuzzing.load_profile()
@@ -45,6 +45,9 @@ def no_socket_is_left(sockets):
     yield
     if sockets() != before:
         gc.collect()  # only what refers to itself may need it
+    # A server on another thread may yet have to notice that its client has gone.
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: sockets() == before, seconds=10)
     assert sockets() == before
 
 
