@@ -28,6 +28,9 @@ class Parser(argparse.ArgumentParser):
         self.cures: dict[str, str] = {}
         self._hidden: list[tuple[argparse.Action, str | None]] = []
         self._commands: argparse._SubParsersAction[CommandParser] | None = None
+        # A private name of argparse: by it -1 is a value, not an option.  With the pattern
+        # of Python 3.14, -1s is one too, and is refused as a wrong duration.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         """Raise an error of argparse in our own words.

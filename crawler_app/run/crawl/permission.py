@@ -77,8 +77,9 @@ class Permission:
             end = yield from self._check_robots(claim, self.robots)
             if end is not None:
                 return end
-        is_seed = claim.url in self._context.config.seeds
-        if self._hooks.should_fetch is None or claim.role is Role.SITEMAP or is_seed:
+        if self._hooks.should_fetch is None or claim.role is Role.SITEMAP:
+            return None
+        if claim.url in self._context.config.seeds:
             return None
         if (yield from self._hooks.allow(claim.url)):
             return None

@@ -90,6 +90,7 @@ NO_START = "cannot start from this URL:"
         ("search x --limit a", "--limit is 'a'; it must be a whole number, at least 1"),
         ("check --format jsno .", "--format is 'jsno'; it must be text or json or jso"),
         ("help crwl", "there is no command 'crwl'; did you mean crawl?"),
+        ("crawl --host-gap -1s", "--host-gap is '-1s'; it must be a duration"),
         (
             "crawl ./build/html --into x",
             f"{NO_START} './build/html' is not an http(s) URL; for files, use `gencrawl c",
