@@ -619,13 +619,13 @@ class CrawlConfig:
 
     def _require_agreement(self) -> None:
         """Check what depends on several options."""
-        if self.auth and ":" not in self.auth:
-            raise ConfigError("auth must be user:password, in one line")
-        names = [name.lower() for name, _ in self.header_fields]
-        if self.auth and "authorization" in names:
-            raise ConfigError(
-                "auth and an Authorization header are both given; give one of them"
-            )
+        if self.auth:
+            if ":" not in self.auth:
+                raise ConfigError("auth must be user:password, in one line")
+            if any(name.lower() == "authorization" for name, _ in self.header_fields):
+                raise ConfigError(
+                    "auth and an Authorization header are both given; give one of them"
+                )
         if self.processes > self.concurrency:
             raise ConfigError(
                 f"concurrency is {self.concurrency}, and is shared out among the "

@@ -121,7 +121,7 @@ class HttpFetcher:
         fetched = yield from fetch(request, headers)
         fetched.took_s = time.monotonic() - started_at
         refuse_answer(fetched, self.policy.proxy)
-        self.policy.take_cookies(request.url, cast(HTTPHeaders, fetched.headers))
+        self.policy.take_cookies(request.url, fetched.headers)
         return fetched
 
     def allow(self, concurrency: int) -> None:

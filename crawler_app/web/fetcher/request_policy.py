@@ -7,7 +7,7 @@ name and password of a proxy are sent only to the proxy.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders
@@ -139,10 +139,15 @@ class RequestPolicy:
         self._own[name] = value
         self._own_origins = self._seed_origins
 
-    def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
-        """Store the cookies that a response has set, if cookies are enabled."""
+    def take_cookies(self, url: str, headers: Mapping[str, str]) -> None:
+        """Store the cookies that a response has set, if cookies are enabled.
+
+        Args:
+            headers: As a client has received them: `tornado.httputil.HTTPHeaders`, which
+                has each cookie.
+        """
         if self.cookies is not None and "Set-Cookie" in headers:
-            self.cookies.take(url, headers.get_list("Set-Cookie"))
+            self.cookies.take(url, cast(HTTPHeaders, headers).get_list("Set-Cookie"))
 
     def require_public_host(self, url: str) -> None:
         """Raise FetchError if private hosts are denied and the URL's host is one by name.

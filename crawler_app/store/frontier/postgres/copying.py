@@ -196,7 +196,8 @@ class _Copy:
         )
         for rows in url_rows(self._db, partitions, store_id, self._shift_s):
             for table, found in rows.items():
-                yield self._copy_rows(table, found)
+                if found:
+                    yield self._copy_rows(table, found)
             copied += len(rows["url"])
             self._on_step("copying URLs", copied, total)
         return copied

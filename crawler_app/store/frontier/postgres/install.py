@@ -99,7 +99,8 @@ def install(
             yield connection.execute(_script(location.schema, partitions))
             yield connection.execute(
                 "INSERT INTO crawl (version, partitions, gap_s) VALUES ($1, $2, 0)",
-                *(VERSION, partitions),
+                VERSION,
+                partitions,
             )
         yield transaction.commit()
         if not is_new:

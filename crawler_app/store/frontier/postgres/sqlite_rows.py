@@ -17,7 +17,7 @@ from crawler_app.store.frontier.frontier_schema import OUTCOME_COLUMNS
 from crawler_app.store.frontier.postgres.encoding import encode_text
 from crawler_app.store.frontier.postgres.step_changes import digest_of
 
-__all__ = ["FrontierRows", "url_rows"]
+__all__ = ["url_rows"]
 
 # Rows that are read, and sent, at once.
 CHUNK = 10_000

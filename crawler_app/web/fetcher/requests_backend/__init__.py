@@ -22,7 +22,7 @@ import http.cookiejar
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 import requests
@@ -126,7 +126,7 @@ class RequestsFetcher:
             exchange.leave()
             job.cancel()  # if it has not started yet
         refuse_answer(fetched, self.policy.proxy)
-        self.policy.take_cookies(url, cast(HTTPHeaders, fetched.headers))
+        self.policy.take_cookies(url, fetched.headers)
         return fetched
 
     def allow(self, concurrency: int) -> None:
